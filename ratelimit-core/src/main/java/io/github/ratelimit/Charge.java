@@ -1,0 +1,60 @@
+package io.github.ratelimit;
+
+import java.util.HashSet;
+import java.util.List;
+
+/**
+ * One policy's part of a request: who is counted, and at what cost.
+ * <p>
+ * Each identifier has a count of its own, and all of them are checked. A value; safe for
+ * use by several threads.
+ *
+ * @param policy the policy
+ * @param identifiers at least one identifier, none twice
+ * @param cost what the request uses of each quota, 0 or more; 0 looks without touching
+ * @since 0.1
+ */
+public record Charge(Policy policy, List<Identifier> identifiers, long cost) {
+
+	/**
+	 * Creates a charge.
+	 * @throws IllegalArgumentException if the cost is negative, or there is no identifier
+	 * or one of them twice
+	 */
+	public Charge {
+		if (cost < 0) {
+			throw new IllegalArgumentException("Invalid cost (%d): must not be negative.".formatted(cost));
+		}
+		identifiers = List.copyOf(identifiers);
+		if (identifiers.isEmpty()) {
+			throw new IllegalArgumentException(
+					"Invalid identifiers: there must be at least one for the policy '%s'.".formatted(policy.name()));
+		}
+		if (identifiers.size() > 1 && new HashSet<>(identifiers).size() != identifiers.size()) {
+			throw new IllegalArgumentException(
+					"Invalid identifiers: one of them stands twice for the policy '%s'.".formatted(policy.name()));
+		}
+	}
+
+	/**
+	 * Creates a charge of cost 1.
+	 * @param policy the policy
+	 * @param identifiers at least one identifier, none twice
+	 * @return the charge
+	 * @throws IllegalArgumentException as the constructor
+	 */
+	public static Charge of(Policy policy, Identifier... identifiers) {
+		return new Charge(policy, List.of(identifiers), 1);
+	}
+
+	/**
+	 * Returns the same charge at another cost.
+	 * @param cost what the request uses of each quota, 0 or more
+	 * @return a new charge
+	 * @throws IllegalArgumentException if the cost is negative
+	 */
+	public Charge withCost(long cost) {
+		return new Charge(this.policy, this.identifiers, cost);
+	}
+
+}

@@ -1,0 +1,56 @@
+package io.github.ratelimit;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The answer to one request: allowed or denied, with a status for each policy, identifier
+ * and limit that was checked.
+ * <p>
+ * A value; safe for use by several threads.
+ *
+ * @param allowed whether the request is allowed
+ * @param statuses one status for each policy, identifier and limit, in the order of the
+ * request and by ascending window; empty if the numbers are not known, because the store
+ * failed
+ * @since 0.1
+ */
+public record Decision(boolean allowed, List<LimitStatus> statuses) {
+
+	/**
+	 * Creates a decision.
+	 */
+	public Decision {
+		statuses = List.copyOf(statuses);
+	}
+
+	/**
+	 * Returns the statuses of the limits that denied the request.
+	 * @return the violated limits; empty if the request is allowed
+	 */
+	public List<LimitStatus> violated() {
+		return this.allowed ? List.of() : this.statuses.stream().filter(LimitStatus::violated).toList();
+	}
+
+	/**
+	 * Returns the shortest time after which the same request, alone, would be allowed.
+	 * @return the longest time of the violated limits, zero if the request is allowed;
+	 * empty if the request never will be allowed, or if that is not known
+	 */
+	public Optional<Duration> retryAfter() {
+		if (this.allowed) {
+			return Optional.of(Duration.ZERO);
+		}
+		Duration longest = null;
+		for (LimitStatus status : this.statuses) {
+			Duration retryAfter = status.retryAfter();
+			if (retryAfter == null) {
+				return Optional.empty();
+			}
+			longest = (longest == null || retryAfter.compareTo(longest) > 0) ? retryAfter : longest;
+		}
+		return Optional.ofNullable(longest);
+	}
+
+}

@@ -1,0 +1,92 @@
+package io.github.ratelimit;
+
+import java.util.List;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/**
+ * Who is limited: a type and a value, such as {@code ip:203.0.113.7} or {@code user:42}.
+ * <p>
+ * Any text will do as a value, of any length; two identifiers with different types or
+ * values are never counted together. A value; safe for use by several threads.
+ *
+ * @param type what kind of identifier it is, not empty
+ * @param value whom it names; may be empty
+ * @since 0.1
+ */
+public record Identifier(String type, String value) {
+
+	/**
+	 * The one identifier of everybody, for limits on the total.
+	 */
+	public static final Identifier GLOBAL = new Identifier("global", "");
+
+	/**
+	 * Creates an identifier.
+	 * @throws IllegalArgumentException if the type is empty
+	 */
+	public Identifier {
+		if (type.isEmpty()) {
+			throw new IllegalArgumentException("Invalid identifier type (%s): must not be empty.".formatted(type));
+		}
+	}
+
+	/**
+	 * Creates an identifier.
+	 * @param type what kind of identifier it is, not empty
+	 * @param value whom it names; may be empty
+	 * @return the identifier
+	 * @throws IllegalArgumentException if the type is empty
+	 */
+	public static Identifier of(String type, String value) {
+		return new Identifier(type, value);
+	}
+
+	/**
+	 * Creates the identifier of an address.
+	 * @param address the address, as text
+	 * @return an identifier of type {@code ip}
+	 */
+	public static Identifier ip(String address) {
+		return new Identifier("ip", address);
+	}
+
+	/**
+	 * Creates the identifier of a user.
+	 * @param name the name or number of the user
+	 * @return an identifier of type {@code user}
+	 */
+	public static Identifier user(String name) {
+		return new Identifier("user", name);
+	}
+
+	/**
+	 * Combines identifiers into one that is counted on its own, such as a user at an
+	 * address: the type is {@code ip+user}, the value names both. Different parts make
+	 * different combinations, whatever characters they hold.
+	 * @param parts at least one identifier
+	 * @return the combination; the part itself if there is only one
+	 * @throws IllegalArgumentException if there are no parts
+	 */
+	public static Identifier combine(List<Identifier> parts) {
+		if (parts.size() == 1) {
+			return parts.get(0);
+		}
+		return new Identifier(join(parts, Identifier::type), join(parts, Identifier::value));
+	}
+
+	private static String join(List<Identifier> parts, Function<Identifier, String> property) {
+		return parts.stream()
+			.map(property.andThen((text) -> text.replace("%", "%25").replace("+", "%2B")))
+			.collect(Collectors.joining("+"));
+	}
+
+	/**
+	 * Returns the type and the value, joined by a colon.
+	 */
+	@Override
+	public String toString() {
+		return this.type + ":" + this.value;
+	}
+
+}

@@ -1,0 +1,60 @@
+package io.github.ratelimit;
+
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What is decided at once, all or nothing: one or more policies, each with the
+ * identifiers to count and its cost.
+ * <p>
+ * A value; safe for use by several threads.
+ *
+ * @param charges at least one charge, each of another policy
+ * @since 0.1
+ */
+public record RateLimitRequest(List<Charge> charges) {
+
+	/**
+	 * Creates a request.
+	 * @throws IllegalArgumentException if there is no charge, or there are two for
+	 * policies of the same name
+	 */
+	public RateLimitRequest {
+		charges = List.copyOf(charges);
+		if (charges.isEmpty()) {
+			throw new IllegalArgumentException("Invalid request: there must be at least one policy to check.");
+		}
+		if (charges.size() > 1) {
+			Set<String> names = new HashSet<>();
+			for (Charge charge : charges) {
+				if (!names.add(charge.policy().name())) {
+					throw new IllegalArgumentException(
+							"Invalid request: the policy '%s' stands in it twice.".formatted(charge.policy().name()));
+				}
+			}
+		}
+	}
+
+	/**
+	 * Creates a request of several charges.
+	 * @param charges at least one charge, each of another policy
+	 * @return the request
+	 * @throws IllegalArgumentException as the constructor
+	 */
+	public static RateLimitRequest of(Charge... charges) {
+		return new RateLimitRequest(List.of(charges));
+	}
+
+	/**
+	 * Creates a request of cost 1 on one policy.
+	 * @param policy the policy
+	 * @param identifiers at least one identifier, none twice
+	 * @return the request
+	 * @throws IllegalArgumentException if there is no identifier, or one of them twice
+	 */
+	public static RateLimitRequest of(Policy policy, Identifier... identifiers) {
+		return of(Charge.of(policy, identifiers));
+	}
+
+}

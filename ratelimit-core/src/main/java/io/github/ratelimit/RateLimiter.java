@@ -1,0 +1,75 @@
+package io.github.ratelimit;
+
+/**
+ * Decides whether requests are within their limits.
+ * <p>
+ * One call decides over every policy, identifier and limit of a request, all or nothing:
+ * a denied request uses no quota of any limit. No method waits for quota to arrive.
+ * Implementations are safe for use by several threads.
+ *
+ * @since 0.1
+ */
+public interface RateLimiter {
+
+	/**
+	 * Uses the cost of the request if every limit allows it, and nothing otherwise.
+	 * @param request the request
+	 * @return allowed or denied, with the status of every limit afterwards
+	 * @throws StoreException if the store did not answer; the cost may or may not have
+	 * been used
+	 */
+	Decision tryAcquire(RateLimitRequest request);
+
+	/**
+	 * Returns the decision that {@link #tryAcquire} would come to now, and uses nothing.
+	 * Nothing is written.
+	 * @param request the request
+	 * @return allowed or denied, with the present status of every limit
+	 * @throws StoreException if the store did not answer
+	 */
+	Decision peek(RateLimitRequest request);
+
+	/**
+	 * Gives back the cost of a request that was allowed before. What is given back is
+	 * never more than was used, and never keeps a count alive for longer.
+	 * @param request the request, with the costs to give back
+	 * @throws StoreException if the store did not answer; the cost may or may not have
+	 * been given back
+	 */
+	void refund(RateLimitRequest request);
+
+	/**
+	 * Forgets all that an identifier has used of a policy.
+	 * @param policy the policy
+	 * @param identifier the identifier
+	 * @throws StoreException if the store did not answer
+	 */
+	void reset(Policy policy, Identifier identifier);
+
+	/**
+	 * Uses a cost of 1 if every limit of the policy allows it, and nothing otherwise.
+	 * @param policy the policy
+	 * @param identifier who is counted
+	 * @return allowed or denied, with the status of every limit afterwards
+	 * @throws StoreException if the store did not answer; the cost may or may not have
+	 * been used
+	 */
+	default Decision tryAcquire(Policy policy, Identifier identifier) {
+		return tryAcquire(RateLimitRequest.of(policy, identifier));
+	}
+
+	/**
+	 * Uses the cost if every limit of the policy allows it, and nothing otherwise.
+	 * @param policy the policy
+	 * @param identifier who is counted
+	 * @param cost what is used of each quota, 0 or more; 0 looks without touching
+	 * @return allowed or denied, with the status of every limit afterwards
+	 * @throws IllegalArgumentException if the cost is negative
+	 * @throws StoreException if the store did not answer; the cost may or may not have
+	 * been used
+	 */
+	default Decision tryAcquire(Policy policy, Identifier identifier, long cost) {
+		return tryAcquire(RateLimitRequest.of(Charge.of(policy, identifier).withCost(cost)));
+	}
+
+}

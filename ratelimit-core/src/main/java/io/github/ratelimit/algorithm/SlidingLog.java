@@ -1,0 +1,49 @@
+package io.github.ratelimit.algorithm;
+
+import java.util.List;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Meter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps a log of the allowed requests, one for all limits of the policy. Exact, at the
+ * price of 12 bytes for each request of the longest window.
+ * <p>
+ * <b>Bound:</b> in any stretch of time as long as the window, at most the quota is
+ * admitted, exactly, and nothing is denied too early. A request exactly one window old no
+ * longer counts. If the clock is set back, requests of its future count as made now.
+ * <p>
+ * From "Rate Limiting with Redis" (DomainTools) and "Rate Limiting: Sliding Log" (2018).
+ *
+ * @since 0.1
+ */
+public record SlidingLog() implements Algorithm {
+
+	/**
+	 * Largest quota of a limit with this algorithm, 2<sup>39</sup>.
+	 */
+	public static final long MAX_QUOTA = 1L << 39;
+
+	@Override
+	public String name() {
+		return "sliding-log";
+	}
+
+	@Override
+	public String code() {
+		return "sl";
+	}
+
+	@Override
+	public long maxQuota() {
+		return MAX_QUOTA;
+	}
+
+	@Override
+	public Meter meter(List<Limit> limits, long @Nullable [] state, long nowMicros) {
+		return new SlidingLogMeter(limits, state, nowMicros);
+	}
+
+}

@@ -1,0 +1,195 @@
+package io.github.ratelimit.memory;
+
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Meter;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+
+/**
+ * A rate limiter that keeps its counts in the memory of this process, for tests and for a
+ * single instance. It decides exactly as the store in Redis does.
+ * <p>
+ * One request is decided at a time. Counts that no longer matter are swept away when the
+ * number of counts has doubled since the last sweep, so that memory follows the number of
+ * identifiers that are active.
+ *
+ * @since 0.1
+ */
+public final class MemoryRateLimiter implements RateLimiter {
+
+	private static final int NEVER = -1;
+
+	private static final int SMALLEST_SWEEP = 1024;
+
+	private final InstantSource clock;
+
+	private final Lock lock = new ReentrantLock();
+
+	private final Map<Key, Entry> entries = new HashMap<>();
+
+	private int nextSweep = SMALLEST_SWEEP;
+
+	/**
+	 * Creates an empty rate limiter.
+	 * @param clock where the time comes from: {@code InstantSource.system()}, or a fixed
+	 * time in tests
+	 */
+	public MemoryRateLimiter(InstantSource clock) {
+		this.clock = clock;
+	}
+
+	@Override
+	public Decision tryAcquire(RateLimitRequest request) {
+		return decide(request, true);
+	}
+
+	@Override
+	public Decision peek(RateLimitRequest request) {
+		return decide(request, false);
+	}
+
+	@Override
+	public void refund(RateLimitRequest request) {
+		this.lock.lock();
+		try {
+			long now = now();
+			for (Part part : load(request, now)) {
+				if (part.charge.cost() > 0 && this.entries.containsKey(part.key)) {
+					part.meter.refund(part.charge.cost());
+					save(part, now);
+				}
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	@Override
+	public void reset(Policy policy, Identifier identifier) {
+		this.lock.lock();
+		try {
+			this.entries.remove(Key.of(policy, identifier));
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private Decision decide(RateLimitRequest request, boolean acquire) {
+		this.lock.lock();
+		try {
+			long now = now();
+			List<Part> parts = load(request, now);
+			boolean allowed = true;
+			List<Long> waits = new ArrayList<>();
+			for (Part part : parts) {
+				for (int i = 0; i < part.limits().size(); i++) {
+					long wait = part.retryAfter(i);
+					waits.add(wait);
+					allowed = allowed && wait == 0;
+				}
+			}
+			List<LimitStatus> statuses = new ArrayList<>(waits.size());
+			for (Part part : parts) {
+				if (acquire && part.charge.cost() > 0) {
+					if (allowed) {
+						part.meter.add(part.charge.cost());
+					}
+					// A state from a clock that was set back is stored even if the
+					// request is denied: it would stay ahead.
+					if (allowed || part.meter.rewound()) {
+						save(part, now);
+					}
+				}
+				for (int i = 0; i < part.limits().size(); i++) {
+					statuses.add(LimitStatus.ofMicros(part.charge.policy(), part.identifier, part.limits().get(i),
+							part.meter.remaining(i), part.meter.resetAfter(i), waits.get(statuses.size())));
+				}
+			}
+			return new Decision(allowed, statuses);
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private long now() {
+		return ChronoUnit.MICROS.between(Instant.EPOCH, this.clock.instant());
+	}
+
+	private List<Part> load(RateLimitRequest request, long now) {
+		List<Part> parts = new ArrayList<>();
+		for (Charge charge : request.charges()) {
+			Policy policy = charge.policy();
+			for (Identifier identifier : charge.identifiers()) {
+				Key key = Key.of(policy, identifier);
+				Entry entry = this.entries.get(key);
+				long[] state = (entry != null) ? entry.state : null;
+				parts.add(new Part(key, charge, identifier, policy.algorithm().meter(policy.limits(), state, now)));
+			}
+		}
+		return parts;
+	}
+
+	private void save(Part part, long now) {
+		long ttl = part.meter.ttl();
+		if (ttl == 0) {
+			this.entries.remove(part.key);
+			return;
+		}
+		this.entries.put(part.key, new Entry(part.meter.state(), now + ttl));
+		if (this.entries.size() > this.nextSweep) {
+			this.entries.values().removeIf((entry) -> entry.expiresAt <= now);
+			this.nextSweep = Math.max(SMALLEST_SWEEP, 2 * this.entries.size());
+		}
+	}
+
+	/** What Redis keys are made of. */
+	private record Key(Identifier identifier, String policy, String stateForm) {
+
+		static Key of(Policy policy, Identifier identifier) {
+			return new Key(identifier, policy.name(), policy.stateForm());
+		}
+
+	}
+
+	private record Entry(long[] state, long expiresAt) {
+
+	}
+
+	/** One policy and identifier of a request. */
+	private record Part(Key key, Charge charge, Identifier identifier, Meter meter) {
+
+		List<Limit> limits() {
+			return this.charge.policy().limits();
+		}
+
+		long retryAfter(int limit) {
+			if (this.charge.cost() == 0) {
+				return 0;
+			}
+			if (this.charge.cost() > limits().get(limit).quota()) {
+				return NEVER;
+			}
+			return this.meter.retryAfter(limit, this.charge.cost());
+		}
+
+	}
+
+}

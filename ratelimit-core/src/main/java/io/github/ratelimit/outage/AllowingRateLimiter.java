@@ -1,0 +1,91 @@
+package io.github.ratelimit.outage;
+
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Allows requests while the store fails, and says so in the log: once when it fails and
+ * once when it answers again. Such a decision has no statuses, because the numbers are
+ * not known.
+ * <p>
+ * A reset passes the failure on, because whoever asks for it must know.
+ *
+ * @since 0.1
+ */
+public final class AllowingRateLimiter implements RateLimiter {
+
+	private static final Logger logger = LoggerFactory.getLogger(AllowingRateLimiter.class);
+
+	private static final Decision ALLOWED = new Decision(true, List.of());
+
+	private final RateLimiter store;
+
+	private final AtomicBoolean failing = new AtomicBoolean();
+
+	/**
+	 * Creates a rate limiter.
+	 * @param store the store that may fail
+	 */
+	public AllowingRateLimiter(RateLimiter store) {
+		this.store = store;
+	}
+
+	@Override
+	public Decision tryAcquire(RateLimitRequest request) {
+		try {
+			return answered(this.store.tryAcquire(request));
+		}
+		catch (StoreException ex) {
+			return failed(ex);
+		}
+	}
+
+	@Override
+	public Decision peek(RateLimitRequest request) {
+		try {
+			return answered(this.store.peek(request));
+		}
+		catch (StoreException ex) {
+			return failed(ex);
+		}
+	}
+
+	@Override
+	public void refund(RateLimitRequest request) {
+		try {
+			this.store.refund(request);
+		}
+		catch (StoreException ex) {
+			failed(ex);
+		}
+	}
+
+	@Override
+	public void reset(Policy policy, Identifier identifier) {
+		this.store.reset(policy, identifier);
+	}
+
+	private Decision answered(Decision decision) {
+		if (this.failing.get() && this.failing.compareAndSet(true, false)) {
+			logger.info("The store answers again: limits are enforced");
+		}
+		return decision;
+	}
+
+	private Decision failed(StoreException ex) {
+		if (this.failing.compareAndSet(false, true)) {
+			logger.warn("The store failed: requests are allowed without limits until it answers", ex);
+		}
+		return ALLOWED;
+	}
+
+}

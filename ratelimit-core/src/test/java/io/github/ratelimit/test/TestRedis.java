@@ -1,0 +1,132 @@
+package io.github.ratelimit.test;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.util.UUID;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.testcontainers.DockerClientFactory;
+import org.testcontainers.containers.GenericContainer;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+import redis.embedded.RedisServer;
+
+/**
+ * The real Redis of a test run: the one that the environment variable
+ * {@code RATELIMIT_TEST_REDIS} names, else one in a container if Docker answers, else one
+ * from a Maven artifact. There is one for each test process, started when it is first
+ * asked for and stopped when the process ends.
+ */
+public final class TestRedis {
+
+	/** Name of the environment variable with the URI of a running server. */
+	public static final String VARIABLE = "RATELIMIT_TEST_REDIS";
+
+	private static final Logger logger = LoggerFactory.getLogger(TestRedis.class);
+
+	private static final String IMAGE = "redis:8-alpine";
+
+	private static final URI URI = start();
+
+	private static final UnifiedJedis CLIENT = RedisClient.create(URI);
+
+	private TestRedis() {
+	}
+
+	public static URI uri() {
+		return URI;
+	}
+
+	/** A client that all tests share, and none closes. */
+	public static UnifiedJedis client() {
+		return CLIENT;
+	}
+
+	/** A key prefix that nobody else uses. */
+	public static String newKeyPrefix() {
+		return "test-" + UUID.randomUUID();
+	}
+
+	private static URI start() {
+		String given = System.getenv(VARIABLE);
+		if (given != null && !given.isBlank()) {
+			return started(java.net.URI.create(given), "given by " + VARIABLE);
+		}
+		if (DockerClientFactory.instance().isDockerAvailable()) {
+			return started(startContainer(), "in a container of " + IMAGE);
+		}
+		return started(startBinary(), "from the Maven artifact embedded-redis, because Docker does not answer");
+	}
+
+	private static URI started(URI uri, String origin) {
+		try (UnifiedJedis jedis = RedisClient.create(uri)) {
+			String version = jedis.info("server")
+				.lines()
+				.filter((line) -> line.startsWith("redis_version:") || line.startsWith("valkey_version:"))
+				.reduce((first, second) -> second)
+				.orElse("unknown version");
+			logger.info("Tests use Redis {} at {}:{}, {}", version.replaceAll("_version:", " ").strip(), uri.getHost(),
+					uri.getPort(), origin);
+		}
+		return uri;
+	}
+
+	@SuppressWarnings("resource")
+	private static URI startContainer() {
+		GenericContainer<?> container = new GenericContainer<>(IMAGE).withExposedPorts(6379);
+		container.start();
+		Runtime.getRuntime().addShutdownHook(new Thread(container::stop));
+		return java.net.URI.create("redis://" + container.getHost() + ":" + container.getMappedPort(6379));
+	}
+
+	/** Starts a server of its own for a test that stops or harms it. */
+	public static RedisServer startServer(int port, String... settings) {
+		try {
+			var builder = RedisServer.newRedisServer()
+				.port(port)
+				.bind("127.0.0.1")
+				.setting("save \"\"")
+				.setting("appendonly no")
+				.setting("daemonize no");
+			for (String setting : settings) {
+				builder.setting(setting);
+			}
+			RedisServer server = builder.build();
+			server.start();
+			return server;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	public static int freePort() {
+		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+			return socket.getLocalPort();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static URI startBinary() {
+		int port = freePort();
+		RedisServer server = startServer(port);
+		Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(server)));
+		return java.net.URI.create("redis://127.0.0.1:" + port);
+	}
+
+	public static void stop(RedisServer server) {
+		try {
+			server.stop();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}
