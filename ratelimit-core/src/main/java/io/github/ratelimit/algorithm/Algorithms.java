@@ -1,0 +1,43 @@
+package io.github.ratelimit.algorithm;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+import io.github.ratelimit.Algorithm;
+
+/**
+ * The algorithms that come with the library, by name.
+ *
+ * @since 0.1
+ */
+public final class Algorithms {
+
+	private static final List<Algorithm> ALL = List.of(new FixedWindow(), new SlidingLog());
+
+	private Algorithms() {
+	}
+
+	/**
+	 * Returns all algorithms, with default options.
+	 * @return an unmodifiable list
+	 */
+	public static List<Algorithm> all() {
+		return ALL;
+	}
+
+	/**
+	 * Returns the algorithm of a name, with default options.
+	 * @param name the name, such as {@code fixed-window}
+	 * @return the algorithm
+	 * @throws IllegalArgumentException if there is none of that name; the message lists
+	 * the names
+	 */
+	public static Algorithm named(String name) {
+		return ALL.stream()
+			.filter((algorithm) -> algorithm.name().equals(name))
+			.findFirst()
+			.orElseThrow(() -> new IllegalArgumentException("Invalid algorithm (%s): must be one of %s.".formatted(name,
+					ALL.stream().map(Algorithm::name).collect(Collectors.joining(", ")))));
+	}
+
+}

@@ -1,0 +1,27 @@
+package io.github.ratelimit.sample;
+
+import io.github.ratelimit.algorithm.Algorithms;
+
+import org.springframework.http.HttpStatus;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
+
+/**
+ * The same limits under each algorithm, to compare them.
+ */
+@RestController
+class DemoController {
+
+	@GetMapping("/demo/{algorithm}")
+	String demo(@PathVariable String algorithm) {
+		try {
+			return "Allowed by " + Algorithms.named(algorithm).name() + "\n";
+		}
+		catch (IllegalArgumentException ex) {
+			throw new ResponseStatusException(HttpStatus.NOT_FOUND, ex.getMessage(), ex);
+		}
+	}
+
+}

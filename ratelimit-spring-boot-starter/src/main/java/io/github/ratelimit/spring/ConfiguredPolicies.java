@@ -1,0 +1,35 @@
+package io.github.ratelimit.spring;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The policies of the configuration, by name.
+ * <p>
+ * A value; safe for use by several threads.
+ *
+ * @param policies the policies of {@code ratelimit.policies}
+ * @param defaultIdentifiers the identifiers of policies that name none
+ * @since 0.1
+ */
+public record ConfiguredPolicies(Map<String, IdentifiedPolicy> policies, List<String> defaultIdentifiers) {
+
+	/**
+	 * Creates the policies.
+	 */
+	public ConfiguredPolicies {
+		policies = Map.copyOf(policies);
+		defaultIdentifiers = List.copyOf(defaultIdentifiers);
+	}
+
+	/**
+	 * Returns a policy.
+	 * @param name the name of the policy
+	 * @return the policy; empty if there is none of that name
+	 */
+	public Optional<IdentifiedPolicy> find(String name) {
+		return Optional.ofNullable(this.policies.get(name));
+	}
+
+}

@@ -1,0 +1,42 @@
+package io.github.ratelimit.spring;
+
+import java.io.Serial;
+import java.util.stream.Collectors;
+
+import io.github.ratelimit.Decision;
+
+/**
+ * A call of a method with {@code @RateLimited} was denied. In a web application it is
+ * answered with 429 unless the application handles it itself.
+ *
+ * @since 0.1
+ */
+public class RateLimitExceededException extends RuntimeException {
+
+	@Serial
+	private static final long serialVersionUID = 1L;
+
+	private final transient Decision decision;
+
+	/**
+	 * Creates an exception.
+	 * @param decision the decision that denied the call
+	 */
+	public RateLimitExceededException(Decision decision) {
+		super(decision.violated()
+			.stream()
+			.map((status) -> "%s (%s)".formatted(status.policy().name(), status.limit()))
+			.distinct()
+			.collect(Collectors.joining(", ", "Rate limit exceeded: ", "")));
+		this.decision = decision;
+	}
+
+	/**
+	 * Returns the decision that denied the call.
+	 * @return the decision, with the violated limits and the time to wait
+	 */
+	public Decision getDecision() {
+		return this.decision;
+	}
+
+}

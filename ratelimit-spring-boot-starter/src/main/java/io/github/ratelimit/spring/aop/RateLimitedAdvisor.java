@@ -1,0 +1,97 @@
+package io.github.ratelimit.spring.aop;
+
+import java.lang.reflect.Method;
+import java.util.function.Supplier;
+
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.PolicyEnforcer;
+import io.github.ratelimit.spring.RateLimitExceededException;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import org.aopalliance.aop.Advice;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.ClassFilter;
+import org.springframework.aop.Pointcut;
+import org.springframework.aop.support.AbstractPointcutAdvisor;
+import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.core.annotation.AnnotationUtils;
+
+/**
+ * Advises methods with {@code @RateLimited}: a call goes on only if its policy allows it.
+ * <p>
+ * Denied calls come before method security, whose advisors have an order of 200 and more,
+ * so that refused attempts count as well.
+ *
+ * @since 0.1
+ */
+public final class RateLimitedAdvisor extends AbstractPointcutAdvisor {
+
+	private static final int ORDER = 100;
+
+	private final transient Pointcut pointcut;
+
+	private final transient Advice advice;
+
+	/**
+	 * Creates an advisor. The suppliers are asked only when the first annotation is met,
+	 * because an advisor is created before other beans.
+	 * @param policies supplies the policies that annotations may name
+	 * @param enforcer supplies what enforces them
+	 */
+	public RateLimitedAdvisor(Supplier<ConfiguredPolicies> policies, Supplier<PolicyEnforcer> enforcer) {
+		RateLimitedOperations operations = new RateLimitedOperations(policies, enforcer);
+		this.pointcut = new RateLimitedPointcut(operations);
+		this.advice = new RateLimitedInterceptor(operations, enforcer);
+		setOrder(ORDER);
+	}
+
+	@Override
+	public Pointcut getPointcut() {
+		return this.pointcut;
+	}
+
+	@Override
+	public Advice getAdvice() {
+		return this.advice;
+	}
+
+	private static final class RateLimitedPointcut extends StaticMethodMatcherPointcut {
+
+		private final RateLimitedOperations operations;
+
+		RateLimitedPointcut(RateLimitedOperations operations) {
+			this.operations = operations;
+			ClassFilter candidates = (type) -> AnnotationUtils.isCandidateClass(type, RateLimited.class);
+			setClassFilter(candidates);
+		}
+
+		@Override
+		public boolean matches(Method method, Class<?> targetClass) {
+			return this.operations.find(method, targetClass) != null;
+		}
+
+	}
+
+	private record RateLimitedInterceptor(RateLimitedOperations operations,
+			Supplier<PolicyEnforcer> enforcer) implements MethodInterceptor {
+
+		@Override
+		public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+			Object target = invocation.getThis();
+			RateLimitedOperation operation = (target != null)
+					? this.operations.find(invocation.getMethod(), target.getClass()) : null;
+			if (operation != null) {
+				Decision decision = this.enforcer.get().enforce(operation.policy(), operation.cost());
+				if (!decision.allowed()) {
+					throw new RateLimitExceededException(decision);
+				}
+			}
+			return invocation.proceed();
+		}
+
+	}
+
+}

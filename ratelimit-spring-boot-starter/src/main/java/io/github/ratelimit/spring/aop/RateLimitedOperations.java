@@ -1,0 +1,120 @@
+package io.github.ratelimit.spring.aop;
+
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.algorithm.Algorithms;
+import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.InvalidRateLimitedException;
+import io.github.ratelimit.spring.PolicyEnforcer;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.support.AopUtils;
+import org.springframework.core.MethodClassKey;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Reads {@code @RateLimited}, once for each method. The first look at a method is when
+ * its bean is created, so that an annotation that cannot be enforced stops the start.
+ */
+final class RateLimitedOperations {
+
+	private final Supplier<ConfiguredPolicies> policies;
+
+	private final Supplier<PolicyEnforcer> enforcer;
+
+	private final Map<MethodClassKey, Optional<RateLimitedOperation>> operations = new ConcurrentHashMap<>();
+
+	/** Where each policy that is written in place stands. */
+	private final Map<String, String> places = new ConcurrentHashMap<>();
+
+	RateLimitedOperations(Supplier<ConfiguredPolicies> policies, Supplier<PolicyEnforcer> enforcer) {
+		this.policies = policies;
+		this.enforcer = enforcer;
+	}
+
+	/** Returns what the annotation of the method, or else of its class, says. */
+	@Nullable RateLimitedOperation find(Method method, Class<?> targetClass) {
+		return this.operations
+			.computeIfAbsent(new MethodClassKey(method, targetClass),
+					(key) -> Optional.ofNullable(read(method, targetClass)))
+			.orElse(null);
+	}
+
+	private @Nullable RateLimitedOperation read(Method method, Class<?> targetClass) {
+		if (method.getDeclaringClass() == Object.class) {
+			return null;
+		}
+		Class<?> type = ClassUtils.getUserClass(targetClass);
+		Method specific = AopUtils.getMostSpecificMethod(method, type);
+		RateLimited onMethod = annotation(specific);
+		if (onMethod != null) {
+			return read(onMethod, type.getSimpleName() + '.' + specific.getName(), specific.toGenericString());
+		}
+		RateLimited onType = annotation(type);
+		return (onType != null) ? read(onType, type.getSimpleName(), type.getName()) : null;
+	}
+
+	private static @Nullable RateLimited annotation(AnnotatedElement element) {
+		return AnnotatedElementUtils.findMergedAnnotation(element, RateLimited.class);
+	}
+
+	private RateLimitedOperation read(RateLimited annotation, String name, String place) {
+		try {
+			IdentifiedPolicy policy = annotation.policy().isEmpty() ? inPlace(annotation, name, place)
+					: configured(annotation);
+			policy.identifiers().forEach(this.enforcer.get()::requireKnown);
+			policy.requirePossible(annotation.cost());
+			return new RateLimitedOperation(policy, annotation.cost());
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidRateLimitedException(place, ex);
+		}
+	}
+
+	private IdentifiedPolicy configured(RateLimited annotation) {
+		String name = annotation.policy();
+		if (annotation.limits().length > 0 || !annotation.algorithm().isEmpty()) {
+			throw new IllegalArgumentException(
+					"the policy '%s' has its own limits and algorithm, so there must be none here.".formatted(name));
+		}
+		IdentifiedPolicy policy = this.policies.get()
+			.find(name)
+			.orElseThrow(() -> new IllegalArgumentException("there is no policy '%s' below ratelimit.policies, only %s."
+				.formatted(name, this.policies.get().policies().keySet().stream().sorted().toList())));
+		return (annotation.identifiers().length == 0) ? policy
+				: new IdentifiedPolicy(policy.policy(), List.of(annotation.identifiers()));
+	}
+
+	private IdentifiedPolicy inPlace(RateLimited annotation, String name, String place) {
+		if (annotation.limits().length == 0) {
+			throw new IllegalArgumentException("it must name a policy or have limits.");
+		}
+		String other = this.policies.get().find(name).isPresent() ? "ratelimit.policies"
+				: this.places.putIfAbsent(name, place);
+		if (other != null && !other.equals(place)) {
+			throw new IllegalArgumentException(
+					"its policy would be named '%s', as the one of %s already is; give one of them a name below ratelimit.policies."
+						.formatted(name, other));
+		}
+		Policy policy = new Policy(name,
+				annotation.algorithm().isEmpty() ? new SlidingLog() : Algorithms.named(annotation.algorithm()),
+				Arrays.stream(annotation.limits()).map(Limit::parse).toList());
+		List<String> identifiers = List.of(annotation.identifiers());
+		return new IdentifiedPolicy(policy,
+				identifiers.isEmpty() ? this.policies.get().defaultIdentifiers() : identifiers);
+	}
+
+}

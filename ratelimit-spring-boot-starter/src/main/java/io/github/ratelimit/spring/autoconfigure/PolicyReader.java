@@ -1,0 +1,112 @@
+package io.github.ratelimit.spring.autoconfigure;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.algorithm.Algorithms;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.autoconfigure.RateLimitProperties.PolicyProperties;
+import io.github.ratelimit.spring.autoconfigure.RateLimitProperties.RouteProperties;
+import io.github.ratelimit.spring.web.PathPolicy;
+import io.github.ratelimit.spring.web.Route;
+
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+
+/**
+ * Makes policies of properties. Whatever is wrong with them is reported with the name of
+ * the property and its value.
+ */
+final class PolicyReader {
+
+	private final RateLimitProperties properties;
+
+	PolicyReader(RateLimitProperties properties) {
+		this.properties = properties;
+	}
+
+	ConfiguredPolicies readPolicies() {
+		Map<String, IdentifiedPolicy> policies = new LinkedHashMap<>();
+		this.properties.policies().forEach((name, policy) -> policies.put(name, readPolicy(name, policy)));
+		return new ConfiguredPolicies(policies, this.properties.defaultIdentifiers());
+	}
+
+	List<PathPolicy> readPathPolicies(ConfiguredPolicies policies) {
+		List<PathPolicy> pathPolicies = new ArrayList<>();
+		this.properties.policies().forEach((name, properties) -> {
+			IdentifiedPolicy policy = policies.find(name).orElseThrow();
+			List<Route> routes = readRoutes(property(name, ""), policy, properties);
+			if (!routes.isEmpty()) {
+				pathPolicies.add(new PathPolicy(policy, routes));
+			}
+		});
+		return pathPolicies;
+	}
+
+	private IdentifiedPolicy readPolicy(String name, PolicyProperties properties) {
+		if (properties.limits().isEmpty()) {
+			throw new InvalidConfigurationPropertyValueException(property(name, ".limits"), null,
+					"A policy must have at least one limit, such as 100/m.");
+		}
+		List<Limit> limits = readEach(property(name, ".limits"), properties.limits(), Limit::parse);
+		Policy policy = read(property(name, ".limits"), properties.limits(),
+				() -> new Policy(name, read(property(name, ".algorithm"), properties.algorithm(),
+						() -> Algorithms.named(properties.algorithm())), limits));
+		List<String> identifiers = properties.identifiers().isEmpty() ? this.properties.defaultIdentifiers()
+				: properties.identifiers();
+		return read(property(name, ".identifiers"), identifiers, () -> new IdentifiedPolicy(policy, identifiers));
+	}
+
+	private static List<Route> readRoutes(String prefix, IdentifiedPolicy policy, PolicyProperties properties) {
+		List<Route> routes = new ArrayList<>();
+		for (int i = 0; i < properties.routes().size(); i++) {
+			RouteProperties route = properties.routes().get(i);
+			String property = prefix + ".routes[" + i + "]";
+			if (route.paths().isEmpty()) {
+				throw new InvalidConfigurationPropertyValueException(property + ".paths", null,
+						"A route must have at least one path.");
+			}
+			routes.addAll(readRoutes(property, policy, route.paths(), route.cost()));
+		}
+		routes.addAll(readRoutes(prefix, policy, properties.paths(), properties.cost()));
+		return routes;
+	}
+
+	private static List<Route> readRoutes(String prefix, IdentifiedPolicy policy, List<String> paths, long cost) {
+		read(prefix + ".cost", cost, () -> {
+			policy.requirePossible(cost);
+			return cost;
+		});
+		return readEach(prefix + ".paths", paths, (path) -> Route.parse(path, cost));
+	}
+
+	private static <T> List<T> readEach(String property, List<String> values, Function<String, T> reader) {
+		List<T> results = new ArrayList<>();
+		for (int i = 0; i < values.size(); i++) {
+			String value = values.get(i);
+			results.add(read(property + "[" + i + "]", value, () -> reader.apply(value)));
+		}
+		return results;
+	}
+
+	private static <T> T read(String property, Object value, Supplier<T> reader) {
+		try {
+			return reader.get();
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidConfigurationPropertyValueException(property, value, ex.getMessage(), ex);
+		}
+	}
+
+	static String property(String policy, String rest) {
+		String name = policy.matches("[a-z0-9-]+") ? "." + policy : "[" + policy + "]";
+		return "ratelimit.policies" + name + rest;
+	}
+
+}

@@ -1,0 +1,83 @@
+package io.github.ratelimit.spring.autoconfigure;
+
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.outage.AllowingRateLimiter;
+import io.github.ratelimit.redis.RedisRateLimiter;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.PolicyEnforcer;
+import io.github.ratelimit.spring.aop.RateLimitedAdvisor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import redis.clients.jedis.UnifiedJedis;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+
+/**
+ * Auto-configuration of the rate limiter, its policies, and {@code @RateLimited}.
+ *
+ * @since 0.1
+ */
+@AutoConfiguration(after = AopAutoConfiguration.class)
+@ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
+@EnableConfigurationProperties({ RateLimitProperties.class, RedisProperties.class })
+public final class RateLimitAutoConfiguration {
+
+	private static final Logger logger = LoggerFactory.getLogger(RateLimitAutoConfiguration.class);
+
+	@Bean
+	@ConditionalOnMissingBean
+	ConfiguredPolicies rateLimitPolicies(RateLimitProperties properties) {
+		return new PolicyReader(properties).readPolicies();
+	}
+
+	/**
+	 * An advisor of the infrastructure: without AspectJ, no others are applied.
+	 */
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static RateLimitedAdvisor rateLimitedAdvisor(ObjectProvider<ConfiguredPolicies> policies,
+			ObjectProvider<PolicyEnforcer> enforcer) {
+		return new RateLimitedAdvisor(policies::getObject, enforcer::getObject);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnMissingBean(RateLimiter.class)
+	static class RedisConfiguration {
+
+		@Bean
+		@ConditionalOnMissingBean
+		UnifiedJedis rateLimitJedis(RedisProperties properties, Environment environment) {
+			if (properties.timeout().toMillis() < 2) {
+				throw new InvalidConfigurationPropertyValueException("ratelimit.redis.timeout", properties.timeout(),
+						"Must be at least 2ms.");
+			}
+			RedisServer server = RedisServer.find(properties, environment);
+			logger.info("Rate limits are counted on Redis at {}", server);
+			return server.connect(properties.timeout());
+		}
+
+		@Bean
+		RateLimiter rateLimiter(UnifiedJedis jedis, RateLimitProperties properties) {
+			try {
+				return new AllowingRateLimiter(RedisRateLimiter.of(jedis, properties.keyPrefix()));
+			}
+			catch (IllegalArgumentException ex) {
+				throw new InvalidConfigurationPropertyValueException("ratelimit.key-prefix", properties.keyPrefix(),
+						ex.getMessage(), ex);
+			}
+		}
+
+	}
+
+}

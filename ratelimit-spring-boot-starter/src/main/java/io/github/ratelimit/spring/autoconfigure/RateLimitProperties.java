@@ -1,0 +1,65 @@
+package io.github.ratelimit.spring.autoconfigure;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import io.github.ratelimit.spring.web.HeaderStyle;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Properties below {@code ratelimit}.
+ *
+ * @param enabled whether requests are limited at all
+ * @param keyPrefix what the names of all Redis keys start with: letters, digits, dots,
+ * underscores, colons and hyphens
+ * @param defaultIdentifiers by what requests are identified where a policy does not say:
+ * ip, user, header:NAME, global, or several of them joined by plus signs
+ * @param policies policies by name
+ * @param headers which headers tell clients how their limits stand
+ * @since 0.1
+ */
+@ConfigurationProperties("ratelimit")
+public record RateLimitProperties(@DefaultValue("true") boolean enabled, @DefaultValue("ratelimit") String keyPrefix,
+		@DefaultValue("ip") List<String> defaultIdentifiers, @DefaultValue Map<String, PolicyProperties> policies,
+		@DefaultValue Headers headers) {
+
+	/**
+	 * A set of limits that are enforced together.
+	 *
+	 * @param limits limits, all of which hold at once, such as 10/s, 100/15m or 10/500ms
+	 * @param algorithm how requests are counted
+	 * @param identifiers by what requests are identified, each with a count of its own
+	 * @param paths path patterns to limit, such as /api/** or GET /user/**
+	 * @param cost what a request on one of the paths uses of each quota
+	 * @param routes path patterns with costs of their own; the first that matches counts
+	 */
+	public record PolicyProperties(@DefaultValue List<String> limits, @DefaultValue("sliding-log") String algorithm,
+			@DefaultValue List<String> identifiers, @DefaultValue List<String> paths, @DefaultValue("1") long cost,
+			@DefaultValue List<RouteProperties> routes) {
+
+	}
+
+	/**
+	 * Path patterns with a cost of their own.
+	 *
+	 * @param paths path patterns, such as /api/** or GET /user/**
+	 * @param cost what a request uses of each quota
+	 */
+	public record RouteProperties(@DefaultValue List<String> paths, @DefaultValue("1") long cost) {
+
+	}
+
+	/**
+	 * Headers of limited responses.
+	 *
+	 * @param styles header styles to write; none if empty
+	 */
+	public record Headers(@DefaultValue( {
+			"draft", "x-rate-limit" }) Set<HeaderStyle> styles){
+
+	}
+
+}

@@ -1,0 +1,103 @@
+package io.github.ratelimit.spring.autoconfigure;
+
+import java.util.List;
+
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.web.PathPolicy;
+import io.github.ratelimit.spring.web.RateLimitExceededResolver;
+import io.github.ratelimit.spring.web.RateLimitFilter;
+import io.github.ratelimit.spring.web.ServletPolicyEnforcer;
+import jakarta.servlet.DispatcherType;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.web.servlet.DispatcherServlet;
+
+/**
+ * Auto-configuration of rate limiting for Servlet applications.
+ *
+ * @since 0.1
+ */
+@AutoConfiguration(after = RateLimitAutoConfiguration.class,
+		afterName = "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration")
+@ConditionalOnWebApplication(type = Type.SERVLET)
+@ConditionalOnClass(DispatcherServlet.class)
+@ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
+public final class RateLimitWebAutoConfiguration {
+
+	/** Spring Security's filter chain has the order -100. */
+	private static final int BEFORE_SECURITY = -110;
+
+	private static final int AFTER_SECURITY = -90;
+
+	@Bean
+	@ConditionalOnMissingBean
+	ServletPolicyEnforcer rateLimitPolicyEnforcer(RateLimiter limiter, RateLimitProperties properties,
+			ConfiguredPolicies policies, ObjectProvider<JsonMapper> jsonMapper) {
+		ServletPolicyEnforcer enforcer = new ServletPolicyEnforcer(limiter, properties.headers().styles(),
+				jsonMapper.getIfAvailable(JsonMapper::shared));
+		requireKnown(enforcer, "ratelimit.default-identifiers", policies.defaultIdentifiers());
+		policies.policies()
+			.forEach((name, policy) -> requireKnown(enforcer, PolicyReader.property(name, ".identifiers"),
+					policy.identifiers()));
+		return enforcer;
+	}
+
+	private static void requireKnown(ServletPolicyEnforcer enforcer, String property, List<String> identifiers) {
+		for (int i = 0; i < identifiers.size(); i++) {
+			try {
+				enforcer.requireKnown(identifiers.get(i));
+			}
+			catch (IllegalArgumentException ex) {
+				throw new InvalidConfigurationPropertyValueException(property + "[" + i + "]", identifiers.get(i),
+						ex.getMessage(), ex);
+			}
+		}
+	}
+
+	@Bean
+	FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeSecurity(ServletPolicyEnforcer enforcer,
+			RateLimitProperties properties, ConfiguredPolicies policies) {
+		return registration("rateLimitFilterBeforeSecurity", BEFORE_SECURITY, enforcer,
+				pathPolicies(properties, policies).stream().filter((policy) -> !policy.needsUser()).toList());
+	}
+
+	@Bean
+	FilterRegistrationBean<RateLimitFilter> rateLimitFilterAfterSecurity(ServletPolicyEnforcer enforcer,
+			RateLimitProperties properties, ConfiguredPolicies policies) {
+		return registration("rateLimitFilterAfterSecurity", AFTER_SECURITY, enforcer,
+				pathPolicies(properties, policies).stream().filter(PathPolicy::needsUser).toList());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RateLimitExceededResolver rateLimitExceededResolver(ServletPolicyEnforcer enforcer) {
+		return new RateLimitExceededResolver(enforcer);
+	}
+
+	private static List<PathPolicy> pathPolicies(RateLimitProperties properties, ConfiguredPolicies policies) {
+		return new PolicyReader(properties).readPathPolicies(policies);
+	}
+
+	private static FilterRegistrationBean<RateLimitFilter> registration(String name, int order,
+			ServletPolicyEnforcer enforcer, List<PathPolicy> policies) {
+		FilterRegistrationBean<RateLimitFilter> registration = new FilterRegistrationBean<>(
+				new RateLimitFilter(enforcer, policies));
+		registration.setName(name);
+		registration.setOrder(order);
+		registration.setDispatcherTypes(DispatcherType.REQUEST);
+		registration.setEnabled(!policies.isEmpty());
+		return registration;
+	}
+
+}

@@ -1,0 +1,39 @@
+package io.github.ratelimit.spring.autoconfigure;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Properties below {@code ratelimit.redis}: the server that counts are kept on. Without a
+ * host or URL the server of {@code spring.data.redis} is used.
+ *
+ * @param url URL of the server, such as redis://user:password@example.com:6379/0; instead
+ * of host, port, username, password and database
+ * @param host host name of the server
+ * @param port port of the server
+ * @param username login user name
+ * @param password login password
+ * @param database number of the database
+ * @param ssl encryption
+ * @param timeout time within which a decision is made; requests are allowed after it
+ * @since 0.1
+ */
+@ConfigurationProperties("ratelimit.redis")
+public record RedisProperties(@Nullable String url, @Nullable String host, @DefaultValue("6379") int port,
+		@Nullable String username, @Nullable String password, @DefaultValue("0") int database, @DefaultValue Ssl ssl,
+		@DefaultValue("100ms") Duration timeout) {
+
+	/**
+	 * Encryption.
+	 *
+	 * @param enabled whether to encrypt the connection
+	 */
+	public record Ssl(@DefaultValue("false") boolean enabled) {
+
+	}
+
+}

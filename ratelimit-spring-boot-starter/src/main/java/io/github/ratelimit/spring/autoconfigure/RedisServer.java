@@ -1,0 +1,104 @@
+package io.github.ratelimit.spring.autoconfigure;
+
+import java.net.URI;
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.ConnectionPoolConfig;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.util.JedisURIHelper;
+
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.core.env.Environment;
+
+/**
+ * Where Redis is, and how to log in to it.
+ */
+record RedisServer(HostAndPort address, @Nullable String username, @Nullable String password, int database,
+		boolean ssl) {
+
+	private static final String SPRING = "spring.data.redis";
+
+	/**
+	 * Finds the server: that of {@code ratelimit.redis}, else of
+	 * {@code spring.data.redis}, else one on this host.
+	 */
+	static RedisServer find(RedisProperties properties, Environment environment) {
+		if (properties.url() != null || properties.host() != null) {
+			return of("ratelimit.redis", properties);
+		}
+		for (String unsupported : new String[] { "cluster.nodes", "sentinel.master" }) {
+			String property = SPRING + "." + unsupported;
+			if (environment.containsProperty(property) || environment.containsProperty(property + "[0]")) {
+				throw new InvalidConfigurationPropertyValueException(property, environment.getProperty(property),
+						"Rate limits need a single Redis server: set ratelimit.redis.url, or provide a UnifiedJedis bean.");
+			}
+		}
+		return of(SPRING, Binder.get(environment).bindOrCreate(SPRING, RedisProperties.class));
+	}
+
+	private static RedisServer of(String prefix, RedisProperties properties) {
+		if (properties.url() == null) {
+			String host = (properties.host() != null) ? properties.host() : "localhost";
+			return new RedisServer(new HostAndPort(host, properties.port()), properties.username(),
+					properties.password(), properties.database(), properties.ssl().enabled());
+		}
+		URI uri = uri(prefix, properties.url());
+		String password = JedisURIHelper.getPassword(uri);
+		return new RedisServer(JedisURIHelper.getHostAndPort(uri),
+				(password != null) ? JedisURIHelper.getUser(uri) : properties.username(),
+				(password != null) ? password : properties.password(),
+				JedisURIHelper.hasDbIndex(uri) ? JedisURIHelper.getDBIndex(uri) : properties.database(),
+				JedisURIHelper.isRedisSSLScheme(uri) || properties.ssl().enabled());
+	}
+
+	private static URI uri(String prefix, String url) {
+		try {
+			URI uri = URI.create(url);
+			if (JedisURIHelper.isValid(uri)
+					&& (JedisURIHelper.isRedisScheme(uri) || JedisURIHelper.isRedisSSLScheme(uri))) {
+				return uri;
+			}
+		}
+		catch (IllegalArgumentException ex) {
+			// Reported below, without the password that it may hold.
+		}
+		throw new InvalidConfigurationPropertyValueException(prefix + ".url", url.replaceAll("//[^@/]*@", "//***@"),
+				"Must be a URL such as redis://user:password@example.com:6379/0, or rediss:// for encryption.");
+	}
+
+	/**
+	 * Creates a client that answers within the time-out: half of it is for getting a
+	 * connection, half for the answer.
+	 */
+	UnifiedJedis connect(Duration timeout) {
+		int half = Math.toIntExact(Math.max(1, timeout.toMillis() / 2));
+		ConnectionPoolConfig pool = new ConnectionPoolConfig();
+		pool.setMaxTotal(32);
+		pool.setMaxIdle(32);
+		pool.setMaxWait(Duration.ofMillis(half));
+		return RedisClient.builder()
+			.hostAndPort(this.address)
+			.clientConfig(DefaultJedisClientConfig.builder()
+				.user(this.username)
+				.password(this.password)
+				.database(this.database)
+				.ssl(this.ssl)
+				.clientName("ratelimit")
+				.connectionTimeoutMillis(half)
+				.socketTimeoutMillis(half)
+				.build())
+			.poolConfig(pool)
+			.build();
+	}
+
+	@Override
+	public String toString() {
+		return this.address.toString();
+	}
+
+}

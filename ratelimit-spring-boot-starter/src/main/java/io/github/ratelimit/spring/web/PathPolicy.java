@@ -1,0 +1,46 @@
+package io.github.ratelimit.spring.web;
+
+import java.util.List;
+import java.util.OptionalLong;
+
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import jakarta.servlet.http.HttpServletRequest;
+
+import org.springframework.http.server.PathContainer;
+
+/**
+ * A policy for all requests on some paths.
+ * <p>
+ * A value; safe for use by several threads.
+ *
+ * @param policy the policy
+ * @param routes the paths with their costs; the first that matches counts
+ * @since 0.1
+ */
+public record PathPolicy(IdentifiedPolicy policy, List<Route> routes) {
+
+	/**
+	 * Creates a policy for paths.
+	 */
+	public PathPolicy {
+		routes = List.copyOf(routes);
+	}
+
+	/**
+	 * Returns whether the policy can be enforced only once the user has logged in.
+	 * @return whether one of its identifiers needs the user
+	 */
+	public boolean needsUser() {
+		return this.policy.identifiers().stream().anyMatch(RequestIdentifiers::needsUser);
+	}
+
+	OptionalLong cost(HttpServletRequest request, PathContainer path) {
+		for (Route route : this.routes) {
+			if (route.matches(request, path)) {
+				return OptionalLong.of(route.cost());
+			}
+		}
+		return OptionalLong.empty();
+	}
+
+}

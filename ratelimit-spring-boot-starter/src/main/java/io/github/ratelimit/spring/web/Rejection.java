@@ -1,0 +1,57 @@
+package io.github.ratelimit.spring.web;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+import io.github.ratelimit.Decision;
+import jakarta.servlet.http.HttpServletResponse;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+
+/**
+ * Answers a denied request: status 429 (RFC 6585), {@code Retry-After}, and a problem
+ * body (RFC 9457) of the type {@code quota-exceeded} that
+ * draft-ietf-httpapi-ratelimit-headers defines.
+ */
+final class Rejection {
+
+	private final JsonMapper jsonMapper;
+
+	Rejection(JsonMapper jsonMapper) {
+		this.jsonMapper = jsonMapper;
+	}
+
+	void write(Decision decision, HttpServletResponse response) {
+		response.setStatus(HttpStatus.TOO_MANY_REQUESTS.value());
+		// Whole seconds, rounded up and at least 1 (RFC 9110, section 10.2.3): clients
+		// that read 0 come back at once. Nothing at all if waiting does not help.
+		decision.retryAfter()
+			.map((time) -> Math.max(1, StatusHeaders.seconds(time)))
+			.ifPresent((seconds) -> response.setHeader(HttpHeaders.RETRY_AFTER, Long.toString(seconds)));
+		response.setHeader(HttpHeaders.CACHE_CONTROL, "no-store");
+		byte[] body = this.jsonMapper.writeValueAsBytes(problem(decision));
+		response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
+		response.setContentLength(body.length);
+		try {
+			response.getOutputStream().write(body);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static Map<String, Object> problem(Decision decision) {
+		Map<String, Object> problem = new LinkedHashMap<>();
+		problem.put("type", "https://iana.org/assignments/http-problem-types#quota-exceeded");
+		problem.put("title", "Request cannot be satisfied as assigned quota has been exceeded");
+		problem.put("status", HttpStatus.TOO_MANY_REQUESTS.value());
+		problem.put("violated-policies", decision.violated().stream().map(RequestStatuses::name).distinct().toList());
+		return problem;
+	}
+
+}

@@ -1,0 +1,67 @@
+package io.github.ratelimit.spring.web;
+
+import jakarta.servlet.http.HttpServletRequest;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.http.HttpMethod;
+import org.springframework.http.server.PathContainer;
+import org.springframework.web.util.pattern.PathPattern;
+import org.springframework.web.util.pattern.PathPatternParser;
+import org.springframework.web.util.pattern.PatternParseException;
+
+/**
+ * Requests of one method, or of any, on the paths of a pattern, and what they cost.
+ * <p>
+ * A value; safe for use by several threads.
+ *
+ * @param method the method, {@code null} for any; {@code GET} is also {@code HEAD}
+ * @param pattern the pattern, matched against the parsed path within the application
+ * @param cost what a request uses of each quota, 0 or more
+ * @since 0.1
+ */
+public record Route(@Nullable HttpMethod method, PathPattern pattern, long cost) {
+
+	/**
+	 * Reads a route.
+	 * @param text a path pattern, which may stand behind a method: {@code /api/**} or
+	 * {@code GET /user/**}
+	 * @param cost what a request uses of each quota, 0 or more
+	 * @return the route
+	 * @throws IllegalArgumentException if the method is unknown or the pattern is invalid
+	 */
+	public static Route parse(String text, long cost) {
+		String[] words = text.strip().split("\\s+");
+		String path = words[words.length - 1];
+		if (words.length > 2 || !path.startsWith("/")) {
+			throw new IllegalArgumentException(
+					"Invalid path (%s): must be a pattern such as /api/** or GET /user/**.".formatted(text));
+		}
+		try {
+			PathPattern pattern = PathPatternParser.defaultInstance.parse(path);
+			return new Route((words.length == 2) ? method(words[0], text) : null, pattern, cost);
+		}
+		catch (PatternParseException ex) {
+			throw new IllegalArgumentException("Invalid path (%s): %s".formatted(text, ex.toDetailedString()), ex);
+		}
+	}
+
+	private static HttpMethod method(String name, String text) {
+		HttpMethod method = HttpMethod.valueOf(name);
+		for (HttpMethod known : HttpMethod.values()) {
+			if (known.equals(method)) {
+				return known;
+			}
+		}
+		throw new IllegalArgumentException("Invalid path (%s): %s is no HTTP method.".formatted(text, name));
+	}
+
+	boolean matches(HttpServletRequest request, PathContainer path) {
+		return matchesMethod(request.getMethod()) && this.pattern.matches(path);
+	}
+
+	private boolean matchesMethod(String name) {
+		return this.method == null || this.method.matches(name)
+				|| (this.method.equals(HttpMethod.GET) && HttpMethod.HEAD.matches(name));
+	}
+
+}

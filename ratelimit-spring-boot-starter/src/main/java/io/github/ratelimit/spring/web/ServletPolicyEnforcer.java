@@ -1,0 +1,116 @@
+package io.github.ratelimit.spring.web;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.PolicyEnforcer;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.http.server.PathContainer;
+import org.springframework.web.context.request.RequestContextHolder;
+import org.springframework.web.context.request.ServletRequestAttributes;
+
+/**
+ * Enforces policies on HTTP requests, and writes into the response how the limits stand.
+ * <p>
+ * Safe for use by several threads.
+ *
+ * @since 0.1
+ */
+public final class ServletPolicyEnforcer implements PolicyEnforcer {
+
+	private final RateLimiter limiter;
+
+	private final RequestIdentifiers identifiers = new RequestIdentifiers();
+
+	private final StatusHeaders headers;
+
+	private final Rejection rejection;
+
+	/**
+	 * Creates an enforcer.
+	 * @param limiter what decides
+	 * @param styles which headers to write; may be empty
+	 * @param jsonMapper what writes the problem body of denied requests
+	 */
+	public ServletPolicyEnforcer(RateLimiter limiter, Set<HeaderStyle> styles, JsonMapper jsonMapper) {
+		this.limiter = limiter;
+		this.headers = new StatusHeaders(styles);
+		this.rejection = new Rejection(jsonMapper);
+	}
+
+	/**
+	 * Decides whether the request that the present thread serves may go on. Outside of a
+	 * request the policy is counted for everybody together.
+	 * <p>
+	 * A policy that was already enforced on the path of the request is not enforced
+	 * again.
+	 */
+	@Override
+	public Decision enforce(IdentifiedPolicy policy, long cost) {
+		if (!(RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes)) {
+			return this.limiter
+				.tryAcquire(RateLimitRequest.of(new Charge(policy.policy(), List.of(Identifier.GLOBAL), cost)));
+		}
+		HttpServletRequest request = attributes.getRequest();
+		RequestStatuses statuses = RequestStatuses.of(request);
+		if (statuses.isPaid(policy.policy().name())) {
+			return new Decision(true, List.of());
+		}
+		Decision decision = this.limiter.tryAcquire(RateLimitRequest.of(charge(policy, cost, request)));
+		statuses.add(decision);
+		HttpServletResponse response = attributes.getResponse();
+		if (response != null) {
+			this.headers.write(statuses, response);
+		}
+		return decision;
+	}
+
+	/**
+	 * Enforces all policies for the path of a request at once, all or nothing.
+	 * @return whether the request may go on; if not, the response is written
+	 */
+	boolean enforce(List<PathPolicy> policies, PathContainer path, HttpServletRequest request,
+			HttpServletResponse response) {
+		List<Charge> charges = new ArrayList<>();
+		for (PathPolicy policy : policies) {
+			policy.cost(request, path).ifPresent((cost) -> charges.add(charge(policy.policy(), cost, request)));
+		}
+		if (charges.isEmpty()) {
+			return true;
+		}
+		Decision decision = this.limiter.tryAcquire(new RateLimitRequest(charges));
+		RequestStatuses statuses = RequestStatuses.of(request);
+		statuses.add(decision);
+		charges.forEach((charge) -> statuses.pay(charge.policy().name()));
+		this.headers.write(statuses, response);
+		if (!decision.allowed()) {
+			this.rejection.write(decision, response);
+		}
+		return decision.allowed();
+	}
+
+	/** Answers a request of which a part was denied. */
+	void reject(Decision decision, HttpServletResponse response) {
+		this.rejection.write(decision, response);
+	}
+
+	@Override
+	public void requireKnown(String identifier) {
+		this.identifiers.resolver(identifier);
+	}
+
+	private Charge charge(IdentifiedPolicy policy, long cost, HttpServletRequest request) {
+		return new Charge(policy.policy(), this.identifiers.find(policy.identifiers(), request), cost);
+	}
+
+}
