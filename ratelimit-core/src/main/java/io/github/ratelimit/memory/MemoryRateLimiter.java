@@ -91,6 +91,17 @@ public final class MemoryRateLimiter implements RateLimiter {
 		}
 	}
 
+	/** Number of counts in memory, of which some may no longer matter. */
+	int size() {
+		this.lock.lock();
+		try {
+			return this.entries.size();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
 	private Decision decide(RateLimitRequest request, boolean acquire) {
 		this.lock.lock();
 		try {

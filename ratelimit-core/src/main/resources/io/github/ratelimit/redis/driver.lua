@@ -46,12 +46,13 @@ local function save(meter)
         redis.call('DEL', meter.key)
         return
     end
-    -- Expiry counts from the start of the script, up to a millisecond before now: never expire early.
-    local ttl_ms = math.ceil(ttl_us / 1000) + 1
+    -- By the moment, not by the time that is left: that would be rounded up again with each refund. Rounded up, the
+    -- moment is always after now.
+    local option, ms = 'PXAT', math.ceil((meter.now + ttl_us) / 1000)
     if handed_in then
-        ttl_ms = math.max(ttl_ms, HANDED_IN_TTL_MS)
+        option, ms = 'PX', math.max(math.ceil(ttl_us / 1000), HANDED_IN_TTL_MS)
     end
-    redis.call('SET', meter.key, meter.algorithm.state(meter), 'PX', ttl_ms)
+    redis.call('SET', meter.key, meter.algorithm.state(meter), option, ms)
 end
 
 local function retry_after(meter, i)

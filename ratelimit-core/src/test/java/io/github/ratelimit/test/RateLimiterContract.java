@@ -37,7 +37,7 @@ public abstract class RateLimiterContract {
 
 	private RateLimiter limiter;
 
-	protected static Stream<Algorithm> algorithms() {
+	public static Stream<Algorithm> algorithms() {
 		return Stream.of(new FixedWindow(), new SlidingLog());
 	}
 

@@ -1,0 +1,50 @@
+package io.github.ratelimit;
+
+import java.util.List;
+
+import io.github.ratelimit.algorithm.FixedWindow;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+class ChargeTests {
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private static final Identifier ADDRESS = Identifier.ip("203.0.113.7");
+
+	private final Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("10/s"));
+
+	@Test
+	void costIsOneUnlessGiven() {
+		Charge charge = Charge.of(this.policy, ALICE, ADDRESS);
+		assertThat(charge).isEqualTo(new Charge(this.policy, List.of(ALICE, ADDRESS), 1));
+		assertThat(charge.withCost(7)).isEqualTo(new Charge(this.policy, List.of(ALICE, ADDRESS), 7));
+		assertThat(charge.withCost(0).cost()).isZero();
+		assertThat(charge.withCost(Long.MAX_VALUE).cost()).isEqualTo(Long.MAX_VALUE);
+	}
+
+	@Test
+	void negativeCostIsRefused() {
+		Charge charge = Charge.of(this.policy, ALICE);
+		assertThatIllegalArgumentException().isThrownBy(() -> charge.withCost(-1))
+			.withMessage("Invalid cost (-1): must not be negative.");
+		assertThatIllegalArgumentException().isThrownBy(() -> charge.withCost(Long.MIN_VALUE))
+			.withMessage("Invalid cost (-9223372036854775808): must not be negative.");
+	}
+
+	@Test
+	void chargeWithoutIdentifiersIsRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> Charge.of(this.policy))
+			.withMessage("Invalid identifiers: there must be at least one for the policy 'api'.");
+	}
+
+	@Test
+	void identifierThatStandsTwiceIsRefused() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> Charge.of(this.policy, ALICE, ADDRESS, Identifier.user("alice")))
+			.withMessage("Invalid identifiers: one of them stands twice for the policy 'api'.");
+	}
+
+}

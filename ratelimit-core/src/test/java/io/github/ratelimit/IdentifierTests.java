@@ -1,0 +1,71 @@
+package io.github.ratelimit;
+
+import java.util.List;
+
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Assume;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+class IdentifierTests {
+
+	@Test
+	void typeAndValueMakeAnIdentifier() {
+		assertThat(Identifier.ip("203.0.113.7")).isEqualTo(Identifier.of("ip", "203.0.113.7"))
+			.hasToString("ip:203.0.113.7");
+		assertThat(Identifier.user("42")).isEqualTo(new Identifier("user", "42")).hasToString("user:42");
+		assertThat(Identifier.GLOBAL).isEqualTo(Identifier.of("global", "")).hasToString("global:");
+		assertThat(Identifier.user("42")).isNotEqualTo(Identifier.of("tenant", "42"));
+	}
+
+	@Test
+	void emptyTypeIsRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> Identifier.of("", "42"))
+			.withMessage("Invalid identifier type (): must not be empty.");
+	}
+
+	@Test
+	void combinationNamesAllParts() {
+		assertThat(Identifier.combine(List.of(Identifier.ip("203.0.113.7"), Identifier.user("alice"))))
+			.isEqualTo(Identifier.of("ip+user", "203.0.113.7+alice"));
+		assertThat(Identifier.combine(List.of(Identifier.user("a+b%"), Identifier.of("x+y", ""), Identifier.GLOBAL)))
+			.isEqualTo(Identifier.of("user+x%2By+global", "a%2Bb%25++"));
+	}
+
+	@Test
+	void combinationOfOnePartIsThePart() {
+		Identifier part = Identifier.user("a+b%");
+		assertThat(Identifier.combine(List.of(part))).isSameAs(part);
+	}
+
+	@Test
+	void combinationOfNothingIsRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> Identifier.combine(List.of()))
+			.withMessage("Invalid identifier type (): must not be empty.");
+	}
+
+	@Property
+	void differentPartsMakeDifferentCombinations(@ForAll("parts") List<Identifier> some,
+			@ForAll("parts") List<Identifier> others) {
+		Assume.that(!some.equals(others));
+		assertThat(Identifier.combine(some)).isNotEqualTo(Identifier.combine(others));
+	}
+
+	@Provide
+	Arbitrary<List<Identifier>> parts() {
+		Arbitrary<String> texts = Arbitraries.strings().withChars('a', '+', '%', '2', '5', 'B').ofMaxLength(4);
+		return Combinators.combine(texts.filter((text) -> !text.isEmpty()), texts)
+			.as(Identifier::of)
+			.list()
+			.ofMinSize(2)
+			.ofMaxSize(3);
+	}
+
+}

@@ -1,0 +1,94 @@
+package io.github.ratelimit;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+class LimitTests {
+
+	@ParameterizedTest
+	@CsvSource({ "10/s, 10, PT1S", "120/m, 120, PT1M", "240/h, 240, PT1H", "1000/d, 1000, PT24H", "1/ms, 1, PT0.001S",
+			"10/500ms, 10, PT0.5S", "100/15m, 100, PT15M", "5/1500ms, 5, PT1.5S", "0/s, 0, PT1S", "7/61s, 7, PT1M1S",
+			"7/90m, 7, PT90M", "7/25h, 7, PT25H", "1/3650d, 1, PT87600H",
+			"9007199254740991/s, 9007199254740991, PT1S" })
+	void textIsReadAndWritten(String text, long quota, Duration window) {
+		Limit limit = Limit.parse(text);
+		assertThat(limit).isEqualTo(Limit.of(quota, window));
+		assertThat(limit.toString()).isEqualTo(text);
+		assertThat(limit.windowText()).isEqualTo(text.substring(text.indexOf('/') + 1));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "10/1s, 10/s", "10/60s, 10/m", "10/1000ms, 10/s", "10/3600s, 10/h", "10/24h, 10/d", "10/1440m, 10/d",
+			"007/05m, 7/5m", "' 10/s ', 10/s", "'\t10/s\n', 10/s" })
+	void textIsWrittenInItsShortestForm(String text, String shortest) {
+		assertThat(Limit.parse(text)).hasToString(shortest);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", " ", "/", "12", "12/", "/s", "12/x", "12/1", "-1/s", "+1/s", "10/-1s", "1.5/s",
+			"10/1.5s", "10/S", "10/MS", "10 /s", "10/ s", "10/5 m", "10/sec", "10 per s", "10/s,20/m", "1e3/s",
+			"\u0663/s", "99999999999999999999/s", "10/99999999999999999999d", "%s/%d" })
+	void textThatIsNoLimitIsRefused(String text) {
+		assertThatIllegalArgumentException().isThrownBy(() -> Limit.parse(text))
+			.withMessage("Invalid limit (" + text
+					+ "): must be quota/window, such as 10/s, 100/15m or 10/500ms; the units are ms, s, m, h and d.");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "9999999999999999999/s", "10/9999999999999999999d", "10/9223372036854775807d",
+			"10/9223372036854775807h", "10/9223372036854775807m" })
+	void textWithANumberThatIsTooLargeIsRefused(String text) {
+		assertThatIllegalArgumentException().isThrownBy(() -> Limit.parse(text))
+			.withMessage("Invalid limit (" + text + "): the number is too large.");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "10/0s, PT0S", "10/0ms, PT0S", "10/00d, PT0S", "10/3651d, PT87624H", "10/315360001s, PT87600H1S",
+			"10/315360000001ms, PT87600H0.001S", "10/9223372036854775807ms, PT2562047788015H12M55.807S" })
+	void textWithAWindowOutOfRangeIsRefused(String text, String window) {
+		assertThatIllegalArgumentException().isThrownBy(() -> Limit.parse(text))
+			.withMessage("Invalid limit (" + text + "): Invalid window (" + window
+					+ "): must be whole milliseconds, from 1ms to 3650d.");
+	}
+
+	@Test
+	void textWithAQuotaOutOfRangeIsRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> Limit.parse("9007199254740992/s"))
+			.withMessage("Invalid limit (9007199254740992/s): Invalid quota (9007199254740992): "
+					+ "must be between 0 and 9007199254740991.");
+	}
+
+	@Test
+	void quotaOutOfRangeIsRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> Limit.of(-1, Duration.ofSeconds(1)))
+			.withMessage("Invalid quota (-1): must be between 0 and 9007199254740991.");
+		assertThatIllegalArgumentException().isThrownBy(() -> Limit.of(Limit.MAX_QUOTA + 1, Duration.ofSeconds(1)))
+			.withMessage("Invalid quota (9007199254740992): must be between 0 and 9007199254740991.");
+		assertThat(Limit.of(Limit.MAX_QUOTA, Duration.ofSeconds(1)).quota()).isEqualTo(9007199254740991L);
+	}
+
+	@Test
+	void windowOutOfRangeIsRefused() {
+		for (Duration window : List.of(Duration.ZERO, Duration.ofSeconds(-1), Duration.ofNanos(999_999),
+				Duration.ofNanos(1_000_001), Duration.ofSeconds(1).plusNanos(500_000), Limit.MAX_WINDOW.plusMillis(1),
+				Duration.ofSeconds(Long.MAX_VALUE))) {
+			assertThatIllegalArgumentException().isThrownBy(() -> Limit.of(1, window))
+				.withMessage("Invalid window (" + window + "): must be whole milliseconds, from 1ms to 3650d.");
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "1/ms, 1000", "1/1500ms, 1500000", "1/d, 86400000000", "1/3650d, 315360000000000" })
+	void windowIsGivenInMicroseconds(String text, long micros) {
+		assertThat(Limit.parse(text).windowMicros()).isEqualTo(micros);
+	}
+
+}

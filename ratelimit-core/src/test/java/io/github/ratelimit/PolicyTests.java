@@ -1,0 +1,88 @@
+package io.github.ratelimit;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.SlidingLog;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+class PolicyTests {
+
+	private static final Limit PER_SECOND = Limit.parse("10/s");
+
+	private static final Limit PER_MINUTE = Limit.parse("120/m");
+
+	private static final Limit PER_HOUR = Limit.parse("240/h");
+
+	@Test
+	void limitsAreKeptByAscendingWindow() {
+		Policy policy = Policy.of("api", new FixedWindow(), PER_HOUR, PER_SECOND, PER_MINUTE);
+		assertThat(policy.limits()).containsExactly(PER_SECOND, PER_MINUTE, PER_HOUR);
+		assertThat(policy).isEqualTo(Policy.of("api", new FixedWindow(), PER_MINUTE, PER_HOUR, PER_SECOND))
+			.hasSameHashCodeAs(Policy.of("api", new FixedWindow(), PER_MINUTE, PER_HOUR, PER_SECOND));
+	}
+
+	@Test
+	void limitsCannotBeChangedFromOutside() {
+		List<Limit> limits = new ArrayList<>(List.of(PER_SECOND));
+		Policy policy = new Policy("api", new FixedWindow(), limits);
+		limits.add(PER_HOUR);
+		assertThat(policy.limits()).containsExactly(PER_SECOND).isUnmodifiable();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "a", "api", "SearchController.search", "my policy", "~!{}:%\"\\", " x " })
+	void nameOfPrintableAsciiIsAccepted(String name) {
+		assertThat(Policy.of(name, new FixedWindow(), PER_SECOND).name()).isEqualTo(name);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", " ", "   ", "\t", "a\n", "a\u0000", "a\u007f", "caf\u00e9", "\ud83d\ude00" })
+	void nameThatCannotBeSentInAHeaderIsRefused(String name) {
+		assertThatIllegalArgumentException().isThrownBy(() -> Policy.of(name, new FixedWindow(), PER_SECOND))
+			.withMessage("Invalid policy name (" + name + "): must be 1 to 128 printable ASCII characters.");
+	}
+
+	@Test
+	void nameThatIsTooLongIsRefused() {
+		String longest = "x".repeat(128);
+		assertThat(Policy.of(longest, new FixedWindow(), PER_SECOND).name()).isEqualTo(longest);
+		assertThatIllegalArgumentException().isThrownBy(() -> Policy.of(longest + "x", new FixedWindow(), PER_SECOND))
+			.withMessage("Invalid policy name (" + longest + "x): must be 1 to 128 printable ASCII characters.");
+	}
+
+	@Test
+	void policyWithoutLimitsIsRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> Policy.of("api", new FixedWindow()))
+			.withMessage("Invalid policy (api): must have at least one limit.");
+	}
+
+	@Test
+	void twoLimitsOfOneWindowAreRefused() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> Policy.of("api", new FixedWindow(), PER_MINUTE, PER_SECOND, Limit.parse("7/60s")))
+			.withMessage("Invalid limits [10/s, 120/m, 7/m]: there must be only one limit for the window m.");
+	}
+
+	@Test
+	void quotaThatTheAlgorithmCannotCountIsRefused() {
+		assertThat(Policy.of("api", new SlidingLog(), Limit.parse("549755813888/m")).limits()).hasSize(1);
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> Policy.of("api", new SlidingLog(), PER_SECOND, Limit.parse("549755813889/m")))
+			.withMessage("Invalid limit (549755813889/m): the quota must be at most 549755813888 for sliding-log.");
+	}
+
+	@Test
+	void formOfTheStateIsTheAlgorithmAndTheWindows() {
+		assertThat(Policy.of("api", new FixedWindow(), PER_HOUR, PER_SECOND, Limit.parse("5/15m")).stateForm())
+			.isEqualTo("fw-s-15m-h");
+		assertThat(Policy.of("api", new SlidingLog(), Limit.parse("3/500ms")).stateForm()).isEqualTo("sl-500ms");
+	}
+
+}

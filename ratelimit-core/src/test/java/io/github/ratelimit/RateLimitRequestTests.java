@@ -1,0 +1,48 @@
+package io.github.ratelimit;
+
+import java.util.List;
+
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.SlidingLog;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+class RateLimitRequestTests {
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private static final Identifier ADDRESS = Identifier.ip("203.0.113.7");
+
+	private final Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("10/s"));
+
+	@Test
+	void requestOnOnePolicyCostsOne() {
+		assertThat(RateLimitRequest.of(this.policy, ALICE, ADDRESS))
+			.isEqualTo(new RateLimitRequest(List.of(new Charge(this.policy, List.of(ALICE, ADDRESS), 1))));
+	}
+
+	@Test
+	void chargesKeepTheirOrder() {
+		Policy other = Policy.of("a", new SlidingLog(), Limit.parse("10/s"));
+		Charge first = Charge.of(this.policy, ALICE);
+		Charge second = Charge.of(other, ALICE);
+		assertThat(RateLimitRequest.of(first, second).charges()).containsExactly(first, second).isUnmodifiable();
+	}
+
+	@Test
+	void requestWithoutChargesIsRefused() {
+		assertThatIllegalArgumentException().isThrownBy(RateLimitRequest::of)
+			.withMessage("Invalid request: there must be at least one policy to check.");
+	}
+
+	@Test
+	void policyThatStandsTwiceIsRefused() {
+		Policy sameName = Policy.of("api", new SlidingLog(), Limit.parse("5/m"));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> RateLimitRequest.of(Charge.of(this.policy, ALICE), Charge.of(sameName, ADDRESS)))
+			.withMessage("Invalid request: the policy 'api' stands in it twice.");
+	}
+
+}

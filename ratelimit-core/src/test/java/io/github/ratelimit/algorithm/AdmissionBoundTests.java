@@ -1,0 +1,222 @@
+package io.github.ratelimit.algorithm;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.RateLimiterContract;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The admission bound that the Javadoc of each algorithm states: no traffic gets more out
+ * of it, and some traffic gets that much.
+ */
+class AdmissionBoundTests {
+
+	private static final int SEQUENCES = 3000;
+
+	private static final int REQUESTS = 80;
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private static final List<String> WINDOWS = List.of("ms", "7ms", "s", "13s", "m", "90m");
+
+	private final ManualClock clock = new ManualClock("2026-03-01T12:00:20.123456Z");
+
+	private final RateLimiter limiter = new MemoryRateLimiter(this.clock);
+
+	/** Each algorithm with what its bound is in quotas. */
+	static Stream<Arguments> bounds() {
+		return Stream.of(Arguments.of(new FixedWindow(), 2), Arguments.of(new SlidingLog(), 1));
+	}
+
+	@Test
+	void everyAlgorithmHasABound() {
+		assertThat(bounds().map((arguments) -> (Algorithm) arguments.get()[0]))
+			.containsExactlyInAnyOrderElementsOf(RateLimiterContract.algorithms().toList());
+	}
+
+	@ParameterizedTest
+	@MethodSource("bounds")
+	void noTrafficIsAdmittedBeyondTheBound(Algorithm algorithm, int quotas) {
+		for (int seed = 0; seed < SEQUENCES; seed++) {
+			Traffic traffic = new Traffic(algorithm, seed);
+			List<Request> admitted = traffic.send().stream().filter(Request::allowed).toList();
+			for (Limit limit : traffic.policy.limits()) {
+				assertThat(mostInAnyStretch(admitted, limit.windowMicros()))
+					.as("seed %d: most in any %s of %s", seed, limit.windowText(), traffic.policy)
+					.isLessThanOrEqualTo(quotas * limit.quota());
+			}
+		}
+	}
+
+	@Test
+	void fixedWindowAdmitsTwiceTheQuotaAroundAnEdge() {
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("5/m"));
+		List<Request> requests = new ArrayList<>();
+		this.clock.set("2026-03-01T12:00:59.999999Z");
+		sendUntilDenied(policy, requests);
+		this.clock.set("2026-03-01T12:01:00Z");
+		sendUntilDenied(policy, requests);
+		assertThat(requests).hasSize(10);
+		assertThat(mostInAnyStretch(requests, 2)).isEqualTo(10);
+	}
+
+	@Test
+	void slidingLogAdmitsTheWholeQuotaInEveryWindow() {
+		Policy policy = Policy.of("api", new SlidingLog(), Limit.parse("5/m"));
+		List<Request> requests = new ArrayList<>();
+		sendUntilDenied(policy, requests);
+		this.clock.advance(Duration.ofMinutes(1).minusNanos(1000));
+		sendUntilDenied(policy, requests);
+		assertThat(requests).hasSize(5);
+		this.clock.advance(Duration.ofNanos(1000));
+		sendUntilDenied(policy, requests);
+		assertThat(requests).hasSize(10);
+		assertThat(mostInAnyStretch(requests, 60_000_000)).isEqualTo(5);
+		assertThat(mostInAnyStretch(requests, 60_000_001)).isEqualTo(10);
+	}
+
+	@Test
+	void fixedWindowDeniesOnlyWhatExceedsTheQuotaOfAnAlignedWindow() {
+		for (int seed = 0; seed < SEQUENCES; seed++) {
+			Traffic traffic = new Traffic(new FixedWindow(), seed);
+			List<Request> admitted = new ArrayList<>();
+			for (Request request : traffic.send()) {
+				boolean fits = traffic.policy.limits().stream().allMatch((limit) -> {
+					long start = request.at - request.at % limit.windowMicros();
+					return usedSince(admitted, start) + request.cost <= limit.quota();
+				});
+				assertThat(request.allowed).as("seed %d: %s after %s", seed, request, admitted).isEqualTo(fits);
+				if (fits) {
+					admitted.add(request);
+				}
+			}
+		}
+	}
+
+	@Test
+	void slidingLogDeniesOnlyWhatExceedsTheQuotaOfTheLastWindow() {
+		for (int seed = 0; seed < SEQUENCES; seed++) {
+			Traffic traffic = new Traffic(new SlidingLog(), seed);
+			List<Request> admitted = new ArrayList<>();
+			for (Request request : traffic.send()) {
+				boolean fits = traffic.policy.limits().stream().allMatch((limit) -> {
+					long start = request.at - limit.windowMicros() + 1;
+					return usedSince(admitted, start) + request.cost <= limit.quota();
+				});
+				assertThat(request.allowed).as("seed %d: %s after %s", seed, request, admitted).isEqualTo(fits);
+				if (fits) {
+					admitted.add(request);
+				}
+			}
+		}
+	}
+
+	private void sendUntilDenied(Policy policy, List<Request> requests) {
+		while (this.limiter.tryAcquire(policy, ALICE).allowed()) {
+			requests.add(new Request(micros(this.clock), 1, true));
+		}
+	}
+
+	/** Most that was used in any half-open stretch of the length. */
+	private static long mostInAnyStretch(List<Request> requests, long length) {
+		long most = 0;
+		long used = 0;
+		Deque<Request> stretch = new ArrayDeque<>();
+		for (Request request : requests) {
+			stretch.add(request);
+			used += request.cost;
+			while (request.at - stretch.element().at >= length) {
+				used -= stretch.remove().cost;
+			}
+			most = Math.max(most, used);
+		}
+		return most;
+	}
+
+	private static long usedSince(List<Request> requests, long start) {
+		return requests.stream().filter((request) -> request.at >= start).mapToLong(Request::cost).sum();
+	}
+
+	private static long micros(ManualClock clock) {
+		return ChronoUnit.MICROS.between(Instant.EPOCH, clock.instant());
+	}
+
+	private record Request(long at, long cost, boolean allowed) {
+
+	}
+
+	/** Random requests, some of which come as early as they may, or a little earlier. */
+	private static final class Traffic {
+
+		private final ManualClock clock = new ManualClock("2026-03-01T12:00:20.123456Z");
+
+		private final RateLimiter limiter = new MemoryRateLimiter(this.clock);
+
+		private final Random random;
+
+		private final Policy policy;
+
+		private Traffic(Algorithm algorithm, int seed) {
+			this.random = new Random(seed);
+			List<Limit> limits = new ArrayList<>();
+			for (String window : WINDOWS) {
+				if (this.random.nextInt(3) == 0 || (limits.isEmpty() && "90m".equals(window))) {
+					limits.add(Limit.parse((1 + this.random.nextInt(8)) + "/" + window));
+				}
+			}
+			this.policy = new Policy("api", algorithm, limits);
+		}
+
+		private List<Request> send() {
+			boolean weighted = this.random.nextBoolean();
+			int haste = this.random.nextInt(4);
+			List<Request> requests = new ArrayList<>();
+			for (int i = 0; i < REQUESTS; i++) {
+				long cost = weighted ? 1 + this.random.nextInt(4) : 1;
+				Decision decision = this.limiter.tryAcquire(this.policy, ALICE, cost);
+				requests.add(new Request(micros(this.clock), cost, decision.allowed()));
+				if (!decision.allowed() || this.random.nextInt(4) >= haste) {
+					this.clock.advance(pause(decision));
+				}
+			}
+			return requests;
+		}
+
+		private Duration pause(Decision decision) {
+			long window = this.policy.limits().get(this.random.nextInt(this.policy.limits().size())).windowMicros();
+			long now = micros(this.clock);
+			long pause = switch (this.random.nextInt(6)) {
+				case 0 -> window - now % window;
+				case 1 -> window - now % window - 1;
+				case 2 -> window - this.random.nextInt(2);
+				case 3 -> this.random.nextLong(2 * window);
+				case 4 -> this.random.nextLong(1 + window / 8);
+				default -> decision.retryAfter().map((wait) -> wait.toNanos() / 1000).orElse(0L);
+			};
+			return Duration.of(pause, ChronoUnit.MICROS);
+		}
+
+	}
+
+}

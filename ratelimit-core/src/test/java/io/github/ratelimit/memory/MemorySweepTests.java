@@ -1,0 +1,75 @@
+package io.github.ratelimit.memory;
+
+import java.time.Duration;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.test.ManualClock;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * How much the store in memory keeps.
+ */
+class MemorySweepTests {
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private final ManualClock clock = new ManualClock("2026-03-01T12:00:00Z");
+
+	private final MemoryRateLimiter limiter = new MemoryRateLimiter(this.clock);
+
+	@ParameterizedTest
+	@MethodSource("io.github.ratelimit.test.RateLimiterContract#algorithms")
+	void memoryFollowsTheIdentifiersThatAreActive(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/s"));
+		int most = 0;
+		for (int i = 0; i < 100_000; i++) {
+			this.limiter.tryAcquire(policy, Identifier.user("user" + i));
+			most = Math.max(most, this.limiter.size());
+			this.clock.advance(Duration.ofMillis(1));
+		}
+		assertThat(most).isBetween(1000, 2100);
+	}
+
+	@ParameterizedTest
+	@MethodSource("io.github.ratelimit.test.RateLimiterContract#algorithms")
+	void countsThatMatterAreNotSwept(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/s"));
+		Policy daily = Policy.of("daily", algorithm, Limit.parse("5/s"), Limit.parse("7/d"));
+		this.limiter.tryAcquire(daily, ALICE, 4);
+		for (int i = 0; i < 10_000; i++) {
+			this.limiter.tryAcquire(policy, Identifier.user("user" + i));
+			this.clock.advance(Duration.ofMillis(1));
+		}
+		assertThat(this.limiter.size()).isLessThan(10_000);
+		assertThat(this.limiter.peek(RateLimitRequest.of(daily, ALICE)).statuses()).extracting(LimitStatus::remaining)
+			.containsExactly(5L, 3L);
+	}
+
+	@ParameterizedTest
+	@MethodSource("io.github.ratelimit.test.RateLimiterContract#algorithms")
+	void nothingIsKeptOfRequestsThatUseNothing(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/s"));
+		RateLimitRequest request = RateLimitRequest.of(policy, ALICE);
+		this.limiter.peek(request);
+		this.limiter.refund(request);
+		this.limiter.tryAcquire(policy, ALICE, 0);
+		this.limiter.tryAcquire(policy, ALICE, 6);
+		assertThat(this.limiter.size()).isZero();
+		this.limiter.tryAcquire(request);
+		assertThat(this.limiter.size()).isOne();
+		this.limiter.refund(request);
+		assertThat(this.limiter.size()).isZero();
+		this.limiter.tryAcquire(request);
+		this.limiter.reset(policy, ALICE);
+		assertThat(this.limiter.size()).isZero();
+	}
+
+}

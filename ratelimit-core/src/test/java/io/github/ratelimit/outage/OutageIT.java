@@ -1,0 +1,152 @@
+package io.github.ratelimit.outage;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.redis.RedisRateLimiter;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.embedded.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A Redis that is stopped and started again.
+ */
+class OutageIT {
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private static final Decision ALLOWED_UNSEEN = new Decision(true, List.of());
+
+	private final Policy policy = Policy.of("api", new FixedWindow(), new Limit(3, Limit.MAX_WINDOW));
+
+	private final RateLimitRequest request = RateLimitRequest.of(this.policy, ALICE);
+
+	private final int port = TestRedis.freePort();
+
+	private final UnifiedJedis jedis = RedisClient.create(URI.create("redis://127.0.0.1:" + this.port));
+
+	private final RateLimiter store = RedisRateLimiter.of(this.jedis);
+
+	private final RateLimiter limiter = new AllowingRateLimiter(this.store);
+
+	private final Logger logger = (Logger) LoggerFactory.getLogger(AllowingRateLimiter.class);
+
+	private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+
+	private RedisServer server;
+
+	@BeforeEach
+	void startServer() {
+		this.server = TestRedis.startServer(this.port);
+		this.log.start();
+		this.logger.addAppender(this.log);
+		this.logger.setAdditive(false);
+	}
+
+	@AfterEach
+	void stopServer() {
+		this.logger.setAdditive(true);
+		this.logger.detachAppender(this.log);
+		this.jedis.close();
+		TestRedis.stop(this.server);
+	}
+
+	@Test
+	void storeThrowsWhileRedisIsDown() {
+		this.store.tryAcquire(this.request);
+		TestRedis.stop(this.server);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.store.tryAcquire(this.request))
+			.withMessage("Redis failed to decide a request")
+			.withCauseInstanceOf(JedisConnectionException.class);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.store.peek(this.request))
+			.withMessage("Redis failed to decide a request");
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.store.refund(this.request))
+			.withMessage("Redis failed to decide a request");
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.store.reset(this.policy, ALICE))
+			.withMessage("Redis failed to reset a count of the policy 'api'")
+			.withCauseInstanceOf(JedisConnectionException.class);
+	}
+
+	@Test
+	void requestsAreAllowedUnseenWhileRedisIsDown() {
+		this.limiter.tryAcquire(this.request);
+		TestRedis.stop(this.server);
+		for (int i = 0; i < 5; i++) {
+			assertThat(this.limiter.tryAcquire(this.request)).isEqualTo(ALLOWED_UNSEEN);
+			assertThat(this.limiter.peek(this.request)).isEqualTo(ALLOWED_UNSEEN);
+			this.limiter.refund(this.request);
+		}
+		assertThat(this.limiter.tryAcquire(this.request).retryAfter()).contains(Duration.ZERO);
+	}
+
+	@Test
+	void resetPassesTheFailureOn() {
+		TestRedis.stop(this.server);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.limiter.reset(this.policy, ALICE))
+			.withMessage("Redis failed to reset a count of the policy 'api'");
+	}
+
+	@Test
+	void limitsAreEnforcedAgainWhenRedisIsBack() {
+		this.limiter.tryAcquire(this.request);
+		TestRedis.stop(this.server);
+		this.limiter.tryAcquire(this.request);
+		this.server = TestRedis.startServer(this.port);
+		for (long remaining = 2; remaining >= 0; remaining--) {
+			assertThat(this.limiter.tryAcquire(this.request).statuses()).extracting(LimitStatus::remaining)
+				.containsExactly(remaining);
+		}
+		assertThat(this.limiter.tryAcquire(this.request).allowed()).isFalse();
+	}
+
+	@Test
+	void logSaysOnceThatRedisFailedAndOnceThatItIsBack() {
+		this.limiter.tryAcquire(this.request);
+		assertThat(this.log.list).isEmpty();
+		for (int outage = 0; outage < 2; outage++) {
+			TestRedis.stop(this.server);
+			this.limiter.refund(this.request);
+			this.limiter.tryAcquire(this.request);
+			this.limiter.peek(this.request);
+			assertThat(this.log.list).singleElement().satisfies((event) -> {
+				assertThat(event.getLevel()).isEqualTo(Level.WARN);
+				assertThat(event.getFormattedMessage())
+					.isEqualTo("The store failed: requests are allowed without limits until it answers");
+				assertThat(event.getThrowableProxy().getClassName()).isEqualTo(StoreException.class.getName());
+			});
+			this.log.list.clear();
+			this.server = TestRedis.startServer(this.port);
+			this.limiter.tryAcquire(this.request);
+			this.limiter.peek(this.request);
+			assertThat(this.log.list).singleElement().satisfies((event) -> {
+				assertThat(event.getLevel()).isEqualTo(Level.INFO);
+				assertThat(event.getFormattedMessage()).isEqualTo("The store answers again: limits are enforced");
+			});
+			this.log.list.clear();
+		}
+	}
+
+}

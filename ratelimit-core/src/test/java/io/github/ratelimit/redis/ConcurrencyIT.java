@@ -1,0 +1,124 @@
+package io.github.ratelimit.redis;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.IntStream;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Two processes' worth of clients, with many threads, that want more than there is.
+ */
+class ConcurrencyIT {
+
+	private static final int THREADS = 16;
+
+	private final UnifiedJedis otherClient = RedisClient.create(TestRedis.uri());
+
+	private final String keyPrefix = TestRedis.newKeyPrefix();
+
+	private final List<RateLimiter> limiters = List.of(RedisRateLimiter.of(TestRedis.client(), this.keyPrefix),
+			RedisRateLimiter.of(this.otherClient, this.keyPrefix));
+
+	private final Map<Identifier, LongAdder> allowed = new ConcurrentHashMap<>();
+
+	@AfterEach
+	void closeClient() {
+		this.otherClient.close();
+	}
+
+	@ParameterizedTest
+	@MethodSource("io.github.ratelimit.test.RateLimiterContract#algorithms")
+	void exactlyTheQuotaOfOneIdentifierIsAllowed(Algorithm algorithm) throws Exception {
+		Identifier alice = Identifier.user("alice");
+		Policy policy = new Policy("api", algorithm, List.of(new Limit(1000, Limit.MAX_WINDOW)));
+		fromAllThreads((limiter, attempt) -> acquire(limiter, RateLimitRequest.of(policy, alice), alice), 100);
+		assertThat(this.allowed.get(alice).sum()).isEqualTo(1000);
+	}
+
+	@ParameterizedTest
+	@MethodSource("io.github.ratelimit.test.RateLimiterContract#algorithms")
+	void exactlyTheQuotasOfManyIdentifiersAreAllowed(Algorithm algorithm) throws Exception {
+		Policy policy = new Policy("api", algorithm, List.of(new Limit(30, Limit.MAX_WINDOW)));
+		fromAllThreads((limiter, attempt) -> {
+			Identifier identifier = Identifier.user("user" + attempt % 50);
+			acquire(limiter, RateLimitRequest.of(policy, identifier), identifier);
+		}, 200);
+		assertThat(this.allowed).hasSize(50);
+		assertThat(this.allowed.values()).allSatisfy((sum) -> assertThat(sum.sum()).isEqualTo(30));
+	}
+
+	@ParameterizedTest
+	@MethodSource("io.github.ratelimit.test.RateLimiterContract#algorithms")
+	void quotaOfAllIsNotLostToThoseThatAreDenied(Algorithm algorithm) throws Exception {
+		Policy each = new Policy("each", algorithm, List.of(new Limit(40, Limit.MAX_WINDOW)));
+		Policy total = new Policy("total", algorithm, List.of(new Limit(301, Limit.MAX_WINDOW)));
+		fromAllThreads((limiter, attempt) -> {
+			Identifier identifier = Identifier.user("user" + attempt % 10);
+			acquire(limiter, RateLimitRequest.of(Charge.of(each, identifier).withCost(2),
+					Charge.of(total, Identifier.GLOBAL).withCost(3)), identifier);
+		}, 50);
+		long sum = this.allowed.values().stream().mapToLong(LongAdder::sum).sum();
+		assertThat(sum).isEqualTo(100);
+		assertThat(this.limiters.get(0).peek(RateLimitRequest.of(total, Identifier.GLOBAL)).statuses())
+			.extracting(LimitStatus::remaining)
+			.containsExactly(1L);
+		this.allowed.forEach((identifier,
+				count) -> assertThat(this.limiters.get(1).peek(RateLimitRequest.of(each, identifier)).statuses())
+					.extracting(LimitStatus::remaining)
+					.containsExactly(40 - 2 * count.sum()));
+	}
+
+	private void acquire(RateLimiter limiter, RateLimitRequest request, Identifier identifier) {
+		if (limiter.tryAcquire(request).allowed()) {
+			this.allowed.computeIfAbsent(identifier, (key) -> new LongAdder()).increment();
+		}
+	}
+
+	private void fromAllThreads(Task task, int attempts) throws Exception {
+		ExecutorService executor = Executors.newFixedThreadPool(THREADS);
+		try {
+			List<Callable<Void>> callables = IntStream.range(0, THREADS).mapToObj((thread) -> (Callable<Void>) () -> {
+				for (int attempt = 0; attempt < attempts; attempt++) {
+					task.run(this.limiters.get(thread % 2), attempt);
+				}
+				return null;
+			}).toList();
+			for (Future<Void> result : executor.invokeAll(callables)) {
+				result.get();
+			}
+		}
+		finally {
+			executor.shutdownNow();
+		}
+	}
+
+	@FunctionalInterface
+	private interface Task {
+
+		void run(RateLimiter limiter, int attempt);
+
+	}
+
+}

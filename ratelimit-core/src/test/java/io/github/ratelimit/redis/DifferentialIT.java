@@ -1,0 +1,150 @@
+package io.github.ratelimit.redis;
+
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.RateLimiterContract;
+import io.github.ratelimit.test.TestRedis;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.RandomDistribution;
+import net.jqwik.api.Tuple;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Whatever happens, the store in Redis and the store in memory come to the same
+ * decisions.
+ */
+class DifferentialIT {
+
+	private static final List<Identifier> IDENTIFIERS = List.of(Identifier.user("alice"), Identifier.ip("203.0.113.7"),
+			Identifier.GLOBAL);
+
+	/** One policy for each algorithm and each of these sets of limits. */
+	private static final List<List<String>> LIMITS = List.of(List.of("3/m"), List.of("5/s", "9/10s", "20/m"),
+			List.of("2/ms", "4/7ms"), List.of("3/s", "6/d"));
+
+	private static final List<Policy> POLICIES = RateLimiterContract.algorithms()
+		.flatMap((algorithm) -> LIMITS.stream().map((limits) -> policy(algorithm, limits)))
+		.toList();
+
+	private static final RateLimitRequest EVERYTHING = new RateLimitRequest(
+			POLICIES.stream().map((policy) -> new Charge(policy, IDENTIFIERS, 1)).toList());
+
+	private static final List<Duration> WINDOWS = POLICIES.stream()
+		.flatMap((policy) -> policy.limits().stream())
+		.map(Limit::window)
+		.distinct()
+		.toList();
+
+	private static Policy policy(Algorithm algorithm, List<String> limits) {
+		return new Policy(algorithm.code() + "-" + LIMITS.indexOf(limits), algorithm,
+				limits.stream().map(Limit::parse).toList());
+	}
+
+	@Property
+	void redisAndMemoryComeToTheSameDecisions(@ForAll("sequences") List<Operation> operations) {
+		ManualClock clock = new ManualClock("2026-03-01T12:00:20.123456Z");
+		RateLimiter redis = RedisRateLimiter.of(TestRedis.client(), TestRedis.newKeyPrefix()).withClock(clock);
+		RateLimiter memory = new MemoryRateLimiter(clock);
+		Decision last = Operation.NONE;
+		int step = 0;
+		for (Operation operation : operations) {
+			operation.pass(clock, last);
+			Decision inMemory = operation.ask(memory);
+			assertThat(operation.ask(redis)).as("step %d: %s", step, operation).isEqualTo(inMemory);
+			assertThat(redis.peek(EVERYTHING)).as("after step %d: %s", step, operation)
+				.isEqualTo(memory.peek(EVERYTHING));
+			last = (inMemory != Operation.NONE) ? inMemory : last;
+			step++;
+		}
+	}
+
+	@Provide
+	Arbitrary<List<Operation>> sequences() {
+		Arbitrary<Operation> operations = Arbitraries.frequencyOf(Tuple.of(10, requests().map(Operation.Acquire::new)),
+				Tuple.of(1, requests().map(Operation.Peek::new)), Tuple.of(2, requests().map(Operation.Refund::new)),
+				Tuple.of(1,
+						Combinators.combine(Arbitraries.of(POLICIES), Arbitraries.of(IDENTIFIERS))
+							.as(Operation.Reset::new)),
+				Tuple.of(4, times().map(Operation.Advance::new)),
+				Tuple.of(2,
+						Combinators.combine(Arbitraries.of(WINDOWS), Arbitraries.of(0L, -1L, 1L))
+							.as(Operation.AdvanceToEdge::new)),
+				Tuple.of(3, Arbitraries.of(0L, -1L, 1L).map(Operation.AwaitRetry::new)));
+		return operations.list().ofMaxSize(60).withSizeDistribution(RandomDistribution.uniform());
+	}
+
+	private static Arbitrary<RateLimitRequest> requests() {
+		return Arbitraries.of(POLICIES)
+			.set()
+			.ofMinSize(1)
+			.ofMaxSize(3)
+			.flatMap((policies) -> Combinators.combine(policies.stream().map(DifferentialIT::charges).toList())
+				.as(RateLimitRequest::new));
+	}
+
+	private static Arbitrary<Charge> charges(Policy policy) {
+		return withQuotas(policy)
+			.flatMap((present) -> Combinators.combine(Arbitraries.of(IDENTIFIERS).set().ofMinSize(1), costs(present))
+				.as((identifiers, cost) -> new Charge(present, List.copyOf(identifiers), cost)));
+	}
+
+	/**
+	 * Mostly the policy as it is; sometimes with other quotas, on the same Redis keys.
+	 */
+	private static Arbitrary<Policy> withQuotas(Policy policy) {
+		long most = policy.algorithm().maxQuota();
+		Arbitrary<Long> quotas = Arbitraries.frequencyOf(Tuple.of(9, Arbitraries.longs().between(0, 12)),
+				Tuple.of(1, Arbitraries.of(most, most - 1)));
+		Arbitrary<Policy> changed = quotas.list().ofSize(policy.limits().size()).map((numbers) -> {
+			List<Limit> limits = new ArrayList<>();
+			for (int i = 0; i < numbers.size(); i++) {
+				limits.add(Limit.of(numbers.get(i), policy.limits().get(i).window()));
+			}
+			return new Policy(policy.name(), policy.algorithm(), limits);
+		});
+		return Arbitraries.frequencyOf(Tuple.of(4, Arbitraries.just(policy)), Tuple.of(1, changed));
+	}
+
+	private static Arbitrary<Long> costs(Policy policy) {
+		long quota = policy.limits().stream().mapToLong(Limit::quota).min().orElseThrow();
+		return Arbitraries.frequencyOf(Tuple.of(6, Arbitraries.just(1L)),
+				Tuple.of(3, Arbitraries.longs().between(0, Math.min(quota, 12) + 1)),
+				Tuple.of(1, Arbitraries.of(quota, quota + 1, Limit.MAX_QUOTA, Limit.MAX_QUOTA + 2, Long.MAX_VALUE)));
+	}
+
+	private static Arbitrary<Duration> times() {
+		Duration micro = Duration.of(1, ChronoUnit.MICROS);
+		Stream<Duration> edges = WINDOWS.stream()
+			.flatMap((window) -> Stream.of(window, window.plus(micro), window.minus(micro), window.multipliedBy(2)));
+		Stream<Duration> back = WINDOWS.stream()
+			.flatMap((window) -> Stream.of(window.negated(), window.plus(micro).negated(), window.dividedBy(-2)));
+		Arbitrary<Duration> upToTwoWindows = Arbitraries.of(WINDOWS)
+			.flatMap((window) -> Arbitraries.longs().between(0, 2 * window.toNanos() / 1000))
+			.map((micros) -> Duration.of(micros, ChronoUnit.MICROS));
+		return Arbitraries.frequencyOf(Tuple.of(2, Arbitraries.of(Duration.ZERO, micro)),
+				Tuple.of(3, Arbitraries.of(edges.toList())), Tuple.of(3, upToTwoWindows),
+				Tuple.of(2, Arbitraries.of(back.toList())),
+				Tuple.of(1, Arbitraries.of(micro.negated(), Duration.ofDays(-40), Duration.ofDays(400))));
+	}
+
+}

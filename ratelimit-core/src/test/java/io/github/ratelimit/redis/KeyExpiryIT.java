@@ -1,0 +1,203 @@
+package io.github.ratelimit.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.test.RateLimiterContract;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.UnifiedJedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What becomes of Redis keys, by the server's own clock: each expires when it no longer
+ * matters, and what is wrong with one is put right by the next request.
+ */
+class KeyExpiryIT {
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private static final Identifier ADDRESS = Identifier.ip("203.0.113.7");
+
+	private final UnifiedJedis jedis = TestRedis.client();
+
+	private final String keyPrefix = TestRedis.newKeyPrefix();
+
+	private final RateLimiter limiter = RedisRateLimiter.of(this.jedis, this.keyPrefix);
+
+	static Stream<Algorithm> algorithms() {
+		return RateLimiterContract.algorithms();
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void keyExpiresWhenItsWindowEnds(Algorithm algorithm) {
+		for (String window : List.of("3s", "m", "15m", "d", "3650d")) {
+			Policy policy = Policy.of("api", algorithm, Limit.parse("100/" + window));
+			LimitStatus status = this.limiter.tryAcquire(policy, ALICE).statuses().get(0);
+			assertThat(timeToLive(policy)).isBetween(1L, status.resetAfter().toMillis() + 2);
+			assertThat(timeToLive(policy)).isGreaterThan(status.resetAfter().toMillis() - 2000);
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void keyExpiresWithTheLongestWindow(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("2/ms"), Limit.parse("3/s"), Limit.parse("5/3650d"));
+		LimitStatus status = this.limiter.tryAcquire(policy, ALICE).statuses().get(2);
+		assertThat(timeToLive(policy)).isBetween(status.resetAfter().toMillis() - 2000,
+				status.resetAfter().toMillis() + 2);
+	}
+
+	@Test
+	void everyKeyExpiresAfterARequestOfManyPolicies() {
+		List<Charge> charges = algorithms()
+			.flatMap((algorithm) -> IntStream.range(0, 5)
+				.mapToObj((i) -> Policy.of(algorithm.code() + i, algorithm, Limit.parse("9/h"), Limit.parse("10/d"))))
+			.map((policy) -> Charge.of(policy, ALICE, ADDRESS))
+			.toList();
+		RateLimitRequest request = new RateLimitRequest(charges);
+		assertThat(this.limiter.tryAcquire(request).allowed()).isTrue();
+		assertThat(this.limiter.tryAcquire(request).allowed()).isTrue();
+		this.limiter.refund(request);
+		Set<String> keys = keys();
+		assertThat(keys).hasSize(charges.size() * 2);
+		assertThat(keys).allSatisfy((key) -> assertThat(this.jedis.pttl(key)).isBetween(1L, 86_400_002L));
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void refundKeepsNoKeyAliveForLonger(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("100/3650d"));
+		this.limiter.tryAcquire(policy, ALICE, 7);
+		for (int i = 0; i < 6; i++) {
+			long before = timeToLive(policy);
+			this.limiter.refund(RateLimitRequest.of(policy, ALICE));
+			assertThat(timeToLive(policy)).isBetween(1L, before);
+		}
+		this.limiter.refund(RateLimitRequest.of(policy, ALICE));
+		assertThat(keys()).isEmpty();
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void resetAndRefundOfNothingLeaveNoKey(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/d"));
+		this.limiter.refund(RateLimitRequest.of(policy, ALICE, ADDRESS));
+		assertThat(keys()).isEmpty();
+		this.limiter.tryAcquire(RateLimitRequest.of(policy, ALICE, ADDRESS));
+		this.limiter.reset(policy, ALICE);
+		assertThat(keys()).containsExactly(key(policy, ADDRESS));
+		this.limiter.reset(policy, ADDRESS);
+		assertThat(keys()).isEmpty();
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void deniedRequestLeavesNoTrace(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("3/365d"), Limit.parse("3/3650d"));
+		this.limiter.tryAcquire(policy, ALICE, 2);
+		byte[] before = this.jedis.dump(key(policy, ALICE));
+		long timeToLive = timeToLive(policy);
+		for (long cost : new long[] { 0, 2, 4, Long.MAX_VALUE }) {
+			RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, ADDRESS, ALICE).withCost(cost));
+			assertThat(this.limiter.tryAcquire(request).allowed()).isEqualTo(cost == 0);
+			this.limiter.peek(request);
+			assertThat(this.jedis.dump(key(policy, ALICE))).isEqualTo(before);
+			assertThat(timeToLive(policy)).isBetween(1L, timeToLive);
+			assertThat(keys()).containsExactly(key(policy, ALICE));
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void keyThatDoesNotExpireIsGivenAnEndAgain(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/3650d"));
+		this.limiter.tryAcquire(policy, ALICE, 2);
+		this.jedis.persist(key(policy, ALICE));
+		assertThat(timeToLive(policy)).isEqualTo(-1);
+		assertThat(this.limiter.tryAcquire(policy, ALICE).statuses()).extracting(LimitStatus::remaining)
+			.containsExactly(2L);
+		assertThat(timeToLive(policy)).isPositive();
+	}
+
+	static Stream<Arguments> harms() {
+		return algorithms().flatMap((algorithm) -> Stream.of("list", "hash", "empty", "short", "long", "huge")
+			.map((harm) -> Arguments.of(algorithm, harm)));
+	}
+
+	@ParameterizedTest
+	@MethodSource("harms")
+	void keyOfAnotherMakingIsReplaced(Algorithm algorithm, String harm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/h"), Limit.parse("5/d"));
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, ALICE).withCost(5));
+		harm(key(policy, ALICE), harm);
+		assertThat(this.limiter.peek(request).allowed()).isTrue();
+		assertThat(timeToLive(policy)).isEqualTo(-1);
+		this.limiter.refund(request);
+		assertThat(this.limiter.tryAcquire(request).allowed()).isTrue();
+		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
+		assertThat(timeToLive(policy)).isBetween(1L, 86_400_002L);
+	}
+
+	private void harm(String key, String harm) {
+		switch (harm) {
+			case "list" -> this.jedis.lpush(key, "1", "2");
+			case "hash" -> this.jedis.hset(key, Map.of("count", "5"));
+			case "empty" -> this.jedis.set(key, "");
+			case "short" -> this.jedis.set(key, "4");
+			case "long" -> this.jedis.set(key, "x".repeat(29));
+			default -> this.jedis.set(key, "x".repeat(1_000_003));
+		}
+	}
+
+	/** Such a state cannot be told from a real one, but must not lock anybody out. */
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void keyWithGarbageOfTheRightLengthIsNoErrorAndEnds(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/d"));
+		for (int filler : new int[] { 0x00, 0x01, 0x7f, 0x80, 0xff }) {
+			byte[] garbage = new byte[84];
+			Arrays.fill(garbage, (byte) filler);
+			for (int length : new int[] { 12, 14, 24, 84 }) {
+				byte[] key = key(policy, ALICE).getBytes(StandardCharsets.US_ASCII);
+				this.jedis.set(key, Arrays.copyOf(garbage, length));
+				this.limiter.refund(RateLimitRequest.of(policy, ALICE));
+				LimitStatus status = this.limiter.tryAcquire(policy, ALICE).statuses().get(0);
+				assertThat(status.remaining()).isBetween(0L, 5L);
+				assertThat(status.retryAfter()).isLessThanOrEqualTo(Limit.parse("1/d").window());
+				assertThat(timeToLive(policy)).isBetween(-2L, 86_400_002L).isNotEqualTo(-1);
+			}
+		}
+	}
+
+	private long timeToLive(Policy policy) {
+		return this.jedis.pttl(key(policy, ALICE));
+	}
+
+	private String key(Policy policy, Identifier identifier) {
+		return new RedisKeys(this.keyPrefix).key(identifier, policy);
+	}
+
+	private Set<String> keys() {
+		return this.jedis.keys(this.keyPrefix + ":*");
+	}
+
+}
