@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * An algorithm is three files: a record that implements this interface and holds the
  * options, a {@link Meter} with the algorithm in plain Java, and a script part named
- * {@code <name>.lua} beside the record's class with the same algorithm for Redis. The
+ * {@code <part>.lua} beside the record's class with the same algorithm for Redis. The
  * algorithms that come with the library are in {@code io.github.ratelimit.algorithm}.
  * <p>
  * Implementations are values: immutable, safe for use by several threads, and equal when
@@ -20,8 +20,7 @@ import org.jspecify.annotations.Nullable;
 public interface Algorithm {
 
 	/**
-	 * Returns the name of the algorithm in configuration and metrics, which is also the
-	 * name of its script part.
+	 * Returns the name of the algorithm in configuration and metrics.
 	 * @return lower-case words joined by hyphens, such as {@code fixed-window}
 	 */
 	String name();
@@ -35,11 +34,48 @@ public interface Algorithm {
 	String code();
 
 	/**
+	 * Returns the name of the script part, for algorithms that share one.
+	 * @return the name of the resource without {@code .lua}; the {@link #name()} unless
+	 * said otherwise
+	 */
+	default String part() {
+		return name();
+	}
+
+	/**
 	 * Returns the largest quota that this algorithm can count exactly.
 	 * @return at most {@link Limit#MAX_QUOTA}
 	 */
 	default long maxQuota() {
 		return Limit.MAX_QUOTA;
+	}
+
+	/**
+	 * Returns the largest cost that a limit could ever allow.
+	 * @param limit the limit
+	 * @return the quota unless said otherwise
+	 */
+	default long capacity(Limit limit) {
+		return limit.quota();
+	}
+
+	/**
+	 * Refuses limits that this algorithm cannot hold with these options.
+	 * @param limits the limits of a policy, by ascending window
+	 * @throws IllegalArgumentException if there is such a limit
+	 */
+	default void requireSupported(List<Limit> limits) {
+	}
+
+	/**
+	 * Returns what the script part has to know besides the limits.
+	 * @param limits the limits of the policy, by ascending window
+	 * @param nowMicros about the present time, by the clock of this process, in
+	 * microseconds since the epoch
+	 * @return numbers, as text; none unless said otherwise
+	 */
+	default List<String> options(List<Limit> limits, long nowMicros) {
+		return List.of();
 	}
 
 	/**

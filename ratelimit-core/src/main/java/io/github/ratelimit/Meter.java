@@ -16,14 +16,15 @@ public interface Meter {
 	 * Returns the shortest time after which the limit would allow the cost, if nothing
 	 * else happened.
 	 * @param limit the index of the limit
-	 * @param cost at least 1 and at most the limit's quota
+	 * @param cost at least 1, and at most what the limit could ever allow
 	 * @return microseconds; 0 if the limit allows the cost now
 	 */
 	long retryAfter(int limit, long cost);
 
 	/**
-	 * Uses the cost of every limit.
-	 * @param cost at least 1, and allowed by every limit
+	 * Uses the cost of every limit, even of one that does not allow it: a policy may
+	 * count denied requests.
+	 * @param cost at least 1, and at most what every limit could ever allow
 	 */
 	void add(long cost);
 
@@ -36,24 +37,18 @@ public interface Meter {
 	/**
 	 * Returns what is left of the limit.
 	 * @param limit the index of the limit
-	 * @return from 0 to the limit's quota
+	 * @return from 0 to what the limit could ever allow
 	 */
 	long remaining(int limit);
 
 	/**
-	 * Returns the time until more quota arrives.
-	 * @param limit the index of the limit
-	 * @return microseconds; 0 if nothing is used
+	 * Returns whether the state could not have come about under the present clock and
+	 * options, and has been brought in line with them: the clock was set back, say. Such
+	 * a state is stored even if the request is denied, because it would otherwise stay
+	 * ahead.
+	 * @return whether the state was corrected
 	 */
-	long resetAfter(int limit);
-
-	/**
-	 * Returns whether the state was written by a clock that was ahead of the present one,
-	 * and has been brought back to it. Such a state is stored even if the request is
-	 * denied, because it would otherwise stay ahead.
-	 * @return whether the clock was set back
-	 */
-	boolean rewound();
+	boolean corrected();
 
 	/**
 	 * Returns for how long the state matters.

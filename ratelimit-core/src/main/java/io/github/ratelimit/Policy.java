@@ -18,17 +18,19 @@ import java.util.Set;
  * @param algorithm how requests are counted
  * @param limits at least one limit, each with another window; kept by ascending window,
  * whatever order they are given in
+ * @param countDenied whether denied requests count as well, which punishes those who do
+ * not wait; requests that could never be allowed do not count
  * @since 0.1
  */
-public record Policy(String name, Algorithm algorithm, List<Limit> limits) {
+public record Policy(String name, Algorithm algorithm, List<Limit> limits, boolean countDenied) {
 
 	private static final int MAX_NAME_LENGTH = 128;
 
 	/**
 	 * Creates a policy.
 	 * @throws IllegalArgumentException if the name cannot be sent in a header, there is
-	 * no limit, two limits have the same window, or a quota is more than the algorithm
-	 * can count
+	 * no limit, two limits have the same window, or the algorithm does not support one of
+	 * them
 	 */
 	public Policy {
 		if (name.isBlank() || name.length() > MAX_NAME_LENGTH || !name.chars().allMatch((c) -> c >= ' ' && c <= '~')) {
@@ -50,6 +52,18 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits) {
 					.formatted(limit, algorithm.maxQuota(), algorithm.name()));
 			}
 		}
+		algorithm.requireSupported(limits);
+	}
+
+	/**
+	 * Creates a policy that does not count denied requests.
+	 * @param name the name in headers, metrics and Redis keys
+	 * @param algorithm how requests are counted
+	 * @param limits at least one limit, each with another window
+	 * @throws IllegalArgumentException as the constructor with all components
+	 */
+	public Policy(String name, Algorithm algorithm, List<Limit> limits) {
+		this(name, algorithm, limits, false);
 	}
 
 	/**
@@ -62,6 +76,15 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits) {
 	 */
 	public static Policy of(String name, Algorithm algorithm, Limit... limits) {
 		return new Policy(name, algorithm, List.of(limits));
+	}
+
+	/**
+	 * Returns the same policy, counting denied requests or not.
+	 * @param countDenied whether denied requests count as well
+	 * @return a new policy
+	 */
+	public Policy withCountDenied(boolean countDenied) {
+		return new Policy(this.name, this.algorithm, this.limits, countDenied);
 	}
 
 	/**

@@ -69,8 +69,9 @@ class ArchitectureTests {
 				(type) -> type.getModifiers().contains(JavaModifier.PUBLIC) && !type.getPackageName().equals(ROOT)
 						&& !type.isAssignableTo(Algorithm.class));
 		assertThat(CLASSES.that(visible).stream().map(JavaClass::getName)).containsExactlyInAnyOrder(
-				ROOT + ".algorithm.Algorithms", ROOT + ".memory.MemoryRateLimiter",
-				ROOT + ".outage.AllowingRateLimiter", ROOT + ".redis.RedisRateLimiter");
+				ROOT + ".algorithm.Algorithms", ROOT + ".algorithm.SlidingWindowCounter$Rounding",
+				ROOT + ".memory.MemoryRateLimiter", ROOT + ".outage.AllowingRateLimiter",
+				ROOT + ".redis.RedisRateLimiter");
 	}
 
 	@Test

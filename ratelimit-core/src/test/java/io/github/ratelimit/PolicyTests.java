@@ -72,10 +72,10 @@ class PolicyTests {
 
 	@Test
 	void quotaThatTheAlgorithmCannotCountIsRefused() {
-		assertThat(Policy.of("api", new SlidingLog(), Limit.parse("549755813888/m")).limits()).hasSize(1);
+		assertThat(Policy.of("api", new SlidingLog(), Limit.parse("274877906944/m")).limits()).hasSize(1);
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> Policy.of("api", new SlidingLog(), PER_SECOND, Limit.parse("549755813889/m")))
-			.withMessage("Invalid limit (549755813889/m): the quota must be at most 549755813888 for sliding-log.");
+			.isThrownBy(() -> Policy.of("api", new SlidingLog(), PER_SECOND, Limit.parse("274877906945/m")))
+			.withMessage("Invalid limit (274877906945/m): the quota must be at most 274877906944 for sliding-log.");
 	}
 
 	@Test

@@ -1,6 +1,7 @@
 package io.github.ratelimit.algorithm;
 
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 import io.github.ratelimit.Algorithm;
@@ -12,7 +13,12 @@ import io.github.ratelimit.Algorithm;
  */
 public final class Algorithms {
 
-	private static final List<Algorithm> ALL = List.of(new FixedWindow(), new SlidingLog());
+	private static final List<Algorithm> ALL = List.of(new FixedWindow(), new FirstRequestWindow(), new SlidingLog(),
+			new SlidingWindow(), new SlidingWindowCounter(), new LeakyBucket(), new TokenBucket());
+
+	/** Other names in use for some of them. */
+	private static final Map<String, String> ALIASES = Map.of("sliding-tail", "sliding-window-counter", "gcra",
+			"leaky-bucket");
 
 	private Algorithms() {
 	}
@@ -27,14 +33,17 @@ public final class Algorithms {
 
 	/**
 	 * Returns the algorithm of a name, with default options.
-	 * @param name the name, such as {@code fixed-window}
+	 * @param name the name, such as {@code fixed-window}, or the alias
+	 * {@code sliding-tail} of {@code sliding-window-counter} or {@code gcra} of
+	 * {@code leaky-bucket}
 	 * @return the algorithm
 	 * @throws IllegalArgumentException if there is none of that name; the message lists
 	 * the names
 	 */
 	public static Algorithm named(String name) {
+		String known = ALIASES.getOrDefault(name, name);
 		return ALL.stream()
-			.filter((algorithm) -> algorithm.name().equals(name))
+			.filter((algorithm) -> algorithm.name().equals(known))
 			.findFirst()
 			.orElseThrow(() -> new IllegalArgumentException("Invalid algorithm (%s): must be one of %s.".formatted(name,
 					ALL.stream().map(Algorithm::name).collect(Collectors.joining(", ")))));

@@ -1,5 +1,11 @@
 package io.github.ratelimit.algorithm;
 
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
 
 import io.github.ratelimit.Algorithm;
@@ -7,9 +13,14 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.Meter;
 import org.jspecify.annotations.Nullable;
 
+import static java.time.Instant.EPOCH;
+
 /**
  * Counts in windows that are aligned to the epoch: a minute's quota is new at every full
  * minute. The cheapest algorithm, with one counter for each limit.
+ * <p>
+ * Windows of whole days begin at midnight of a time zone; days of 23 and 25 hours are one
+ * day. Past windows can be kept, to be read back as a series.
  * <p>
  * <b>Bound:</b> in any stretch of time as long as the window, at most twice the quota is
  * admitted: all of it at the end of one window and again at the start of the next. Within
@@ -19,9 +30,40 @@ import org.jspecify.annotations.Nullable;
  * From "Introduction to rate limiting with Redis, part 1" (Josiah Carlson, 2014) and
  * "Rate Limiting: Fixed Window Counters" (2018).
  *
+ * @param retain how many windows are kept, the present one included, from 1 to
+ * {@link #MAX_RETAIN}
+ * @param zone the zone at whose midnight windows of whole days begin; UTC is the epoch's
  * @since 0.1
  */
-public record FixedWindow() implements Algorithm {
+public record FixedWindow(int retain, ZoneId zone) implements Algorithm {
+
+	/**
+	 * Largest number of windows that can be kept.
+	 */
+	public static final int MAX_RETAIN = 1000;
+
+	private static final long DAY_MICROS = 86_400_000_000L;
+
+	/** Ends of windows are told for this many windows before and after the present. */
+	private static final int WINDOWS_AROUND = 2;
+
+	/**
+	 * Creates the algorithm with options.
+	 * @throws IllegalArgumentException if the number of windows is out of range
+	 */
+	public FixedWindow {
+		if (retain < 1 || retain > MAX_RETAIN) {
+			throw new IllegalArgumentException(
+					"Invalid retain (%d): must be between 1 and %d windows.".formatted(retain, MAX_RETAIN));
+		}
+	}
+
+	/**
+	 * Creates the algorithm that keeps no past windows, with days of UTC.
+	 */
+	public FixedWindow() {
+		this(1, ZoneOffset.UTC);
+	}
 
 	@Override
 	public String name() {
@@ -29,13 +71,50 @@ public record FixedWindow() implements Algorithm {
 	}
 
 	@Override
+	public String part() {
+		return "window-counter";
+	}
+
+	@Override
 	public String code() {
-		return "fw";
+		return (this.retain == 1) ? "fw" : "fwr" + this.retain;
+	}
+
+	@Override
+	public List<String> options(List<Limit> limits, long nowMicros) {
+		List<String> options = new ArrayList<>();
+		options.add(Integer.toString(this.retain));
+		for (Limit limit : limits) {
+			if (isCalendar(limit)) {
+				options.add(Integer.toString(2 * WINDOWS_AROUND + 1));
+				for (int windows = -WINDOWS_AROUND; windows <= WINDOWS_AROUND; windows++) {
+					options.add(Long.toString(calendarEnd(limit, nowMicros, windows)));
+				}
+			}
+			else {
+				options.add("0");
+			}
+		}
+		return options;
 	}
 
 	@Override
 	public Meter meter(List<Limit> limits, long @Nullable [] state, long nowMicros) {
-		return new FixedWindowMeter(limits, state, nowMicros);
+		return new WindowCounterMeter(limits, state, nowMicros, this.retain, (limit, now) -> isCalendar(limit)
+				? calendarEnd(limit, now, 0) : now - now % limit.windowMicros() + limit.windowMicros());
+	}
+
+	private boolean isCalendar(Limit limit) {
+		return limit.windowMicros() % DAY_MICROS == 0 && !this.zone.normalized().equals(ZoneOffset.UTC);
+	}
+
+	/** End of the window of whole days that is some windows after that of the time. */
+	private long calendarEnd(Limit limit, long micros, int windows) {
+		long days = limit.window().toDays();
+		LocalDate today = LocalDate.ofInstant(EPOCH.plus(micros, ChronoUnit.MICROS), this.zone);
+		long end = (Math.floorDiv(today.toEpochDay(), days) + 1 + windows) * days;
+		Instant midnight = LocalDate.ofEpochDay(end).atStartOfDay(this.zone).toInstant();
+		return ChronoUnit.MICROS.between(EPOCH, midnight);
 	}
 
 }

@@ -22,13 +22,18 @@ import org.jspecify.annotations.Nullable;
 public record SlidingLog() implements Algorithm {
 
 	/**
-	 * Largest quota of a limit with this algorithm, 2<sup>39</sup>.
+	 * Largest quota of a limit, 2<sup>38</sup>.
 	 */
-	public static final long MAX_QUOTA = 1L << 39;
+	public static final long MAX_QUOTA = 1L << 38;
 
 	@Override
 	public String name() {
 		return "sliding-log";
+	}
+
+	@Override
+	public String part() {
+		return "log";
 	}
 
 	@Override
@@ -42,8 +47,13 @@ public record SlidingLog() implements Algorithm {
 	}
 
 	@Override
+	public List<String> options(List<Limit> limits, long nowMicros) {
+		return List.of("0");
+	}
+
+	@Override
 	public Meter meter(List<Limit> limits, long @Nullable [] state, long nowMicros) {
-		return new SlidingLogMeter(limits, state, nowMicros);
+		return new LogMeter(limits, state, nowMicros, 0);
 	}
 
 }

@@ -108,29 +108,32 @@ public final class MemoryRateLimiter implements RateLimiter {
 			long now = now();
 			List<Part> parts = load(request, now);
 			boolean allowed = true;
+			boolean possible = true;
 			List<Long> waits = new ArrayList<>();
 			for (Part part : parts) {
 				for (int i = 0; i < part.limits().size(); i++) {
 					long wait = part.retryAfter(i);
 					waits.add(wait);
 					allowed = allowed && wait == 0;
+					possible = possible && wait != NEVER;
 				}
 			}
 			List<LimitStatus> statuses = new ArrayList<>(waits.size());
 			for (Part part : parts) {
-				if (acquire && part.charge.cost() > 0) {
-					if (allowed) {
-						part.meter.add(part.charge.cost());
-					}
-					// A state from a clock that was set back is stored even if the
-					// request is denied: it would stay ahead.
-					if (allowed || part.meter.rewound()) {
-						save(part, now);
-					}
+				boolean acquires = acquire && part.charge.cost() > 0;
+				boolean counts = acquires && (allowed || (part.charge.policy().countDenied() && possible));
+				if (counts) {
+					part.meter.add(part.charge.cost());
+				}
+				// A state from a clock that was set back is stored even if the request
+				// is denied: it would stay ahead.
+				if (counts || (acquires && part.meter.corrected())) {
+					save(part, now);
 				}
 				for (int i = 0; i < part.limits().size(); i++) {
+					long wait = (counts && !allowed) ? part.retryAfter(i) : waits.get(statuses.size());
 					statuses.add(LimitStatus.ofMicros(part.charge.policy(), part.identifier, part.limits().get(i),
-							part.meter.remaining(i), part.meter.resetAfter(i), waits.get(statuses.size())));
+							part.meter.remaining(i), part.resetAfter(i), wait));
 				}
 			}
 			return new Decision(allowed, statuses);
@@ -195,10 +198,20 @@ public final class MemoryRateLimiter implements RateLimiter {
 			if (this.charge.cost() == 0) {
 				return 0;
 			}
-			if (this.charge.cost() > limits().get(limit).quota()) {
+			if (this.charge.cost() > capacity(limit)) {
 				return NEVER;
 			}
 			return this.meter.retryAfter(limit, this.charge.cost());
+		}
+
+		/** More quota has arrived when one more than what remains would be allowed. */
+		long resetAfter(int limit) {
+			long remaining = this.meter.remaining(limit);
+			return (remaining < capacity(limit)) ? this.meter.retryAfter(limit, remaining + 1) : 0;
+		}
+
+		private long capacity(int limit) {
+			return this.charge.policy().algorithm().capacity(limits().get(limit));
 		}
 
 	}

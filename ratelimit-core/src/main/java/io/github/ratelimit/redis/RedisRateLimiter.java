@@ -19,7 +19,6 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
-import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
@@ -50,14 +49,18 @@ public final class RedisRateLimiter implements RateLimiter {
 
 	private final RedisKeys keys;
 
-	private final @Nullable InstantSource clock;
+	private final InstantSource clock;
+
+	/** Whether the clock decides, and not the server's. */
+	private final boolean handsInTime;
 
 	private final Map<List<String>, Script> scripts = new ConcurrentHashMap<>();
 
-	private RedisRateLimiter(UnifiedJedis jedis, RedisKeys keys, @Nullable InstantSource clock) {
+	private RedisRateLimiter(UnifiedJedis jedis, RedisKeys keys, InstantSource clock, boolean handsInTime) {
 		this.jedis = jedis;
 		this.keys = keys;
 		this.clock = clock;
+		this.handsInTime = handsInTime;
 	}
 
 	/**
@@ -78,7 +81,7 @@ public final class RedisRateLimiter implements RateLimiter {
 	 * @throws IllegalArgumentException if the prefix is invalid
 	 */
 	public static RedisRateLimiter of(UnifiedJedis jedis, String keyPrefix) {
-		return new RedisRateLimiter(jedis, new RedisKeys(keyPrefix), null);
+		return new RedisRateLimiter(jedis, new RedisKeys(keyPrefix), InstantSource.system(), false);
 	}
 
 	/**
@@ -88,7 +91,7 @@ public final class RedisRateLimiter implements RateLimiter {
 	 * @return a new rate limiter
 	 */
 	public RedisRateLimiter withClock(InstantSource clock) {
-		return new RedisRateLimiter(this.jedis, this.keys, clock);
+		return new RedisRateLimiter(this.jedis, this.keys, clock, true);
 	}
 
 	@Override
@@ -120,12 +123,12 @@ public final class RedisRateLimiter implements RateLimiter {
 		List<String> keys = new ArrayList<>();
 		List<String> arguments = new ArrayList<>();
 		arguments.add(operation);
-		arguments
-			.add((this.clock != null) ? Long.toString(ChronoUnit.MICROS.between(EPOCH, this.clock.instant())) : "");
+		long now = ChronoUnit.MICROS.between(EPOCH, this.clock.instant());
+		arguments.add(this.handsInTime ? Long.toString(now) : "");
 		for (Charge charge : request.charges()) {
 			for (Identifier identifier : charge.identifiers()) {
 				keys.add(this.keys.key(identifier, charge.policy()));
-				addArguments(arguments, charge);
+				addArguments(arguments, charge, now);
 			}
 		}
 		try {
@@ -136,24 +139,29 @@ public final class RedisRateLimiter implements RateLimiter {
 		}
 	}
 
-	private static void addArguments(List<String> arguments, Charge charge) {
-		List<Limit> limits = charge.policy().limits();
-		arguments.add(charge.policy().algorithm().name());
+	private static void addArguments(List<String> arguments, Charge charge, long now) {
+		Policy policy = charge.policy();
+		List<Limit> limits = policy.limits();
+		arguments.add(policy.algorithm().part());
 		arguments.add(Long.toString(charge.cost()));
+		arguments.add(policy.countDenied() ? "1" : "0");
 		arguments.add(Integer.toString(limits.size()));
 		for (Limit limit : limits) {
 			arguments.add(Long.toString(limit.quota()));
 			arguments.add(Long.toString(limit.windowMicros()));
 		}
+		List<String> options = policy.algorithm().options(limits, now);
+		arguments.add(Integer.toString(options.size()));
+		arguments.addAll(options);
 	}
 
 	private Script script(RateLimitRequest request) {
 		Map<String, Algorithm> algorithms = new TreeMap<>();
 		for (Charge charge : request.charges()) {
-			algorithms.put(charge.policy().algorithm().name(), charge.policy().algorithm());
+			algorithms.put(charge.policy().algorithm().part(), charge.policy().algorithm());
 		}
 		return this.scripts.computeIfAbsent(List.copyOf(algorithms.keySet()),
-				(names) -> Script.of(algorithms.values()));
+				(parts) -> Script.of(algorithms.values()));
 	}
 
 	private static Decision decision(RateLimitRequest request, List<Long> reply) {

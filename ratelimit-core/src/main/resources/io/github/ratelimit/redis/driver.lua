@@ -4,7 +4,8 @@
 -- KEYS[m]   state of meter m. A key of another type counts as no state, and is replaced.
 -- ARGV      operation: 'acquire', 'peek' (writes nothing) or 'refund'
 --           now_us: microseconds since the epoch, or '' for this server's clock
---           then for each meter: algorithm, cost, number of limits, and for each limit: quota, window_us
+--           then for each meter: part of its algorithm, cost, whether denied requests count (1 or 0),
+--           number of limits, and for each limit: quota, window_us; number of options, and the options
 -- Reply     acquire and peek: allowed (1 or 0), then for each meter and limit: remaining, reset_after_us,
 --           retry_after_us (0 = allows it now, -1 = never will)
 --           refund: nothing
@@ -23,18 +24,25 @@ end
 local function load_meters()
     local meters, states, at = {}, redis.call('MGET', unpack(KEYS)), 2
     for m = 1, #KEYS do
-        local algorithm, cost, size = algorithms[ARGV[at + 1]], tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
-        local quotas, windows = {}, {}
-        at = at + 3
+        local quotas, windows, options = {}, {}, {}
+        local meter = {
+            key = KEYS[m], state = states[m] or '', algorithm = algorithms[ARGV[at + 1]], now = now,
+            cost = tonumber(ARGV[at + 2]), count_denied = ARGV[at + 3] == '1',
+            quotas = quotas, windows = windows, capacities = quotas, options = options,
+        }
+        local size = tonumber(ARGV[at + 4])
+        at = at + 4
         for i = 1, size do
             quotas[i], windows[i] = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
             at = at + 2
         end
-        local meter = {
-            key = KEYS[m], state = states[m] or '', algorithm = algorithm, now = now,
-            cost = cost, quotas = quotas, windows = windows,
-        }
-        algorithm.load(meter)
+        local count = tonumber(ARGV[at + 1])
+        at = at + 1
+        for o = 1, count do
+            options[o] = tonumber(ARGV[at + o])
+        end
+        at = at + count
+        meter.algorithm.load(meter)
         meters[m] = meter
     end
     return meters
@@ -55,13 +63,13 @@ local function save(meter)
     redis.call('SET', meter.key, meter.algorithm.state(meter), option, ms)
 end
 
-local function retry_after(meter, i)
-    if meter.cost == 0 then
+local function retry_after(meter, i, cost)
+    if cost == 0 then
         return 0
-    elseif meter.cost > meter.quotas[i] then
+    elseif cost > meter.capacities[i] then
         return NEVER
     else
-        return meter.algorithm.retry_after(meter, i, meter.cost)
+        return meter.algorithm.retry_after(meter, i, cost)
     end
 end
 
@@ -78,32 +86,36 @@ if operation == 'refund' then
     return {}
 end
 
-local allowed, waits = true, {}
+local allowed, possible = true, true
 for m = 1, #meters do
-    for i = 1, #meters[m].quotas do
-        local wait = retry_after(meters[m], i)
-        waits[#waits + 1] = wait
+    local meter = meters[m]
+    meter.waits = {}
+    for i = 1, #meter.quotas do
+        local wait = retry_after(meter, i, meter.cost)
+        meter.waits[i] = wait
         allowed = allowed and wait == 0
+        possible = possible and wait ~= NEVER
     end
 end
 
-local reply, w = {allowed and 1 or 0}, 0
+local reply = {allowed and 1 or 0}
 for m = 1, #meters do
     local meter = meters[m]
-    if operation == 'acquire' and meter.cost > 0 then
-        if allowed then
-            meter.algorithm.add(meter, meter.cost)
-        end
-        -- A state from a clock that was set back is stored even if the request is denied: it would stay ahead.
-        if allowed or meter.rewound then
-            save(meter)
-        end
+    local acquires = operation == 'acquire' and meter.cost > 0
+    local counts = acquires and (allowed or (meter.count_denied and possible))
+    if counts then
+        meter.algorithm.add(meter, meter.cost)
+    end
+    -- A state from a clock that was set back is stored even if the request is denied: it would stay ahead.
+    if counts or (acquires and meter.corrected) then
+        save(meter)
     end
     for i = 1, #meter.quotas do
-        w = w + 1
-        reply[#reply + 1] = meter.algorithm.remaining(meter, i)
-        reply[#reply + 1] = meter.algorithm.reset_after(meter, i)
-        reply[#reply + 1] = waits[w]
+        local remaining = meter.algorithm.remaining(meter, i)
+        reply[#reply + 1] = remaining
+        -- More quota has arrived when one more than what remains would be allowed.
+        reply[#reply + 1] = remaining < meter.capacities[i] and meter.algorithm.retry_after(meter, i, remaining + 1) or 0
+        reply[#reply + 1] = counts and not allowed and retry_after(meter, i, meter.cost) or meter.waits[i]
     end
 end
 return reply

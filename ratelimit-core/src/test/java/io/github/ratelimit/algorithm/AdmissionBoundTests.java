@@ -1,5 +1,6 @@
 package io.github.ratelimit.algorithm;
 
+import java.math.BigInteger;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -15,6 +16,7 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.test.ManualClock;
@@ -23,6 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -46,7 +49,10 @@ class AdmissionBoundTests {
 
 	/** Each algorithm with what its bound is in quotas. */
 	static Stream<Arguments> bounds() {
-		return Stream.of(Arguments.of(new FixedWindow(), 2), Arguments.of(new SlidingLog(), 1));
+		return Stream.of(Arguments.of(new FixedWindow(), 2), Arguments.of(new FirstRequestWindow(), 2),
+				Arguments.of(new SlidingLog(), 1), Arguments.of(new SlidingWindow(), 1),
+				Arguments.of(new SlidingWindowCounter(), 2), Arguments.of(new LeakyBucket(), 2),
+				Arguments.of(new TokenBucket(), 2));
 	}
 
 	@Test
@@ -97,6 +103,89 @@ class AdmissionBoundTests {
 	}
 
 	@Test
+	void firstRequestWindowAdmitsAllButOneAndThenTheWholeQuota() {
+		Policy policy = Policy.of("api", new FirstRequestWindow(), Limit.parse("5/m"));
+		List<Request> requests = new ArrayList<>();
+		send(policy, requests);
+		this.clock.advance(Duration.ofMinutes(1).minusNanos(1000));
+		sendUntilDenied(policy, requests);
+		this.clock.advance(Duration.ofNanos(1000));
+		sendUntilDenied(policy, requests);
+		assertThat(mostInAnyStretch(requests, 2)).isEqualTo(9);
+	}
+
+	@Test
+	void slidingWindowAdmitsTheWholeQuotaAgainAfterAWindowAndASubWindow() {
+		Policy policy = Policy.of("api", new SlidingWindow(Duration.ofSeconds(15)), Limit.parse("5/m"));
+		List<Request> requests = new ArrayList<>();
+		this.clock.set("2026-03-01T12:00:14.999999Z");
+		sendUntilDenied(policy, requests);
+		this.clock.set("2026-03-01T12:01:14.999999Z");
+		sendUntilDenied(policy, requests);
+		assertThat(requests).hasSize(5);
+		this.clock.set("2026-03-01T12:01:15Z");
+		sendUntilDenied(policy, requests);
+		assertThat(requests).hasSize(10);
+		assertThat(mostInAnyStretch(requests, 60_000_001)).isEqualTo(5);
+		assertThat(mostInAnyStretch(requests, 60_000_002)).isEqualTo(10);
+	}
+
+	@Test
+	void slidingWindowCounterAdmitsOneLessThanTwiceTheQuotaAroundAnEdge() {
+		Policy policy = Policy.of("api", new SlidingWindowCounter(), Limit.parse("5/m"));
+		List<Request> requests = new ArrayList<>();
+		this.clock.set("2026-03-01T12:00:59.999999Z");
+		sendUntilDenied(policy, requests);
+		sendAsSoonAsAllowed(policy, requests, Duration.ofMinutes(1));
+		assertThat(mostInAnyStretch(requests, 60_000_000)).isEqualTo(9);
+	}
+
+	@Test
+	void leakyBucketAdmitsAFullBucketAndWhatDrains() {
+		Policy policy = Policy.of("api", new LeakyBucket(), Limit.parse("5/m"));
+		List<Request> requests = new ArrayList<>();
+		sendUntilDenied(policy, requests);
+		sendAsSoonAsAllowed(policy, requests, Duration.ofMinutes(1));
+		assertThat(mostInAnyStretch(requests, 60_000_000)).isEqualTo(9);
+		assertThat(mostInAnyStretch(requests, 60_000_001)).isEqualTo(10);
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { 1, 3, 5, 40 })
+	void tokenBucketAdmitsTheBurstAndTheQuota(long burst) {
+		Policy policy = Policy.of("api", new TokenBucket(burst), Limit.parse("5/m"));
+		List<Request> requests = new ArrayList<>();
+		sendUntilDenied(policy, requests);
+		assertThat(requests).hasSize((int) burst);
+		sendAsSoonAsAllowed(policy, requests, Duration.ofMinutes(3));
+		assertThat(mostInAnyStretch(requests, 60_000_000)).isEqualTo(burst + 4);
+		assertThat(mostInAnyStretch(requests, 60_000_001)).isEqualTo(burst + 5);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "1500000/s", "94906265/s", "7/s", "1/10d", "3/7d", "99991/d", "999983/d" })
+	void bucketsAreExactToTheMicrosecondWhateverTheRate(String text) {
+		Limit limit = Limit.parse(text);
+		Policy policy = Policy.of("api", new TokenBucket(500), limit);
+		Instant start = this.clock.instant();
+		long used = 0;
+		for (int i = 0; i < 300; i++) {
+			Decision decision = this.limiter.tryAcquire(policy, ALICE);
+			while (decision.allowed()) {
+				used++;
+				decision = this.limiter.tryAcquire(policy, ALICE);
+			}
+			this.clock.advance(decision.retryAfter().orElseThrow());
+		}
+		BigInteger elapsed = BigInteger.valueOf(ChronoUnit.MICROS.between(start, this.clock.instant()));
+		BigInteger arrived = elapsed.multiply(BigInteger.valueOf(limit.quota()))
+			.divide(BigInteger.valueOf(limit.windowMicros()));
+		assertThat(BigInteger
+			.valueOf(used - 500 + this.limiter.peek(RateLimitRequest.of(policy, ALICE)).statuses().get(0).remaining()))
+			.isEqualTo(arrived);
+	}
+
+	@Test
 	void fixedWindowDeniesOnlyWhatExceedsTheQuotaOfAnAlignedWindow() {
 		for (int seed = 0; seed < SEQUENCES; seed++) {
 			Traffic traffic = new Traffic(new FixedWindow(), seed);
@@ -129,6 +218,19 @@ class AdmissionBoundTests {
 					admitted.add(request);
 				}
 			}
+		}
+	}
+
+	private void send(Policy policy, List<Request> requests) {
+		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+		requests.add(new Request(micros(this.clock), 1, true));
+	}
+
+	private void sendAsSoonAsAllowed(Policy policy, List<Request> requests, Duration time) {
+		Instant end = this.clock.instant().plus(time);
+		while (!this.clock.instant().isAfter(end)) {
+			sendUntilDenied(policy, requests);
+			this.clock.advance(this.limiter.peek(RateLimitRequest.of(policy, ALICE)).retryAfter().orElseThrow());
 		}
 	}
 

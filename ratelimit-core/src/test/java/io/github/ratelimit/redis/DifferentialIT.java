@@ -14,6 +14,7 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.RateLimiterContract;
@@ -42,7 +43,11 @@ class DifferentialIT {
 	private static final List<List<String>> LIMITS = List.of(List.of("3/m"), List.of("5/s", "9/10s", "20/m"),
 			List.of("2/ms", "4/7ms"), List.of("3/s", "6/d"));
 
-	private static final List<Policy> POLICIES = RateLimiterContract.algorithms()
+	private static final List<Algorithm> ALGORITHMS = Stream
+		.concat(RateLimiterContract.algorithms(), RateLimiterContract.variants())
+		.toList();
+
+	private static final List<Policy> POLICIES = ALGORITHMS.stream()
 		.flatMap((algorithm) -> LIMITS.stream().map((limits) -> policy(algorithm, limits)))
 		.toList();
 
@@ -55,9 +60,11 @@ class DifferentialIT {
 		.distinct()
 		.toList();
 
+	/** Every other one counts denied requests. */
 	private static Policy policy(Algorithm algorithm, List<String> limits) {
-		return new Policy(algorithm.code() + "-" + LIMITS.indexOf(limits), algorithm,
-				limits.stream().map(Limit::parse).toList());
+		int number = ALGORITHMS.indexOf(algorithm) * LIMITS.size() + LIMITS.indexOf(limits);
+		return new Policy(algorithm.code() + "-" + number, algorithm, limits.stream().map(Limit::parse).toList(),
+				number % 2 == 1);
 	}
 
 	@Property
@@ -112,7 +119,8 @@ class DifferentialIT {
 	 * Mostly the policy as it is; sometimes with other quotas, on the same Redis keys.
 	 */
 	private static Arbitrary<Policy> withQuotas(Policy policy) {
-		long most = policy.algorithm().maxQuota();
+		long most = (policy.algorithm() instanceof SlidingWindow) ? SlidingWindow.MAX_SUB_WINDOWS
+				: policy.algorithm().maxQuota();
 		Arbitrary<Long> quotas = Arbitraries.frequencyOf(Tuple.of(9, Arbitraries.longs().between(0, 12)),
 				Tuple.of(1, Arbitraries.of(most, most - 1)));
 		Arbitrary<Policy> changed = quotas.list().ofSize(policy.limits().size()).map((numbers) -> {
@@ -120,7 +128,7 @@ class DifferentialIT {
 			for (int i = 0; i < numbers.size(); i++) {
 				limits.add(Limit.of(numbers.get(i), policy.limits().get(i).window()));
 			}
-			return new Policy(policy.name(), policy.algorithm(), limits);
+			return new Policy(policy.name(), policy.algorithm(), limits, policy.countDenied());
 		});
 		return Arbitraries.frequencyOf(Tuple.of(4, Arbitraries.just(policy)), Tuple.of(1, changed));
 	}

@@ -36,6 +36,9 @@ class KeyExpiryIT {
 
 	private static final Identifier ADDRESS = Identifier.ip("203.0.113.7");
 
+	/** Two windows of a day, because some algorithms look back to the window before. */
+	private static final long LONGEST_TTL = 2 * 86_400_002L;
+
 	private final UnifiedJedis jedis = TestRedis.client();
 
 	private final String keyPrefix = TestRedis.newKeyPrefix();
@@ -79,7 +82,7 @@ class KeyExpiryIT {
 		this.limiter.refund(request);
 		Set<String> keys = keys();
 		assertThat(keys).hasSize(charges.size() * 2);
-		assertThat(keys).allSatisfy((key) -> assertThat(this.jedis.pttl(key)).isBetween(1L, 86_400_002L));
+		assertThat(keys).allSatisfy((key) -> assertThat(this.jedis.pttl(key)).isBetween(1L, LONGEST_TTL));
 	}
 
 	@ParameterizedTest
@@ -154,7 +157,7 @@ class KeyExpiryIT {
 		this.limiter.refund(request);
 		assertThat(this.limiter.tryAcquire(request).allowed()).isTrue();
 		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
-		assertThat(timeToLive(policy)).isBetween(1L, 86_400_002L);
+		assertThat(timeToLive(policy)).isBetween(1L, LONGEST_TTL);
 	}
 
 	private void harm(String key, String harm) {
@@ -182,8 +185,8 @@ class KeyExpiryIT {
 				this.limiter.refund(RateLimitRequest.of(policy, ALICE));
 				LimitStatus status = this.limiter.tryAcquire(policy, ALICE).statuses().get(0);
 				assertThat(status.remaining()).isBetween(0L, 5L);
-				assertThat(status.retryAfter()).isLessThanOrEqualTo(Limit.parse("1/d").window());
-				assertThat(timeToLive(policy)).isBetween(-2L, 86_400_002L).isNotEqualTo(-1);
+				assertThat(status.retryAfter()).isLessThanOrEqualTo(Limit.parse("1/2d").window());
+				assertThat(timeToLive(policy)).isBetween(-2L, LONGEST_TTL).isNotEqualTo(-1);
 			}
 		}
 	}

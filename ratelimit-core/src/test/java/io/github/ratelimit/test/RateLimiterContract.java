@@ -2,6 +2,8 @@ package io.github.ratelimit.test;
 
 import java.time.Duration;
 import java.time.InstantSource;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -14,8 +16,14 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.LeakyBucket;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.algorithm.SlidingWindow;
+import io.github.ratelimit.algorithm.SlidingWindowCounter;
+import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
+import io.github.ratelimit.algorithm.TokenBucket;
 import org.assertj.core.groups.Tuple;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,7 +46,15 @@ public abstract class RateLimiterContract {
 	private RateLimiter limiter;
 
 	public static Stream<Algorithm> algorithms() {
-		return Stream.of(new FixedWindow(), new SlidingLog());
+		return Stream.of(new FixedWindow(), new FirstRequestWindow(), new SlidingLog(), new SlidingWindow(),
+				new SlidingWindowCounter(), new LeakyBucket(), new TokenBucket());
+	}
+
+	/** The same algorithms with other options. */
+	public static Stream<Algorithm> variants() {
+		return Stream.of(new FixedWindow(3, ZoneOffset.UTC), new FixedWindow(2, ZoneId.of("Europe/Paris")),
+				new SlidingWindow(Duration.ofMillis(1)), new SlidingWindowCounter(0.3, Rounding.DOWN),
+				new SlidingWindowCounter(1, Rounding.UP), new SlidingWindowCounter(0, Rounding.NONE));
 	}
 
 	/** A store without any counts. */
@@ -170,7 +186,7 @@ public abstract class RateLimiterContract {
 		assertThat(this.limiter.tryAcquire(policy, ALICE, quota).allowed()).isFalse();
 		assertThat(this.limiter.tryAcquire(policy, ALICE, 1).allowed()).isTrue();
 		assertThat(this.limiter.tryAcquire(policy, ALICE, 1).allowed()).isFalse();
-		this.clock.advance(Duration.ofMinutes(1));
+		this.clock.advance(Duration.ofMinutes(3));
 		assertThat(this.limiter.tryAcquire(policy, ALICE, quota).allowed()).isTrue();
 	}
 
@@ -278,7 +294,7 @@ public abstract class RateLimiterContract {
 		this.limiter.tryAcquire(policy, ALICE, 4);
 		assertThat(remaining(withLimit(policy, "2/m"), ALICE)).containsExactly(0L);
 		assertThat(this.limiter.tryAcquire(withLimit(policy, "4/m"), ALICE).allowed()).isFalse();
-		assertThat(this.limiter.tryAcquire(withLimit(policy, "8/m"), ALICE, 4).allowed()).isTrue();
+		assertThat(this.limiter.tryAcquire(withLimit(policy, "50/m"), ALICE, 4).allowed()).isTrue();
 		assertThat(remaining(policy, ALICE)).containsExactly(0L);
 	}
 
@@ -322,7 +338,8 @@ public abstract class RateLimiterContract {
 			this.clock.advance(jump.negated());
 			Decision denied = this.limiter.tryAcquire(policy, ALICE);
 			assertThat(denied.allowed()).as("after %s ahead and back", jump).isFalse();
-			assertThat(denied.retryAfter().orElseThrow()).isLessThanOrEqualTo(Duration.ofMinutes(1));
+			assertThat(denied.retryAfter().orElseThrow())
+				.isLessThanOrEqualTo(longest(Duration.ofMinutes(1), timeAfterAllQuotaIsUsed(policy)));
 			this.clock.advance(denied.retryAfter().orElseThrow());
 			assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
 			this.clock.advance(Duration.ofMinutes(2));
@@ -341,6 +358,58 @@ public abstract class RateLimiterContract {
 		}
 		this.clock.set("2026-03-01T12:01:00.001Z");
 		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
+	}
+
+	private Duration timeAfterAllQuotaIsUsed(Policy policy) {
+		this.limiter.reset(policy, ADDRESS);
+		while (this.limiter.tryAcquire(policy, ADDRESS).allowed()) {
+			// until all is used
+		}
+		return this.limiter.peek(RateLimitRequest.of(policy, ADDRESS)).retryAfter().orElseThrow();
+	}
+
+	private static Duration longest(Duration one, Duration other) {
+		return (one.compareTo(other) > 0) ? one : other;
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void deniedRequestsCountWhereThePolicySaysSo(Algorithm algorithm) {
+		Policy strict = Policy.of("strict", algorithm, Limit.parse("5/m")).withCountDenied(true);
+		Policy lenient = Policy.of("lenient", algorithm, Limit.parse("5/m"));
+		Policy full = Policy.of("full", algorithm, Limit.parse("1/m"));
+		this.limiter.tryAcquire(full, ALICE);
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(strict, ALICE), Charge.of(lenient, ALICE),
+				Charge.of(full, ALICE));
+		assertThat(this.limiter.tryAcquire(request).allowed()).isFalse();
+		assertThat(this.limiter.tryAcquire(request).allowed()).isFalse();
+		assertThat(remaining(strict, ALICE)).containsExactly(3L);
+		assertThat(remaining(lenient, ALICE)).containsExactly(5L);
+		assertThat(remaining(full, ALICE)).containsExactly(0L);
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void retryAfterOfADeniedRequestThatCountedIsEnoughAndAMicrosecondLessIsNot(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"), Limit.parse("7/10m")).withCountDenied(true);
+		for (int i = 0; i < 12; i++) {
+			this.limiter.tryAcquire(policy, ALICE);
+			this.clock.advance(Duration.ofSeconds(1));
+		}
+		Decision denied = this.limiter.tryAcquire(policy, ALICE, 2);
+		assertThat(denied.allowed()).isFalse();
+		this.clock.advance(denied.retryAfter().orElseThrow().minusNanos(1000));
+		assertThat(this.limiter.peek(request(policy, 2)).allowed()).isFalse();
+		this.clock.advance(Duration.ofNanos(1000));
+		assertThat(this.limiter.tryAcquire(policy, ALICE, 2).allowed()).isTrue();
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void requestThatCanNeverBeAllowedDoesNotCount(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m")).withCountDenied(true);
+		assertThat(this.limiter.tryAcquire(policy, ALICE, 6).allowed()).isFalse();
+		assertThat(remaining(policy, ALICE)).containsExactly(5L);
 	}
 
 	protected final List<Long> remaining(Policy policy, Identifier identifier) {

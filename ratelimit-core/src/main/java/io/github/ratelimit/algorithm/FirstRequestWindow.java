@@ -1,0 +1,51 @@
+package io.github.ratelimit.algorithm;
+
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Meter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Counts in windows that begin with the first request: nothing is aligned, so clients do
+ * not come back all at once on the minute. One counter for each limit.
+ * <p>
+ * <b>Bound:</b> in any stretch of time as long as the window, at most twice the quota is
+ * admitted: all but one at the end of a window, and all at the start of the next. Within
+ * a window the count is exact, and nothing is denied too early. If the clock is set back,
+ * a count lasts for at most one window from then.
+ * <p>
+ * From "3 Rate Limiting Patterns with Redis: Single Counter Pattern".
+ *
+ * @since 0.1
+ */
+public record FirstRequestWindow() implements Algorithm {
+
+	@Override
+	public String name() {
+		return "first-request-window";
+	}
+
+	@Override
+	public String part() {
+		return "window-counter";
+	}
+
+	@Override
+	public String code() {
+		return "frw";
+	}
+
+	@Override
+	public List<String> options(List<Limit> limits, long nowMicros) {
+		return Stream.concat(Stream.of("1"), limits.stream().map((limit) -> "-1")).toList();
+	}
+
+	@Override
+	public Meter meter(List<Limit> limits, long @Nullable [] state, long nowMicros) {
+		return new WindowCounterMeter(limits, state, nowMicros, 1, (limit, now) -> now + limit.windowMicros());
+	}
+
+}

@@ -1,0 +1,56 @@
+package io.github.ratelimit.algorithm;
+
+import java.util.List;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Meter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Fills a bucket as large as the quota, which drains evenly: the whole quota in a window.
+ * A request is allowed if its cost still fits in. Kept as one number, the time at which
+ * the bucket will be empty (the generic cell rate algorithm).
+ * <p>
+ * <b>Bound:</b> in any stretch of time as long as the window, at most twice the quota is
+ * admitted: a full bucket at once, and what drains in the meantime. Nothing is denied too
+ * early. Exact to the microsecond, whatever the rate. If the clock is set back, the
+ * bucket is at most full.
+ * <p>
+ * From "Rate Limiting: Leaky Bucket" (2018).
+ *
+ * @since 0.1
+ */
+public record LeakyBucket() implements Algorithm {
+
+	@Override
+	public String name() {
+		return "leaky-bucket";
+	}
+
+	@Override
+	public String part() {
+		return "bucket";
+	}
+
+	@Override
+	public String code() {
+		return "lb";
+	}
+
+	@Override
+	public long maxQuota() {
+		return TokenBucket.MAX_QUOTA;
+	}
+
+	@Override
+	public List<String> options(List<Limit> limits, long nowMicros) {
+		return limits.stream().map((limit) -> Long.toString(limit.quota())).toList();
+	}
+
+	@Override
+	public Meter meter(List<Limit> limits, long @Nullable [] state, long nowMicros) {
+		return new BucketMeter(limits, state, nowMicros, Limit::quota);
+	}
+
+}

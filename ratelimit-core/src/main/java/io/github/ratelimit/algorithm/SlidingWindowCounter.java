@@ -1,0 +1,97 @@
+package io.github.ratelimit.algorithm;
+
+import java.util.List;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Meter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Estimates a sliding window from two fixed ones: the count of the present window, and
+ * that of the one before, weighted by how much of it the sliding window still covers.
+ * Also known as sliding tail.
+ * <p>
+ * <b>Bound:</b> in any stretch of time as long as the window, just under twice the quota
+ * is admitted at worst; near the quota for steady traffic. Because it estimates, it may
+ * deny too early. If the clock is set back, the present count counts for the present
+ * window.
+ * <p>
+ * From "Rate Limiting: Sliding Tail" (2018).
+ *
+ * @param previousWeight weight of the window before, from 0 to 1; less is more permissive
+ * @param rounding how the estimate is rounded
+ * @since 0.1
+ */
+public record SlidingWindowCounter(double previousWeight, Rounding rounding) implements Algorithm {
+
+	/**
+	 * How an estimate is rounded to a whole number.
+	 */
+	public enum Rounding {
+
+		/** Not at all. */
+		NONE,
+
+		/** Down, which admits up to one request more than the estimate would. */
+		DOWN,
+
+		/** Up. */
+		UP;
+
+		double round(double estimate) {
+			return switch (this) {
+				case NONE -> estimate;
+				case DOWN -> Math.floor(estimate);
+				case UP -> Math.ceil(estimate);
+			};
+		}
+
+		/**
+		 * By how much an estimate may exceed a whole number and still be rounded to it.
+		 */
+		int slack() {
+			return (this == DOWN) ? 1 : 0;
+		}
+
+	}
+
+	/**
+	 * Creates the algorithm with options.
+	 * @throws IllegalArgumentException if the weight is out of range
+	 */
+	public SlidingWindowCounter {
+		if (!(previousWeight >= 0 && previousWeight <= 1)) {
+			throw new IllegalArgumentException(
+					"Invalid previous weight (%s): must be between 0 and 1.".formatted(previousWeight));
+		}
+	}
+
+	/**
+	 * Creates the algorithm that weighs the window before fully and does not round.
+	 */
+	public SlidingWindowCounter() {
+		this(1, Rounding.NONE);
+	}
+
+	@Override
+	public String name() {
+		return "sliding-window-counter";
+	}
+
+	@Override
+	public String code() {
+		return "swc";
+	}
+
+	@Override
+	public List<String> options(List<Limit> limits, long nowMicros) {
+		return List.of(Double.toString(this.previousWeight), Integer.toString(this.rounding.ordinal()));
+	}
+
+	@Override
+	public Meter meter(List<Limit> limits, long @Nullable [] state, long nowMicros) {
+		return new SlidingWindowCounterMeter(limits, state, nowMicros, this.previousWeight, this.rounding);
+	}
+
+}

@@ -1,0 +1,105 @@
+package io.github.ratelimit.algorithm;
+
+import java.util.List;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Meter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Hands out tokens, of which a quota comes in evenly in each window, and of which no more
+ * than the burst are kept. The same as {@link LeakyBucket} with a size of its own, and
+ * kept as the same number.
+ * <p>
+ * <b>Bound:</b> in any stretch of time as long as the window, at most the burst and the
+ * quota together are admitted. Nothing is denied too early. Exact to the microsecond,
+ * whatever the rate. If the clock is set back, the burst is used up at most.
+ * <p>
+ * From "Rate Limiting: Leaky Bucket" (2018), seen from the other side.
+ *
+ * @param burst how many tokens are kept at most, from 1 to {@link #MAX_QUOTA}; 0 for as
+ * many as the quota of the limit. With a burst of its own a policy has one limit
+ * @since 0.1
+ */
+public record TokenBucket(long burst) implements Algorithm {
+
+	/**
+	 * Largest quota and burst, 94,906,265: the product of two such numbers is exact in
+	 * Redis scripts. For more in a window, take a shorter window.
+	 */
+	public static final long MAX_QUOTA = 94_906_265;
+
+	/** Longest time that a full bucket may take to drain. */
+	private static final double MAX_DRAINING_MICROS = 3e15;
+
+	/**
+	 * Creates the algorithm with options.
+	 * @throws IllegalArgumentException if the burst is out of range
+	 */
+	public TokenBucket {
+		if (burst < 0 || burst > MAX_QUOTA) {
+			throw new IllegalArgumentException(
+					"Invalid burst (%d): must be between 1 and %d.".formatted(burst, MAX_QUOTA));
+		}
+	}
+
+	/**
+	 * Creates the algorithm with a burst as large as the quota.
+	 */
+	public TokenBucket() {
+		this(0);
+	}
+
+	@Override
+	public String name() {
+		return "token-bucket";
+	}
+
+	@Override
+	public String part() {
+		return "bucket";
+	}
+
+	@Override
+	public String code() {
+		return "tb";
+	}
+
+	@Override
+	public long maxQuota() {
+		return MAX_QUOTA;
+	}
+
+	@Override
+	public long capacity(Limit limit) {
+		return (this.burst == 0 || limit.quota() == 0) ? limit.quota() : this.burst;
+	}
+
+	@Override
+	public void requireSupported(List<Limit> limits) {
+		if (this.burst == 0) {
+			return;
+		}
+		if (limits.size() > 1) {
+			throw new IllegalArgumentException(
+					"Invalid burst (%d): the policy must have one limit, not %s.".formatted(this.burst, limits));
+		}
+		Limit limit = limits.get(0);
+		if (limit.quota() > 0 && (double) this.burst / limit.quota() * limit.windowMicros() > MAX_DRAINING_MICROS) {
+			throw new IllegalArgumentException("Invalid burst (%d): at %s it would take more than 95 years to refill."
+				.formatted(this.burst, limit));
+		}
+	}
+
+	@Override
+	public List<String> options(List<Limit> limits, long nowMicros) {
+		return limits.stream().map((limit) -> Long.toString(capacity(limit))).toList();
+	}
+
+	@Override
+	public Meter meter(List<Limit> limits, long @Nullable [] state, long nowMicros) {
+		return new BucketMeter(limits, state, nowMicros, this::capacity);
+	}
+
+}

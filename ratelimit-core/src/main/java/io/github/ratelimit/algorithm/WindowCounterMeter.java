@@ -1,0 +1,138 @@
+package io.github.ratelimit.algorithm;
+
+import java.util.List;
+
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Meter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@code fixed-window} and {@code first-request-window} in plain Java;
+ * {@code window-counter.lua} is the same for Redis.
+ * <p>
+ * State: for each limit the windows that are kept, from the present one to the oldest,
+ * with the end of the window and the count in it.
+ */
+final class WindowCounterMeter implements Meter {
+
+	/** Finds the end of a window that the present time is in. */
+	@FunctionalInterface
+	interface WindowEnd {
+
+		long find(Limit limit, long now);
+
+	}
+
+	private final List<Limit> limits;
+
+	private final long now;
+
+	/** How many windows are kept for each limit. */
+	private final int retain;
+
+	private final long[] ends;
+
+	private final long[] counts;
+
+	private boolean corrected;
+
+	WindowCounterMeter(List<Limit> limits, long @Nullable [] state, long now, int retain, WindowEnd windowEnd) {
+		this.limits = limits;
+		this.now = now;
+		this.retain = retain;
+		this.ends = new long[retain * limits.size()];
+		this.counts = new long[retain * limits.size()];
+		for (int k = 0; state != null && k < this.ends.length; k++) {
+			this.ends[k] = state[2 * k];
+			this.counts[k] = state[2 * k + 1];
+		}
+		for (int i = 0; i < limits.size(); i++) {
+			int present = retain * i;
+			long window = limits.get(i).windowMicros();
+			long end = windowEnd.find(limits.get(i), now);
+			if (this.counts[present] > 0 && this.ends[present] > Math.max(end, now + window)) {
+				// The clock was set back: the count lasts one window, not until the
+				// clock has caught up.
+				this.ends[present] = now + window;
+				this.corrected = true;
+			}
+			if (this.counts[present] == 0 || this.ends[present] <= now) {
+				begin(present, end);
+			}
+			forget(present, this.ends[present] - retain * window);
+		}
+	}
+
+	private void begin(int present, long end) {
+		if (this.counts[present] > 0) {
+			for (int k = present + this.retain - 1; k > present; k--) {
+				this.ends[k] = this.ends[k - 1];
+				this.counts[k] = this.counts[k - 1];
+			}
+		}
+		this.ends[present] = end;
+		this.counts[present] = 0;
+	}
+
+	private void forget(int present, long end) {
+		for (int k = present + 1; k < present + this.retain; k++) {
+			if (this.ends[k] <= end) {
+				this.ends[k] = 0;
+				this.counts[k] = 0;
+			}
+		}
+	}
+
+	@Override
+	public long retryAfter(int limit, long cost) {
+		int present = this.retain * limit;
+		return (this.limits.get(limit).quota() - this.counts[present] >= cost) ? 0 : this.ends[present] - this.now;
+	}
+
+	@Override
+	public void add(long cost) {
+		for (int present = 0; present < this.counts.length; present += this.retain) {
+			this.counts[present] = Math.min(this.counts[present] + cost, Limit.MAX_QUOTA);
+		}
+	}
+
+	@Override
+	public void refund(long cost) {
+		for (int present = 0; present < this.counts.length; present += this.retain) {
+			this.counts[present] = Math.max(0, this.counts[present] - cost);
+		}
+	}
+
+	@Override
+	public long remaining(int limit) {
+		return Math.max(0, this.limits.get(limit).quota() - this.counts[this.retain * limit]);
+	}
+
+	@Override
+	public boolean corrected() {
+		return this.corrected;
+	}
+
+	@Override
+	public long ttl() {
+		long ttl = 0;
+		for (int k = 0; k < this.counts.length; k++) {
+			if (this.counts[k] > 0) {
+				long kept = (this.retain - 1) * this.limits.get(k / this.retain).windowMicros();
+				ttl = Math.max(ttl, this.ends[k] + kept - this.now);
+			}
+		}
+		return ttl;
+	}
+
+	@Override
+	public long[] state() {
+		long[] state = new long[2 * this.counts.length];
+		for (int k = 0; k < this.counts.length; k++) {
+			state[2 * k] = this.ends[k];
+			state[2 * k + 1] = this.counts[k];
+		}
+		return state;
+	}
+
+}

@@ -1,0 +1,114 @@
+-- fixed-window and first-request-window: counters of windows.
+--
+-- Options: how many windows are kept for each limit; then for each limit how many ends of windows follow (0: windows are
+-- aligned to the epoch; -1: they begin with the first request), and these ends, ascending.
+-- State, 14 bytes for each kept window, for each limit from the present one to the oldest: end of the window in
+-- microseconds (7 bytes), count (7 bytes).
+
+local MAX_COUNT = 2 ^ 53 - 1
+
+-- End of a window of the limit that the present time is in, and where the options of the next limit are.
+local function window_end(meter, i, option)
+    local now, window, ends = meter.now, meter.windows[i], meter.options[option]
+    if ends < 0 then
+        return now + window, option + 1
+    end
+    for e = option + 1, option + ends do
+        if meter.options[e] > now then
+            return meter.options[e], option + 1 + ends
+        end
+    end
+    return now - now % window + window, option + 1 + ends
+end
+
+local function begin(meter, present, finish)
+    if meter.counts[present] > 0 then
+        for k = present + meter.retain - 1, present + 1, -1 do
+            meter.ends[k] = meter.ends[k - 1]
+            meter.counts[k] = meter.counts[k - 1]
+        end
+    end
+    meter.ends[present] = finish
+    meter.counts[present] = 0
+end
+
+local function forget(meter, present, finish)
+    for k = present + 1, present + meter.retain - 1 do
+        if meter.ends[k] <= finish then
+            meter.ends[k] = 0
+            meter.counts[k] = 0
+        end
+    end
+end
+
+algorithms['window-counter'] = {
+
+    load = function(meter)
+        local now, state, retain = meter.now, meter.state, meter.options[1]
+        meter.retain, meter.ends, meter.counts = retain, {}, {}
+        local stored = #state == 14 * retain * #meter.windows
+        for k = 1, retain * #meter.windows do
+            meter.ends[k], meter.counts[k] = 0, 0
+            if stored then
+                meter.ends[k], meter.counts[k] = struct.unpack('>I7I7', state, 14 * k - 13)
+            end
+        end
+        local option = 2
+        for i = 1, #meter.windows do
+            local present = retain * (i - 1) + 1
+            local window = meter.windows[i]
+            local finish
+            finish, option = window_end(meter, i, option)
+            if meter.counts[present] > 0 and meter.ends[present] > math.max(finish, now + window) then
+                -- The clock was set back: the count lasts one window, not until the clock has caught up.
+                meter.ends[present] = now + window
+                meter.corrected = true
+            end
+            if meter.counts[present] == 0 or meter.ends[present] <= now then
+                begin(meter, present, finish)
+            end
+            forget(meter, present, meter.ends[present] - retain * window)
+        end
+    end,
+
+    retry_after = function(meter, i, cost)
+        local present = meter.retain * (i - 1) + 1
+        return meter.quotas[i] - meter.counts[present] >= cost and 0 or meter.ends[present] - meter.now
+    end,
+
+    add = function(meter, cost)
+        for present = 1, #meter.counts, meter.retain do
+            meter.counts[present] = math.min(meter.counts[present] + cost, MAX_COUNT)
+        end
+    end,
+
+    refund = function(meter, cost)
+        for present = 1, #meter.counts, meter.retain do
+            meter.counts[present] = math.max(0, meter.counts[present] - cost)
+        end
+    end,
+
+    remaining = function(meter, i)
+        return math.max(0, meter.quotas[i] - meter.counts[meter.retain * (i - 1) + 1])
+    end,
+
+    ttl = function(meter)
+        local ttl = 0
+        for k = 1, #meter.counts do
+            if meter.counts[k] > 0 then
+                local kept = (meter.retain - 1) * meter.windows[math.floor((k - 1) / meter.retain) + 1]
+                ttl = math.max(ttl, meter.ends[k] + kept - meter.now)
+            end
+        end
+        return ttl
+    end,
+
+    state = function(meter)
+        local packed = {}
+        for k = 1, #meter.counts do
+            packed[k] = struct.pack('>I7I7', meter.ends[k], meter.counts[k])
+        end
+        return table.concat(packed)
+    end,
+
+}
