@@ -14,6 +14,7 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.RateLimiterContract;
@@ -21,6 +22,7 @@ import io.github.ratelimit.test.TestRedis;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
+import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
@@ -62,6 +64,21 @@ class DifferentialIT {
 
 	@Property
 	void redisAndMemoryComeToTheSameDecisions(@ForAll("sequences") List<Operation> operations) {
+		compare(operations);
+	}
+
+	/** Too rare to be met by chance. */
+	@Example
+	void redisAndMemoryAgreeOnAWindowThatWasEmptiedBeforeTheClockWasSetBack() {
+		Policy policy = Policy.of("fw-1", new FixedWindow(), Limit.parse("5/s"), Limit.parse("9/10s"),
+				Limit.parse("20/m"));
+		RateLimitRequest request = RateLimitRequest.of(policy, Identifier.GLOBAL);
+		compare(List.of(new Operation.Acquire(request), new Operation.Advance(Duration.ofSeconds(15)),
+				new Operation.Acquire(request), new Operation.Refund(request),
+				new Operation.Advance(Duration.ofSeconds(-14)), new Operation.Acquire(request)));
+	}
+
+	private static void compare(List<Operation> operations) {
 		ManualClock clock = new ManualClock("2026-03-01T12:00:20.123456Z");
 		RateLimiter redis = RedisRateLimiter.of(TestRedis.client(), TestRedis.newKeyPrefix()).withClock(clock);
 		RateLimiter memory = new MemoryRateLimiter(clock);
