@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
@@ -11,6 +12,7 @@ import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
@@ -87,12 +89,30 @@ class DifferentialIT {
 		for (Operation operation : operations) {
 			operation.pass(clock, last);
 			Decision inMemory = operation.ask(memory);
-			assertThat(operation.ask(redis)).as("step %d: %s", step, operation).isEqualTo(inMemory);
-			assertThat(redis.peek(EVERYTHING)).as("after step %d: %s", step, operation)
-				.isEqualTo(memory.peek(EVERYTHING));
+			assertThat(differences(operation.ask(redis), inMemory)).as("step %d: %s", step, operation).isEmpty();
+			assertThat(differences(redis.peek(EVERYTHING), memory.peek(EVERYTHING)))
+				.as("after step %d: %s", step, operation)
+				.isEmpty();
 			last = (inMemory != Operation.NONE) ? inMemory : last;
 			step++;
 		}
+	}
+
+	/** In place of two texts of hundreds of numbers each. */
+	private static List<String> differences(Decision inRedis, Decision inMemory) {
+		if (inRedis.equals(inMemory)) {
+			return List.of();
+		}
+		List<String> differences = new ArrayList<>();
+		differences.add("allowed by Redis " + inRedis.allowed() + ", by memory " + inMemory.allowed());
+		for (int i = 0; i < Math.max(inRedis.statuses().size(), inMemory.statuses().size()); i++) {
+			LimitStatus redis = (i < inRedis.statuses().size()) ? inRedis.statuses().get(i) : null;
+			LimitStatus memory = (i < inMemory.statuses().size()) ? inMemory.statuses().get(i) : null;
+			if (!Objects.equals(redis, memory)) {
+				differences.add("in Redis " + redis + ", in memory " + memory);
+			}
+		}
+		return differences;
 	}
 
 	@Provide
@@ -107,7 +127,7 @@ class DifferentialIT {
 						Combinators.combine(Arbitraries.of(WINDOWS), Arbitraries.of(0L, -1L, 1L))
 							.as(Operation.AdvanceToEdge::new)),
 				Tuple.of(3, Arbitraries.of(0L, -1L, 1L).map(Operation.AwaitRetry::new)));
-		return operations.list().ofMaxSize(60).withSizeDistribution(RandomDistribution.uniform());
+		return operations.list().ofMaxSize(60).withSizeDistribution(RandomDistribution.uniform()).withoutEdgeCases();
 	}
 
 	private static Arbitrary<RateLimitRequest> requests() {
