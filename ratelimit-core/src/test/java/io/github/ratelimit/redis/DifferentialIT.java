@@ -29,6 +29,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.RandomDistribution;
+import net.jqwik.api.ShrinkingMode;
 import net.jqwik.api.Tuple;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -64,7 +65,8 @@ class DifferentialIT {
 				limits.stream().map(Limit::parse).toList());
 	}
 
-	@Property
+	/** Shrunk to the end, which takes a minute, because nobody can read 30 steps. */
+	@Property(shrinking = ShrinkingMode.FULL)
 	void redisAndMemoryComeToTheSameDecisions(@ForAll("sequences") List<Operation> operations) {
 		compare(operations);
 	}
