@@ -53,7 +53,7 @@ class KeyExpiryIT {
 	@ParameterizedTest
 	@MethodSource("algorithms")
 	void keyExpiresWhenItsWindowEnds(Algorithm algorithm) {
-		for (String window : List.of("3s", "m", "15m", "d", "3650d")) {
+		for (String window : List.of("d", "7d", "90d", "3650d")) {
 			Policy policy = Policy.of("api", algorithm, Limit.parse("100/" + window));
 			LimitStatus status = this.limiter.tryAcquire(policy, ALICE).statuses().get(0);
 			assertThat(timeToLive(policy)).isBetween(1L, status.resetAfter().toMillis() + 2);
