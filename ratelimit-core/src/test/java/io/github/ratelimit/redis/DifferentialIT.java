@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
@@ -11,9 +12,11 @@ import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.test.ManualClock;
@@ -22,10 +25,12 @@ import io.github.ratelimit.test.TestRedis;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
+import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.RandomDistribution;
+import net.jqwik.api.ShrinkingMode;
 import net.jqwik.api.Tuple;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -67,8 +72,24 @@ class DifferentialIT {
 				number % 2 == 1);
 	}
 
-	@Property
+	/** Shrunk to the end, which takes a minute, because nobody can read 30 steps. */
+	@Property(shrinking = ShrinkingMode.FULL)
 	void redisAndMemoryComeToTheSameDecisions(@ForAll("sequences") List<Operation> operations) {
+		compare(operations);
+	}
+
+	/** Too rare to be met by chance. */
+	@Example
+	void redisAndMemoryAgreeOnAWindowThatWasEmptiedBeforeTheClockWasSetBack() {
+		Policy policy = Policy.of("fw-1", new FixedWindow(), Limit.parse("5/s"), Limit.parse("9/10s"),
+				Limit.parse("20/m"));
+		RateLimitRequest request = RateLimitRequest.of(policy, Identifier.GLOBAL);
+		compare(List.of(new Operation.Acquire(request), new Operation.Advance(Duration.ofSeconds(15)),
+				new Operation.Acquire(request), new Operation.Refund(request),
+				new Operation.Advance(Duration.ofSeconds(-14)), new Operation.Acquire(request)));
+	}
+
+	private static void compare(List<Operation> operations) {
 		ManualClock clock = new ManualClock("2026-03-01T12:00:20.123456Z");
 		RateLimiter redis = RedisRateLimiter.of(TestRedis.client(), TestRedis.newKeyPrefix()).withClock(clock);
 		RateLimiter memory = new MemoryRateLimiter(clock);
@@ -77,12 +98,30 @@ class DifferentialIT {
 		for (Operation operation : operations) {
 			operation.pass(clock, last);
 			Decision inMemory = operation.ask(memory);
-			assertThat(operation.ask(redis)).as("step %d: %s", step, operation).isEqualTo(inMemory);
-			assertThat(redis.peek(EVERYTHING)).as("after step %d: %s", step, operation)
-				.isEqualTo(memory.peek(EVERYTHING));
+			assertThat(differences(operation.ask(redis), inMemory)).as("step %d: %s", step, operation).isEmpty();
+			assertThat(differences(redis.peek(EVERYTHING), memory.peek(EVERYTHING)))
+				.as("after step %d: %s", step, operation)
+				.isEmpty();
 			last = (inMemory != Operation.NONE) ? inMemory : last;
 			step++;
 		}
+	}
+
+	/** In place of two texts of hundreds of numbers each. */
+	private static List<String> differences(Decision inRedis, Decision inMemory) {
+		if (inRedis.equals(inMemory)) {
+			return List.of();
+		}
+		List<String> differences = new ArrayList<>();
+		differences.add("allowed by Redis " + inRedis.allowed() + ", by memory " + inMemory.allowed());
+		for (int i = 0; i < Math.max(inRedis.statuses().size(), inMemory.statuses().size()); i++) {
+			LimitStatus redis = (i < inRedis.statuses().size()) ? inRedis.statuses().get(i) : null;
+			LimitStatus memory = (i < inMemory.statuses().size()) ? inMemory.statuses().get(i) : null;
+			if (!Objects.equals(redis, memory)) {
+				differences.add("in Redis " + redis + ", in memory " + memory);
+			}
+		}
+		return differences;
 	}
 
 	@Provide
@@ -97,7 +136,7 @@ class DifferentialIT {
 						Combinators.combine(Arbitraries.of(WINDOWS), Arbitraries.of(0L, -1L, 1L))
 							.as(Operation.AdvanceToEdge::new)),
 				Tuple.of(3, Arbitraries.of(0L, -1L, 1L).map(Operation.AwaitRetry::new)));
-		return operations.list().ofMaxSize(60).withSizeDistribution(RandomDistribution.uniform());
+		return operations.list().ofMaxSize(60).withSizeDistribution(RandomDistribution.uniform()).withoutEdgeCases();
 	}
 
 	private static Arbitrary<RateLimitRequest> requests() {
