@@ -47,10 +47,15 @@ final class RateLimitedOperations {
 
 	/** Returns what the annotation of the method, or else of its class, says. */
 	@Nullable RateLimitedOperation find(Method method, Class<?> targetClass) {
-		return this.operations
-			.computeIfAbsent(new MethodClassKey(method, targetClass),
-					(key) -> Optional.ofNullable(read(method, targetClass)))
-			.orElse(null);
+		MethodClassKey key = new MethodClassKey(method, targetClass);
+		Optional<RateLimitedOperation> operation = this.operations.get(key);
+		if (operation == null) {
+			// Not computeIfAbsent, which must not be entered twice: to read may create
+			// the beans that are needed for it, whose methods are looked at here as well.
+			operation = Optional.ofNullable(read(method, targetClass));
+			this.operations.put(key, operation);
+		}
+		return operation.orElse(null);
 	}
 
 	private @Nullable RateLimitedOperation read(Method method, Class<?> targetClass) {
