@@ -10,8 +10,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.UnifiedJedis;
 
+import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -20,8 +22,11 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotationMetadata;
 
 /**
  * Auto-configuration of the rate limiter, its policies, and {@code @RateLimited}.
@@ -30,6 +35,7 @@ import org.springframework.core.env.Environment;
  */
 @AutoConfiguration(after = AopAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
+@Import(RateLimitAutoConfiguration.AutoProxyRegistrar.class)
 @EnableConfigurationProperties({ RateLimitProperties.class, RedisProperties.class })
 public final class RateLimitAutoConfiguration {
 
@@ -49,6 +55,19 @@ public final class RateLimitAutoConfiguration {
 	static RateLimitedAdvisor rateLimitedAdvisor(ObjectProvider<ConfiguredPolicies> policies,
 			ObjectProvider<PolicyEnforcer> enforcer) {
 		return new RateLimitedAdvisor(policies::getObject, enforcer::getObject);
+	}
+
+	/**
+	 * Makes sure that there is somebody to apply the advisor, whatever
+	 * {@code spring.aop.auto} and {@code spring.aop.proxy-target-class} say.
+	 */
+	static class AutoProxyRegistrar implements ImportBeanDefinitionRegistrar {
+
+		@Override
+		public void registerBeanDefinitions(AnnotationMetadata metadata, BeanDefinitionRegistry registry) {
+			AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)

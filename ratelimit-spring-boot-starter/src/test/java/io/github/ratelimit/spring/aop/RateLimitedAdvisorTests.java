@@ -160,6 +160,26 @@ class RateLimitedAdvisorTests {
 	}
 
 	@Test
+	void methodIsFreeWhenTypeIsAnnotatedButMethodIsNotPublic() {
+		this.runner.withBean(Typed.class).run((context) -> {
+			Typed bean = context.getBean(Typed.class);
+			bean.hidden();
+			bean.hidden();
+			bean.hidden();
+			assertThat(((Typed) AopProxyUtils.getSingletonTarget(bean)).hiddenCalls).isEqualTo(3);
+		});
+	}
+
+	@Test
+	void methodIsLimitedWhenAutomaticProxiesAreSwitchedOff() {
+		this.runner.withBean(Methods.class).withPropertyValues("spring.aop.auto=false").run((context) -> {
+			Methods bean = context.getBean(Methods.class);
+			bean.expensive();
+			assertDenied(bean::expensive, "Rate limit exceeded: Methods.expensive (5/m)");
+		});
+	}
+
+	@Test
 	void annotationOfInterfaceCountsWhenProxyIsOfClass() {
 		this.runner.withBean(Service.class, ServiceImplementation::new).run((context) -> {
 			Service bean = context.getBean(Service.class);
@@ -167,6 +187,18 @@ class RateLimitedAdvisorTests {
 			bean.call();
 			assertDenied(bean::call, "Rate limit exceeded: ServiceImplementation.call (1/m)");
 		});
+	}
+
+	@Test
+	void annotationOfInterfaceCountsWhenProxyIsOfInterface() {
+		this.runner.withBean(Service.class, ServiceImplementation::new)
+			.withPropertyValues("spring.aop.proxy-target-class=false")
+			.run((context) -> {
+				Service bean = context.getBean(Service.class);
+				assertThat(AopUtils.isJdkDynamicProxy(bean)).isTrue();
+				bean.call();
+				assertDenied(bean::call, "Rate limit exceeded: ServiceImplementation.call (1/m)");
+			});
 	}
 
 	@Test
