@@ -12,6 +12,7 @@ import jakarta.servlet.DispatcherType;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -22,6 +23,7 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.web.servlet.DispatcherServlet;
+import org.springframework.web.util.pattern.PathPatternParser;
 
 /**
  * Auto-configuration of rate limiting for Servlet applications.
@@ -67,16 +69,18 @@ public final class RateLimitWebAutoConfiguration {
 
 	@Bean
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeSecurity(ServletPolicyEnforcer enforcer,
-			RateLimitProperties properties, ConfiguredPolicies policies) {
+			RateLimitProperties properties, ConfiguredPolicies policies,
+			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser) {
 		return registration("rateLimitFilterBeforeSecurity", BEFORE_SECURITY, enforcer,
-				pathPolicies(properties, policies).stream().filter((policy) -> !policy.needsUser()).toList());
+				pathPolicies(properties, policies, parser).stream().filter((policy) -> !policy.needsUser()).toList());
 	}
 
 	@Bean
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterAfterSecurity(ServletPolicyEnforcer enforcer,
-			RateLimitProperties properties, ConfiguredPolicies policies) {
+			RateLimitProperties properties, ConfiguredPolicies policies,
+			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser) {
 		return registration("rateLimitFilterAfterSecurity", AFTER_SECURITY, enforcer,
-				pathPolicies(properties, policies).stream().filter(PathPolicy::needsUser).toList());
+				pathPolicies(properties, policies, parser).stream().filter(PathPolicy::needsUser).toList());
 	}
 
 	@Bean
@@ -85,8 +89,10 @@ public final class RateLimitWebAutoConfiguration {
 		return new RateLimitExceededResolver(enforcer);
 	}
 
-	private static List<PathPolicy> pathPolicies(RateLimitProperties properties, ConfiguredPolicies policies) {
-		return new PolicyReader(properties).readPathPolicies(policies);
+	private static List<PathPolicy> pathPolicies(RateLimitProperties properties, ConfiguredPolicies policies,
+			ObjectProvider<PathPatternParser> parser) {
+		return new PolicyReader(properties).readPathPolicies(policies,
+				parser.getIfAvailable(() -> PathPatternParser.defaultInstance));
 	}
 
 	private static FilterRegistrationBean<RateLimitFilter> registration(String name, int order,
