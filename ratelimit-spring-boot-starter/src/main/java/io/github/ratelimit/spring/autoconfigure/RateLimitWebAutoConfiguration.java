@@ -4,6 +4,7 @@ import java.util.List;
 
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.PolicyEnforcer;
 import io.github.ratelimit.spring.web.PathPolicy;
 import io.github.ratelimit.spring.web.RateLimitExceededResolver;
 import io.github.ratelimit.spring.web.RateLimitFilter;
@@ -22,6 +23,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplicat
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Fallback;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.util.pattern.PathPatternParser;
 
@@ -42,8 +44,13 @@ public final class RateLimitWebAutoConfiguration {
 
 	private static final int AFTER_SECURITY = -90;
 
+	/**
+	 * Paths need this one; annotations prefer a {@link PolicyEnforcer} of the
+	 * application.
+	 */
 	@Bean
 	@ConditionalOnMissingBean
+	@Fallback
 	ServletPolicyEnforcer rateLimitPolicyEnforcer(RateLimiter limiter, RateLimitProperties properties,
 			ConfiguredPolicies policies, ObjectProvider<JsonMapper> jsonMapper) {
 		ServletPolicyEnforcer enforcer = new ServletPolicyEnforcer(limiter, properties.headers().styles(),
