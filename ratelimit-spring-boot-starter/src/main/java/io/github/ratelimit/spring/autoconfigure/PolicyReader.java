@@ -33,6 +33,10 @@ final class PolicyReader {
 	}
 
 	ConfiguredPolicies readPolicies() {
+		if (this.properties.defaultIdentifiers().isEmpty()) {
+			throw new InvalidConfigurationPropertyValueException("ratelimit.default-identifiers", List.of(),
+					"There must be at least one identifier, such as ip.");
+		}
 		Map<String, IdentifiedPolicy> policies = new LinkedHashMap<>();
 		this.properties.policies().forEach((name, policy) -> policies.put(name, readPolicy(name, policy)));
 		return new ConfiguredPolicies(policies, this.properties.defaultIdentifiers());

@@ -1,5 +1,7 @@
 package io.github.ratelimit.spring.autoconfigure;
 
+import java.time.Duration;
+
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.outage.AllowingRateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
@@ -74,12 +76,17 @@ public final class RateLimitAutoConfiguration {
 	@ConditionalOnMissingBean(RateLimiter.class)
 	static class RedisConfiguration {
 
+		private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(2);
+
+		private static final Duration LONGEST_TIMEOUT = Duration.ofHours(1);
+
 		@Bean
 		@ConditionalOnMissingBean
 		UnifiedJedis rateLimitJedis(RedisProperties properties, Environment environment) {
-			if (properties.timeout().toMillis() < 2) {
+			if (properties.timeout().compareTo(SHORTEST_TIMEOUT) < 0
+					|| properties.timeout().compareTo(LONGEST_TIMEOUT) > 0) {
 				throw new InvalidConfigurationPropertyValueException("ratelimit.redis.timeout", properties.timeout(),
-						"Must be at least 2ms.");
+						"Must be from 2ms to 1h.");
 			}
 			RedisServer server = RedisServer.find(properties, environment);
 			logger.info("Rate limits are counted on Redis at {}", server);
