@@ -82,9 +82,7 @@ record RedisServer(HostAndPort address, @Nullable String username, @Nullable Str
 		catch (IllegalArgumentException ex) {
 			// Reported below, without the password that it may hold.
 		}
-		throw new InvalidConfigurationPropertyValueException(prefix + ".url",
-				url.replaceFirst("^([a-z]*:/*)?.*@", "$1***@"),
-				"Must be a URL such as redis://user:password@example.com:6379/0, or rediss:// for encryption.");
+		throw new InvalidRedisUrlException(prefix + ".url", url);
 	}
 
 	/**
