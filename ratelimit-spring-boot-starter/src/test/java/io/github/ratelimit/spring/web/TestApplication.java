@@ -9,6 +9,8 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.ratelimit.Decision;
@@ -24,6 +26,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.core.env.MapPropertySource;
 
 /**
  * A web application on a real Tomcat, whose requests are counted on a real Redis by a
@@ -40,16 +43,21 @@ final class TestApplication implements AutoCloseable {
 	private final ConfigurableApplicationContext context;
 
 	private TestApplication(Class<?> configuration, String... properties) {
-		String[] arguments = new String[properties.length];
-		for (int i = 0; i < properties.length; i++) {
-			arguments[i] = "--" + properties[i];
+		Map<String, Object> map = new HashMap<>();
+		for (String property : properties) {
+			int end = property.lastIndexOf('=');
+			map.put(property.substring(0, end), property.substring(end + 1));
 		}
 		RateLimiter redis = RedisRateLimiter.of(TestRedis.client(), TestRedis.newKeyPrefix()).withClock(this.clock);
 		this.context = new SpringApplicationBuilder(configuration)
 			.properties("server.port=0", "spring.main.banner-mode=off")
-			.initializers((context) -> ((GenericApplicationContext) context).registerBean(RateLimiter.class,
-					() -> new CountingRateLimiter(redis, this.decisions)))
-			.run(arguments);
+			.initializers(
+					(context) -> context.getEnvironment()
+						.getPropertySources()
+						.addFirst(new MapPropertySource("test", map)),
+					(context) -> ((GenericApplicationContext) context).registerBean(RateLimiter.class,
+							() -> new CountingRateLimiter(redis, this.decisions)))
+			.run();
 	}
 
 	static TestApplication start(Class<?> configuration, String... properties) {
