@@ -42,7 +42,7 @@ final class TestApplication implements AutoCloseable {
 
 	private final ConfigurableApplicationContext context;
 
-	private TestApplication(Class<?> configuration, String... properties) {
+	private TestApplication(Class<?> configuration, boolean ownLimiter, String... properties) {
 		Map<String, Object> map = new HashMap<>();
 		for (String property : properties) {
 			int end = property.lastIndexOf('=');
@@ -51,17 +51,23 @@ final class TestApplication implements AutoCloseable {
 		RateLimiter redis = RedisRateLimiter.of(TestRedis.client(), TestRedis.newKeyPrefix()).withClock(this.clock);
 		this.context = new SpringApplicationBuilder(configuration)
 			.properties("server.port=0", "spring.main.banner-mode=off")
-			.initializers(
-					(context) -> context.getEnvironment()
-						.getPropertySources()
-						.addFirst(new MapPropertySource("test", map)),
-					(context) -> ((GenericApplicationContext) context).registerBean(RateLimiter.class,
-							() -> new CountingRateLimiter(redis, this.decisions)))
+			.initializers((context) -> {
+				context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("test", map));
+				if (!ownLimiter) {
+					((GenericApplicationContext) context).registerBean(RateLimiter.class,
+							() -> new CountingRateLimiter(redis, this.decisions));
+				}
+			})
 			.run();
 	}
 
 	static TestApplication start(Class<?> configuration, String... properties) {
-		return new TestApplication(configuration, properties);
+		return new TestApplication(configuration, false, properties);
+	}
+
+	/** Starts an application whose requests are counted as its properties say. */
+	static TestApplication startWithOwnLimiter(Class<?> configuration, String... properties) {
+		return new TestApplication(configuration, true, properties);
 	}
 
 	HttpResponse<String> get(String path, String... headers) {
