@@ -91,11 +91,12 @@ class RedisConnectionIT {
 
 	@Test
 	void countsArriveInDatabaseThatIsConfigured() {
-		this.runner.withPropertyValues("ratelimit.redis.url=redis://:secret@127.0.0.1:" + port + "/3").run((context) -> {
-			context.getBean(RateLimiter.class).tryAcquire(POLICY, Identifier.GLOBAL);
-			assertThat(jedis.keys(PREFIX + "*")).isEmpty();
-			assertThat(jedis.info("keyspace")).contains("db3:keys=1");
-		});
+		this.runner.withPropertyValues("ratelimit.redis.url=redis://:secret@127.0.0.1:" + port + "/3")
+			.run((context) -> {
+				context.getBean(RateLimiter.class).tryAcquire(POLICY, Identifier.GLOBAL);
+				assertThat(jedis.keys(PREFIX + "*")).isEmpty();
+				assertThat(jedis.info("keyspace")).contains("db3:keys=1");
+			});
 	}
 
 	private static void assertCountsArrive(ApplicationContextRunner runner) {
