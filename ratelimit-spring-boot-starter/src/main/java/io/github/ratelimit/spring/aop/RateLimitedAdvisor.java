@@ -7,7 +7,6 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyEnforcer;
 import io.github.ratelimit.spring.RateLimitExceededException;
-import io.github.ratelimit.spring.annotation.RateLimited;
 import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -17,7 +16,6 @@ import org.springframework.aop.ClassFilter;
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.support.AbstractPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
-import org.springframework.core.annotation.AnnotationUtils;
 
 /**
  * Advises methods with {@code @RateLimited}: a call goes on only if its policy allows it.
@@ -64,8 +62,8 @@ public final class RateLimitedAdvisor extends AbstractPointcutAdvisor {
 
 		RateLimitedPointcut(RateLimitedOperations operations) {
 			this.operations = operations;
-			ClassFilter candidates = (type) -> AnnotationUtils.isCandidateClass(type, RateLimited.class);
-			setClassFilter(candidates);
+			ClassFilter limited = operations::existIn;
+			setClassFilter(limited);
 		}
 
 		@Override

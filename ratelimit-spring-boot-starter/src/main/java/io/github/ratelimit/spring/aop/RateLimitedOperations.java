@@ -2,6 +2,7 @@ package io.github.ratelimit.spring.aop;
 
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -22,7 +23,9 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.MethodClassKey;
+import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -45,12 +48,27 @@ final class RateLimitedOperations {
 		this.enforcer = enforcer;
 	}
 
+	/**
+	 * Returns whether any method of the class has an annotation. All of them are read,
+	 * though a proxy of an interface asks for each only when it is called.
+	 */
+	boolean existIn(Class<?> targetClass) {
+		return AnnotationUtils.isCandidateClass(targetClass, RateLimited.class)
+				&& !MethodIntrospector.selectMethods(targetClass, (Method method) -> find(method, targetClass))
+					.isEmpty();
+	}
+
 	/** Returns what the annotation of the method, or else of its class, says. */
 	@Nullable RateLimitedOperation find(Method method, Class<?> targetClass) {
-		return this.operations
-			.computeIfAbsent(new MethodClassKey(method, targetClass),
-					(key) -> Optional.ofNullable(read(method, targetClass)))
-			.orElse(null);
+		MethodClassKey key = new MethodClassKey(method, targetClass);
+		Optional<RateLimitedOperation> operation = this.operations.get(key);
+		if (operation == null) {
+			// Not computeIfAbsent, which must not be entered twice: to read may create
+			// the beans that are needed for it, whose methods are looked at here as well.
+			operation = Optional.ofNullable(read(method, targetClass));
+			this.operations.put(key, operation);
+		}
+		return operation.orElse(null);
 	}
 
 	private @Nullable RateLimitedOperation read(Method method, Class<?> targetClass) {
@@ -61,10 +79,18 @@ final class RateLimitedOperations {
 		Method specific = AopUtils.getMostSpecificMethod(method, type);
 		RateLimited onMethod = annotation(specific);
 		if (onMethod != null) {
+			requireInterceptable(specific);
 			return read(onMethod, type.getSimpleName() + '.' + specific.getName(), specific.toGenericString());
 		}
-		RateLimited onType = annotation(type);
+		RateLimited onType = Modifier.isPublic(specific.getModifiers()) ? annotation(type) : null;
 		return (onType != null) ? read(onType, type.getSimpleName(), type.getName()) : null;
+	}
+
+	private static void requireInterceptable(Method method) {
+		if ((method.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC | Modifier.FINAL)) != 0) {
+			throw new InvalidRateLimitedException(method.toGenericString(),
+					new IllegalArgumentException("calls of private, static and final methods cannot be intercepted."));
+		}
 	}
 
 	private static @Nullable RateLimited annotation(AnnotatedElement element) {

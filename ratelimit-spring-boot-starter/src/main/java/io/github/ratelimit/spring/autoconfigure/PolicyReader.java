@@ -18,6 +18,7 @@ import io.github.ratelimit.spring.web.PathPolicy;
 import io.github.ratelimit.spring.web.Route;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.web.util.pattern.PathPatternParser;
 
 /**
  * Makes policies of properties. Whatever is wrong with them is reported with the name of
@@ -32,16 +33,20 @@ final class PolicyReader {
 	}
 
 	ConfiguredPolicies readPolicies() {
+		if (this.properties.defaultIdentifiers().isEmpty()) {
+			throw new InvalidConfigurationPropertyValueException("ratelimit.default-identifiers", List.of(),
+					"There must be at least one identifier, such as ip.");
+		}
 		Map<String, IdentifiedPolicy> policies = new LinkedHashMap<>();
 		this.properties.policies().forEach((name, policy) -> policies.put(name, readPolicy(name, policy)));
 		return new ConfiguredPolicies(policies, this.properties.defaultIdentifiers());
 	}
 
-	List<PathPolicy> readPathPolicies(ConfiguredPolicies policies) {
+	List<PathPolicy> readPathPolicies(ConfiguredPolicies policies, PathPatternParser parser) {
 		List<PathPolicy> pathPolicies = new ArrayList<>();
 		this.properties.policies().forEach((name, properties) -> {
 			IdentifiedPolicy policy = policies.find(name).orElseThrow();
-			List<Route> routes = readRoutes(property(name, ""), policy, properties);
+			List<Route> routes = readRoutes(property(name, ""), policy, properties, parser);
 			if (!routes.isEmpty()) {
 				pathPolicies.add(new PathPolicy(policy, routes));
 			}
@@ -63,7 +68,8 @@ final class PolicyReader {
 		return read(property(name, ".identifiers"), identifiers, () -> new IdentifiedPolicy(policy, identifiers));
 	}
 
-	private static List<Route> readRoutes(String prefix, IdentifiedPolicy policy, PolicyProperties properties) {
+	private static List<Route> readRoutes(String prefix, IdentifiedPolicy policy, PolicyProperties properties,
+			PathPatternParser parser) {
 		List<Route> routes = new ArrayList<>();
 		for (int i = 0; i < properties.routes().size(); i++) {
 			RouteProperties route = properties.routes().get(i);
@@ -72,18 +78,19 @@ final class PolicyReader {
 				throw new InvalidConfigurationPropertyValueException(property + ".paths", null,
 						"A route must have at least one path.");
 			}
-			routes.addAll(readRoutes(property, policy, route.paths(), route.cost()));
+			routes.addAll(readRoutes(property, policy, route.paths(), route.cost(), parser));
 		}
-		routes.addAll(readRoutes(prefix, policy, properties.paths(), properties.cost()));
+		routes.addAll(readRoutes(prefix, policy, properties.paths(), properties.cost(), parser));
 		return routes;
 	}
 
-	private static List<Route> readRoutes(String prefix, IdentifiedPolicy policy, List<String> paths, long cost) {
+	private static List<Route> readRoutes(String prefix, IdentifiedPolicy policy, List<String> paths, long cost,
+			PathPatternParser parser) {
 		read(prefix + ".cost", cost, () -> {
 			policy.requirePossible(cost);
 			return cost;
 		});
-		return readEach(prefix + ".paths", paths, (path) -> Route.parse(path, cost));
+		return readEach(prefix + ".paths", paths, (path) -> Route.parse(path, cost, parser));
 	}
 
 	private static <T> List<T> readEach(String property, List<String> values, Function<String, T> reader) {

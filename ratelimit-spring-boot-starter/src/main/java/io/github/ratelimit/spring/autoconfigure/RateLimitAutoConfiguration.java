@@ -1,5 +1,7 @@
 package io.github.ratelimit.spring.autoconfigure;
 
+import java.time.Duration;
+
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.outage.AllowingRateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
@@ -10,8 +12,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.UnifiedJedis;
 
+import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -20,8 +24,11 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotationMetadata;
 
 /**
  * Auto-configuration of the rate limiter, its policies, and {@code @RateLimited}.
@@ -30,6 +37,7 @@ import org.springframework.core.env.Environment;
  */
 @AutoConfiguration(after = AopAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
+@Import(RateLimitAutoConfiguration.AutoProxyRegistrar.class)
 @EnableConfigurationProperties({ RateLimitProperties.class, RedisProperties.class })
 public final class RateLimitAutoConfiguration {
 
@@ -51,16 +59,34 @@ public final class RateLimitAutoConfiguration {
 		return new RateLimitedAdvisor(policies::getObject, enforcer::getObject);
 	}
 
+	/**
+	 * Makes sure that there is somebody to apply the advisor, whatever
+	 * {@code spring.aop.auto} and {@code spring.aop.proxy-target-class} say.
+	 */
+	static class AutoProxyRegistrar implements ImportBeanDefinitionRegistrar {
+
+		@Override
+		public void registerBeanDefinitions(AnnotationMetadata metadata, BeanDefinitionRegistry registry) {
+			AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
+		}
+
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnMissingBean(RateLimiter.class)
 	static class RedisConfiguration {
 
+		private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(2);
+
+		private static final Duration LONGEST_TIMEOUT = Duration.ofHours(1);
+
 		@Bean
 		@ConditionalOnMissingBean
 		UnifiedJedis rateLimitJedis(RedisProperties properties, Environment environment) {
-			if (properties.timeout().toMillis() < 2) {
+			if (properties.timeout().compareTo(SHORTEST_TIMEOUT) < 0
+					|| properties.timeout().compareTo(LONGEST_TIMEOUT) > 0) {
 				throw new InvalidConfigurationPropertyValueException("ratelimit.redis.timeout", properties.timeout(),
-						"Must be at least 2ms.");
+						"Must be from 2ms to 1h.");
 			}
 			RedisServer server = RedisServer.find(properties, environment);
 			logger.info("Rate limits are counted on Redis at {}", server);

@@ -4,6 +4,7 @@ import java.util.List;
 
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.PolicyEnforcer;
 import io.github.ratelimit.spring.web.PathPolicy;
 import io.github.ratelimit.spring.web.RateLimitExceededResolver;
 import io.github.ratelimit.spring.web.RateLimitFilter;
@@ -12,6 +13,7 @@ import jakarta.servlet.DispatcherType;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -21,7 +23,9 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplicat
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Fallback;
 import org.springframework.web.servlet.DispatcherServlet;
+import org.springframework.web.util.pattern.PathPatternParser;
 
 /**
  * Auto-configuration of rate limiting for Servlet applications.
@@ -40,8 +44,13 @@ public final class RateLimitWebAutoConfiguration {
 
 	private static final int AFTER_SECURITY = -90;
 
+	/**
+	 * Paths need this one; annotations prefer a {@link PolicyEnforcer} of the
+	 * application.
+	 */
 	@Bean
 	@ConditionalOnMissingBean
+	@Fallback
 	ServletPolicyEnforcer rateLimitPolicyEnforcer(RateLimiter limiter, RateLimitProperties properties,
 			ConfiguredPolicies policies, ObjectProvider<JsonMapper> jsonMapper) {
 		ServletPolicyEnforcer enforcer = new ServletPolicyEnforcer(limiter, properties.headers().styles(),
@@ -67,16 +76,18 @@ public final class RateLimitWebAutoConfiguration {
 
 	@Bean
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeSecurity(ServletPolicyEnforcer enforcer,
-			RateLimitProperties properties, ConfiguredPolicies policies) {
+			RateLimitProperties properties, ConfiguredPolicies policies,
+			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser) {
 		return registration("rateLimitFilterBeforeSecurity", BEFORE_SECURITY, enforcer,
-				pathPolicies(properties, policies).stream().filter((policy) -> !policy.needsUser()).toList());
+				pathPolicies(properties, policies, parser).stream().filter((policy) -> !policy.needsUser()).toList());
 	}
 
 	@Bean
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterAfterSecurity(ServletPolicyEnforcer enforcer,
-			RateLimitProperties properties, ConfiguredPolicies policies) {
+			RateLimitProperties properties, ConfiguredPolicies policies,
+			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser) {
 		return registration("rateLimitFilterAfterSecurity", AFTER_SECURITY, enforcer,
-				pathPolicies(properties, policies).stream().filter(PathPolicy::needsUser).toList());
+				pathPolicies(properties, policies, parser).stream().filter(PathPolicy::needsUser).toList());
 	}
 
 	@Bean
@@ -85,8 +96,10 @@ public final class RateLimitWebAutoConfiguration {
 		return new RateLimitExceededResolver(enforcer);
 	}
 
-	private static List<PathPolicy> pathPolicies(RateLimitProperties properties, ConfiguredPolicies policies) {
-		return new PolicyReader(properties).readPathPolicies(policies);
+	private static List<PathPolicy> pathPolicies(RateLimitProperties properties, ConfiguredPolicies policies,
+			ObjectProvider<PathPatternParser> parser) {
+		return new PolicyReader(properties).readPathPolicies(policies,
+				parser.getIfAvailable(() -> PathPatternParser.defaultInstance));
 	}
 
 	private static FilterRegistrationBean<RateLimitFilter> registration(String name, int order,

@@ -2,6 +2,7 @@ package io.github.ratelimit.spring.autoconfigure;
 
 import java.net.URI;
 import java.time.Duration;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.ConnectionPoolConfig;
@@ -11,6 +12,7 @@ import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.util.JedisURIHelper;
 
+import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.core.env.Environment;
@@ -20,6 +22,8 @@ import org.springframework.core.env.Environment;
  */
 record RedisServer(HostAndPort address, @Nullable String username, @Nullable String password, int database,
 		boolean ssl) {
+
+	private static final int LAST_PORT = 65_535;
 
 	private static final String SPRING = "spring.data.redis";
 
@@ -31,12 +35,13 @@ record RedisServer(HostAndPort address, @Nullable String username, @Nullable Str
 		if (properties.url() != null || properties.host() != null) {
 			return of("ratelimit.redis", properties);
 		}
-		for (String unsupported : new String[] { "cluster.nodes", "sentinel.master" }) {
+		for (String unsupported : new String[] { "cluster.nodes", "masterreplica.nodes", "sentinel.master" }) {
 			String property = SPRING + "." + unsupported;
-			if (environment.containsProperty(property) || environment.containsProperty(property + "[0]")) {
-				throw new InvalidConfigurationPropertyValueException(property, environment.getProperty(property),
-						"Rate limits need a single Redis server: set ratelimit.redis.url, or provide a UnifiedJedis bean.");
-			}
+			List<String> values = Binder.get(environment)
+				.bind(property, Bindable.listOf(String.class))
+				.orElse(List.of());
+			require(values.isEmpty(), property, String.join(",", values),
+					"Rate limits need a single Redis server: set ratelimit.redis.url, or provide a UnifiedJedis bean.");
 		}
 		return of(SPRING, Binder.get(environment).bindOrCreate(SPRING, RedisProperties.class));
 	}
@@ -44,22 +49,32 @@ record RedisServer(HostAndPort address, @Nullable String username, @Nullable Str
 	private static RedisServer of(String prefix, RedisProperties properties) {
 		if (properties.url() == null) {
 			String host = (properties.host() != null) ? properties.host() : "localhost";
+			require(properties.port() > 0 && properties.port() <= LAST_PORT, prefix + ".port", properties.port(),
+					"Must be from 1 to 65535.");
+			require(properties.database() >= 0, prefix + ".database", properties.database(), "Must not be negative.");
 			return new RedisServer(new HostAndPort(host, properties.port()), properties.username(),
 					properties.password(), properties.database(), properties.ssl().enabled());
 		}
 		URI uri = uri(prefix, properties.url());
 		String password = JedisURIHelper.getPassword(uri);
-		return new RedisServer(JedisURIHelper.getHostAndPort(uri),
+		return new RedisServer(
+				new HostAndPort(uri.getHost(), (uri.getPort() != -1) ? uri.getPort() : properties.port()),
 				(password != null) ? JedisURIHelper.getUser(uri) : properties.username(),
 				(password != null) ? password : properties.password(),
 				JedisURIHelper.hasDbIndex(uri) ? JedisURIHelper.getDBIndex(uri) : properties.database(),
 				JedisURIHelper.isRedisSSLScheme(uri) || properties.ssl().enabled());
 	}
 
+	private static void require(boolean valid, String property, Object value, String rule) {
+		if (!valid) {
+			throw new InvalidConfigurationPropertyValueException(property, value, rule);
+		}
+	}
+
 	private static URI uri(String prefix, String url) {
 		try {
 			URI uri = URI.create(url);
-			if (JedisURIHelper.isValid(uri)
+			if (uri.getHost() != null && uri.getPort() <= LAST_PORT && uri.getPort() != 0
 					&& (JedisURIHelper.isRedisScheme(uri) || JedisURIHelper.isRedisSSLScheme(uri))) {
 				return uri;
 			}
@@ -67,8 +82,7 @@ record RedisServer(HostAndPort address, @Nullable String username, @Nullable Str
 		catch (IllegalArgumentException ex) {
 			// Reported below, without the password that it may hold.
 		}
-		throw new InvalidConfigurationPropertyValueException(prefix + ".url", url.replaceAll("//[^@/]*@", "//***@"),
-				"Must be a URL such as redis://user:password@example.com:6379/0, or rediss:// for encryption.");
+		throw new InvalidRedisUrlException(prefix + ".url", url);
 	}
 
 	/**

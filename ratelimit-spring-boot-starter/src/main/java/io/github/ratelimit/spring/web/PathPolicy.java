@@ -34,13 +34,15 @@ public record PathPolicy(IdentifiedPolicy policy, List<Route> routes) {
 		return this.policy.identifiers().stream().anyMatch(RequestIdentifiers::needsUser);
 	}
 
-	OptionalLong cost(HttpServletRequest request, PathContainer path) {
-		for (Route route : this.routes) {
-			if (route.matches(request, path)) {
-				return OptionalLong.of(route.cost());
-			}
-		}
-		return OptionalLong.empty();
+	/**
+	 * Returns what a request costs, the most if the forms of its path differ in that.
+	 */
+	OptionalLong cost(HttpServletRequest request, List<PathContainer> paths) {
+		return paths.stream().flatMapToLong((path) -> cost(request, path).stream()).max();
+	}
+
+	private OptionalLong cost(HttpServletRequest request, PathContainer path) {
+		return this.routes.stream().filter((route) -> route.matches(request, path)).mapToLong(Route::cost).findFirst();
 	}
 
 }

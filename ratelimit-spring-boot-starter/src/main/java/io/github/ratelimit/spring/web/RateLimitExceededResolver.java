@@ -38,7 +38,7 @@ public final class RateLimitExceededResolver implements HandlerExceptionResolver
 	@Override
 	public @Nullable ModelAndView resolveException(HttpServletRequest request, HttpServletResponse response,
 			@Nullable Object handler, Exception ex) {
-		if (!(ex instanceof RateLimitExceededException exceeded)) {
+		if (!(ex instanceof RateLimitExceededException exceeded) || response.isCommitted()) {
 			return null;
 		}
 		this.enforcer.reject(exceeded.getDecision(), response);

@@ -11,7 +11,6 @@ import jakarta.servlet.http.HttpServletResponse;
 import org.springframework.http.server.PathContainer;
 import org.springframework.web.cors.CorsUtils;
 import org.springframework.web.filter.OncePerRequestFilter;
-import org.springframework.web.util.ServletRequestPathUtils;
 
 /**
  * Enforces the policies of paths, once for each request, before its handler runs. CORS
@@ -20,6 +19,8 @@ import org.springframework.web.util.ServletRequestPathUtils;
  * @since 0.1
  */
 public final class RateLimitFilter extends OncePerRequestFilter {
+
+	private static final PathContainer.Options DECODED = PathContainer.Options.create('/', false);
 
 	private final ServletPolicyEnforcer enforcer;
 
@@ -43,10 +44,24 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 	@Override
 	protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws ServletException, IOException {
-		PathContainer path = ServletRequestPathUtils.parse(request).pathWithinApplication();
-		if (this.enforcer.enforce(this.policies, path, request, response)) {
+		if (this.enforcer.enforce(this.policies, paths(request), request, response)) {
 			chain.doFilter(request, response);
 		}
+	}
+
+	/**
+	 * Returns the path behind the context path, as the client wrote it, by which handlers
+	 * are found, and as the container understood it, by which files and other servlets
+	 * are found: {@code //a/./b} is {@code /a/b} for them.
+	 */
+	private static List<PathContainer> paths(HttpServletRequest request) {
+		String uri = request.getRequestURI();
+		String contextPath = request.getContextPath();
+		String written = uri.startsWith(contextPath) ? uri.substring(contextPath.length()) : uri;
+		String pathInfo = request.getPathInfo();
+		String understood = (pathInfo != null) ? request.getServletPath() + pathInfo : request.getServletPath();
+		return written.equals(understood) ? List.of(PathContainer.parsePath(written))
+				: List.of(PathContainer.parsePath(written), PathContainer.parsePath(understood, DECODED));
 	}
 
 }

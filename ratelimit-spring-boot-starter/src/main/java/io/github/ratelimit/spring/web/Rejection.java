@@ -2,6 +2,7 @@ package io.github.ratelimit.spring.web;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -38,10 +39,22 @@ final class Rejection {
 		response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
 		response.setContentLength(body.length);
 		try {
-			response.getOutputStream().write(body);
+			write(body, response);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/** Writes the body instead of what a handler may have begun to write. */
+	private static void write(byte[] body, HttpServletResponse response) throws IOException {
+		response.resetBuffer();
+		try {
+			response.getOutputStream().write(body);
+		}
+		catch (IllegalStateException ex) {
+			// The handler has asked for the writer, and one excludes the other.
+			response.getWriter().write(new String(body, StandardCharsets.UTF_8));
 		}
 	}
 

@@ -15,7 +15,7 @@ import org.springframework.web.util.pattern.PatternParseException;
  * A value; safe for use by several threads.
  *
  * @param method the method, {@code null} for any; {@code GET} is also {@code HEAD}
- * @param pattern the pattern, matched against the parsed path within the application
+ * @param pattern the pattern, matched against the parsed path behind the context path
  * @param cost what a request uses of each quota, 0 or more
  * @since 0.1
  */
@@ -26,10 +26,11 @@ public record Route(@Nullable HttpMethod method, PathPattern pattern, long cost)
 	 * @param text a path pattern, which may stand behind a method: {@code /api/**} or
 	 * {@code GET /user/**}
 	 * @param cost what a request uses of each quota, 0 or more
+	 * @param parser reads the pattern, as the application reads its own
 	 * @return the route
 	 * @throws IllegalArgumentException if the method is unknown or the pattern is invalid
 	 */
-	public static Route parse(String text, long cost) {
+	public static Route parse(String text, long cost, PathPatternParser parser) {
 		String[] words = text.strip().split("\\s+");
 		String path = words[words.length - 1];
 		if (words.length > 2 || !path.startsWith("/")) {
@@ -37,7 +38,7 @@ public record Route(@Nullable HttpMethod method, PathPattern pattern, long cost)
 					"Invalid path (%s): must be a pattern such as /api/** or GET /user/**.".formatted(text));
 		}
 		try {
-			PathPattern pattern = PathPatternParser.defaultInstance.parse(path);
+			PathPattern pattern = parser.parse(path);
 			return new Route((words.length == 2) ? method(words[0], text) : null, pattern, cost);
 		}
 		catch (PatternParseException ex) {

@@ -79,11 +79,11 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	 * Enforces all policies for the path of a request at once, all or nothing.
 	 * @return whether the request may go on; if not, the response is written
 	 */
-	boolean enforce(List<PathPolicy> policies, PathContainer path, HttpServletRequest request,
+	boolean enforce(List<PathPolicy> policies, List<PathContainer> paths, HttpServletRequest request,
 			HttpServletResponse response) {
 		List<Charge> charges = new ArrayList<>();
 		for (PathPolicy policy : policies) {
-			policy.cost(request, path).ifPresent((cost) -> charges.add(charge(policy.policy(), cost, request)));
+			policy.cost(request, paths).ifPresent((cost) -> charges.add(charge(policy.policy(), cost, request)));
 		}
 		if (charges.isEmpty()) {
 			return true;

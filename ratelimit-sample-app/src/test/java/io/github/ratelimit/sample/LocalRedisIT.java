@@ -1,0 +1,62 @@
+package io.github.ratelimit.sample;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.embedded.RedisServer;
+
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for {@link LocalRedis}.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class LocalRedisIT {
+
+	private static final Pattern STARTED = Pattern.compile(
+			"No Redis is configured \\(ratelimit\\.redis\\.\\* or spring\\.data\\.redis\\.\\*\\): started one on 127\\.0\\.0\\.1:(\\d+)");
+
+	@Test
+	void redisIsStartedAndStoppedWithApplicationWhenNoneIsConfigured(CapturedOutput output) {
+		int port;
+		try (ConfigurableApplicationContext context = start()) {
+			assertThat(context.getBean(UnifiedJedis.class).ping()).isEqualTo("PONG");
+			Matcher matcher = STARTED.matcher(output);
+			assertThat(matcher.find()).isTrue();
+			port = Integer.parseInt(matcher.group(1));
+			try (UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
+				assertThat(jedis.ping()).isEqualTo("PONG");
+			}
+		}
+		try (UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
+			assertThatExceptionOfType(JedisConnectionException.class).isThrownBy(jedis::ping);
+		}
+	}
+
+	@Test
+	void noRedisIsStartedWhenOneIsConfigured(CapturedOutput output) {
+		try (ConfigurableApplicationContext context = start("--ratelimit.redis.url=" + TestRedis.uri())) {
+			assertThat(context.getBeanProvider(RedisServer.class).getIfAvailable()).isNull();
+			assertThat(output).doesNotContain("No Redis is configured");
+		}
+	}
+
+	private static ConfigurableApplicationContext start(String... arguments) {
+		return new SpringApplicationBuilder(SampleApplication.class)
+			.properties("server.port=0", "spring.main.banner-mode=off")
+			.run(arguments);
+	}
+
+}

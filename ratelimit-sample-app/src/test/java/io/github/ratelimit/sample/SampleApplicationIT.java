@@ -1,0 +1,185 @@
+package io.github.ratelimit.sample;
+
+import java.time.Duration;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.Algorithms;
+import io.github.ratelimit.redis.RedisRateLimiter;
+import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.TestConfiguration;
+import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
+import org.springframework.context.annotation.Bean;
+import org.springframework.http.HttpMethod;
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
+import org.springframework.test.web.servlet.assertj.MockMvcTester;
+import org.springframework.test.web.servlet.assertj.MvcTestResult;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The sample application as it is shipped, on a clock that stands still.
+ */
+@SpringBootTest
+@AutoConfigureMockMvc
+class SampleApplicationIT {
+
+	private static final String ONE = "203.0.113.1";
+
+	private static final String OTHER = "203.0.113.2";
+
+	@Autowired
+	private MockMvcTester mvc;
+
+	@Autowired
+	private ManualClock clock;
+
+	@DynamicPropertySource
+	static void useTestRedis(DynamicPropertyRegistry registry) {
+		registry.add("ratelimit.redis.url", TestRedis::uri);
+	}
+
+	@BeforeEach
+	void forget() {
+		this.clock.advance(Duration.ofDays(1));
+	}
+
+	@Test
+	void searchCountsDownAndIsDeniedAndIsAllowedAgain() {
+		for (int remaining = 9; remaining >= 0; remaining--) {
+			MvcTestResult result = search(ONE, null);
+			assertThat(result).hasStatus(200).bodyText().isEqualTo("Results for 'redis'\n");
+			assertThat(result).headers()
+				.hasValue("X-Rate-Limit-Limit", "10")
+				.hasValue("X-Rate-Limit-Remaining", String.valueOf(remaining));
+		}
+		MvcTestResult denied = search(ONE, null);
+		assertThat(denied).hasStatus(429)
+			.hasContentType("application/problem+json")
+			.bodyJson()
+			.extractingPath("$['violated-policies']")
+			.asArray()
+			.containsExactly("search/s");
+		assertThat(denied).headers()
+			.hasValue("Retry-After", "1")
+			.hasValue("RateLimit-Policy", "\"search/s\";q=10;w=1, \"search/m\";q=120;w=60, \"search/h\";q=240;w=3600");
+		this.clock.advance(Duration.ofSeconds(1));
+		assertThat(search(ONE, null)).hasStatus(200);
+	}
+
+	@Test
+	void allLimitsOfSearchHoldAtOnce() {
+		for (int i = 0; i < 120; i++) {
+			assertThat(search(ONE, null)).hasStatus(200);
+			this.clock.advance(Duration.ofMillis(100));
+		}
+		assertThat(search(ONE, null)).hasStatus(429).headers().hasValue("Retry-After", "48");
+	}
+
+	@Test
+	void userHasOwnCountBesideThatOfAddress() {
+		for (int i = 0; i < 10; i++) {
+			assertThat(search(ONE, "anna")).hasStatus(200);
+		}
+		assertThat(search(OTHER, "anna")).hasStatus(429);
+		assertThat(search(ONE, "berta")).hasStatus(429);
+		assertThat(search(OTHER, "berta")).hasStatus(200);
+		assertThat(search(OTHER, null)).hasStatus(200).headers().hasValue("X-Rate-Limit-Remaining", "8");
+	}
+
+	@Test
+	void readingCostsOneAndWritingTwo() {
+		assertRemaining(send(HttpMethod.GET, "/user", ONE, null), "9");
+		assertRemaining(send(HttpMethod.POST, "/user", ONE, null), "7");
+		assertRemaining(send(HttpMethod.GET, "/user", ONE, null), "6");
+		for (String remaining : new String[] { "4", "2", "0" }) {
+			assertRemaining(send(HttpMethod.POST, "/user", ONE, null), remaining);
+		}
+		assertThat(send(HttpMethod.GET, "/user", ONE, null)).hasStatus(429);
+		assertRemaining(send(HttpMethod.GET, "/user", OTHER, null), "9");
+	}
+
+	@Test
+	void loginIsLimitedForAddress() {
+		for (int i = 0; i < 5; i++) {
+			assertThat(send(HttpMethod.POST, "/login", ONE, "user-" + i)).hasStatus(200);
+		}
+		assertThat(send(HttpMethod.POST, "/login", ONE, "user-5")).hasStatus(429)
+			.headers()
+			.hasValue("Retry-After", "900")
+			.hasValue("RateLimit-Policy", "\"LoginController.login\";q=5;w=900");
+		assertThat(send(HttpMethod.POST, "/login", OTHER, "user-5")).hasStatus(200);
+	}
+
+	@Test
+	void loginIsLimitedForUserWhateverTheAddress() {
+		for (int i = 0; i < 5; i++) {
+			assertThat(send(HttpMethod.POST, "/login", "203.0.113." + (10 + i), "anna")).hasStatus(200);
+		}
+		assertThat(send(HttpMethod.POST, "/login", "203.0.113.20", "anna")).hasStatus(429);
+		assertThat(send(HttpMethod.POST, "/login", "203.0.113.20", "berta")).hasStatus(200);
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void everyAlgorithmHasDemo(String algorithm) {
+		for (int i = 0; i < 5; i++) {
+			assertThat(send(HttpMethod.GET, "/demo/" + algorithm, ONE, null)).hasStatus(200)
+				.bodyText()
+				.isEqualTo("Allowed by " + algorithm + "\n");
+		}
+		MvcTestResult denied = send(HttpMethod.GET, "/demo/" + algorithm, ONE, null);
+		assertThat(denied).hasStatus(429)
+			.bodyJson()
+			.extractingPath("$['violated-policies']")
+			.asArray()
+			.containsExactly("demo-" + algorithm);
+	}
+
+	static Iterable<String> algorithms() {
+		return Algorithms.all().stream().map(Algorithm::name).toList();
+	}
+
+	@Test
+	void thereIsNoDemoOfUnknownAlgorithm() {
+		assertThat(send(HttpMethod.GET, "/demo/guess", ONE, null)).hasStatus(404);
+	}
+
+	private MvcTestResult search(String address, String user) {
+		return send(HttpMethod.GET, "/api/search?q=redis", address, user);
+	}
+
+	private MvcTestResult send(HttpMethod method, String uri, String address, String user) {
+		MockMvcTester.MockMvcRequestBuilder request = this.mvc.method(method).uri(uri).remoteAddress(address);
+		return ((user != null) ? request.header("X-User", user) : request).exchange();
+	}
+
+	private static void assertRemaining(MvcTestResult result, String remaining) {
+		assertThat(result).hasStatus(200).headers().hasValue("X-Rate-Limit-Remaining", remaining);
+	}
+
+	@TestConfiguration(proxyBeanMethods = false)
+	static class ClockConfiguration {
+
+		@Bean
+		ManualClock clock() {
+			return new ManualClock("2026-01-01T00:00:00Z");
+		}
+
+		@Bean
+		RateLimiter rateLimiter(ManualClock clock) {
+			return RedisRateLimiter.of(TestRedis.client(), TestRedis.newKeyPrefix()).withClock(clock);
+		}
+
+	}
+
+}

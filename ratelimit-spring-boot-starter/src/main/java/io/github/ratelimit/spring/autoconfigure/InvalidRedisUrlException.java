@@ -1,0 +1,20 @@
+package io.github.ratelimit.spring.autoconfigure;
+
+import java.io.Serial;
+
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+
+/**
+ * The URL of Redis is invalid. Nothing of it that may be a password is told.
+ */
+class InvalidRedisUrlException extends InvalidConfigurationPropertyValueException {
+
+	@Serial
+	private static final long serialVersionUID = 1L;
+
+	InvalidRedisUrlException(String property, String url) {
+		super(property, url.replaceFirst("^([a-z]*:/*)?.*@", "$1***@"),
+				"Must be a URL such as redis://user:password@example.com:6379/0, or rediss:// for encryption.");
+	}
+
+}

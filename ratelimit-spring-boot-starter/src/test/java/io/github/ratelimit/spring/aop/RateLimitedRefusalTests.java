@@ -1,0 +1,319 @@
+package io.github.ratelimit.spring.aop;
+
+import java.util.stream.Collectors;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.algorithm.Algorithms;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.spring.InvalidRateLimitedException;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.spring.autoconfigure.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.autoconfigure.RateLimitNonWebAutoConfiguration;
+import io.github.ratelimit.test.ManualClock;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Annotations that cannot be enforced stop the start.
+ */
+class RateLimitedRefusalTests {
+
+	private static final String NAME = RateLimitedRefusalTests.class.getName();
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
+				RateLimitNonWebAutoConfiguration.class))
+		.withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
+		.withPropertyValues("ratelimit.default-identifiers=global", "ratelimit.policies.api.limits=10/s",
+				"ratelimit.policies.web.limits=5/s");
+
+	@Test
+	void startFailsWhenPolicyIsUnknown() {
+		assertRefused(UnknownPolicy.class, "public void " + NAME + "$UnknownPolicy.call()",
+				"there is no policy 'nothing' below ratelimit.policies, only [api, web].");
+	}
+
+	@Test
+	void startFailsWhenLimitIsWrong() {
+		assertRefused(WrongLimit.class, "public void " + NAME + "$WrongLimit.call()",
+				"Invalid limit (ten/s): must be quota/window, such as 10/s, 100/15m or 10/500ms; the units are ms, s, m, h and d.");
+	}
+
+	@Test
+	void startFailsWhenAlgorithmIsUnknown() {
+		assertRefused(UnknownAlgorithm.class, "public void " + NAME + "$UnknownAlgorithm.call()",
+				"Invalid algorithm (guess): must be one of "
+						+ Algorithms.all().stream().map(Algorithm::name).collect(Collectors.joining(", ")) + ".");
+	}
+
+	@Test
+	void startFailsWhenThereIsNeitherPolicyNorLimit() {
+		assertRefused(Nothing.class, "public void " + NAME + "$Nothing.call()",
+				"it must name a policy or have limits.");
+	}
+
+	@Test
+	void startFailsWhenThereArePolicyAndLimits() {
+		assertRefused(Both.class, "public void " + NAME + "$Both.call()",
+				"the policy 'api' has its own limits and algorithm, so there must be none here.");
+	}
+
+	@Test
+	void startFailsWhenCostIsMoreThanQuota() {
+		assertRefused(TooExpensive.class, "public void " + NAME + "$TooExpensive.call()",
+				"Invalid cost (11): the limit 10/s would never allow it.");
+	}
+
+	@Test
+	void startFailsWhenCostIsNegative() {
+		assertRefused(Negative.class, "public void " + NAME + "$Negative.call()",
+				"Invalid cost (-1): must not be negative.");
+	}
+
+	@Test
+	void startFailsWhenIdentifierIsUnknown() {
+		assertRefused(UnknownIdentifier.class, "public void " + NAME + "$UnknownIdentifier.call()",
+				"Invalid identifier (ip): must be global where there are no web requests.");
+	}
+
+	@Test
+	void startFailsWhenIdentifierStandsTwice() {
+		assertRefused(Twice.class, "public void " + NAME + "$Twice.call()",
+				"Invalid identifiers [global, global]: there must be at least one, and none twice.");
+	}
+
+	@Test
+	void startFailsWhenOverloadsWouldShareName() {
+		this.runner.withBean(Overloads.class).run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(IllegalArgumentException.class)
+				.message()
+				.startsWith("its policy would be named 'Overloads.call', as the one of public void " + NAME
+						+ "$Overloads.call(")
+				.endsWith(" already is; give one of them a name below ratelimit.policies.");
+		});
+	}
+
+	@Test
+	void startFailsWhenClassesOfOneNameWouldSharePolicy() {
+		this.runner.withBean("one", One.Same.class)
+			.withBean("other", Other.Same.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(IllegalArgumentException.class)
+				.hasMessage("its policy would be named 'Same.call', as the one of public void " + NAME
+						+ "$One$Same.call() already is; give one of them a name below ratelimit.policies."));
+	}
+
+	@Test
+	void startFailsWhenConfiguredPolicyHasNameOfMethod() {
+		this.runner.withBean(One.Same.class)
+			.withPropertyValues("ratelimit.policies[Same.call].limits=1/s")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessage(
+						"its policy would be named 'Same.call', as the one of ratelimit.policies already is; give one of them a name below ratelimit.policies."));
+	}
+
+	@Test
+	void startFailsWhenOnlyLaterMethodOfInterfaceIsWrong() {
+		this.runner.withBean(Service.class, ServiceImplementation::new)
+			.withPropertyValues("spring.aop.proxy-target-class=false")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessage("there is no policy 'nothing' below ratelimit.policies, only [api, web]."));
+	}
+
+	@Test
+	void startFailsWhenMethodIsPrivate() {
+		assertRefused(Private.class, "private void " + NAME + "$Private.call()",
+				"calls of private, static and final methods cannot be intercepted.");
+	}
+
+	@Test
+	void startFailsWhenMethodIsStatic() {
+		assertRefused(Static.class, "public static void " + NAME + "$Static.call()",
+				"calls of private, static and final methods cannot be intercepted.");
+	}
+
+	@Test
+	void startFailsWhenMethodIsFinal() {
+		assertRefused(Final.class, "public final void " + NAME + "$Final.call()",
+				"calls of private, static and final methods cannot be intercepted.");
+	}
+
+	private void assertRefused(Class<?> type, String place, String reason) {
+		this.runner.withBean(type).run((context) -> {
+			assertThat(context).hasFailed();
+			Throwable failure = context.getStartupFailure();
+			while (failure != null && !(failure instanceof InvalidRateLimitedException)) {
+				failure = failure.getCause();
+			}
+			assertThat(failure).isInstanceOf(InvalidRateLimitedException.class)
+				.hasMessage("Invalid @RateLimited on %s: %s", place, reason)
+				.hasFieldOrPropertyWithValue("place", place);
+		});
+	}
+
+	static class UnknownPolicy {
+
+		@RateLimited("nothing")
+		public void call() {
+		}
+
+	}
+
+	static class WrongLimit {
+
+		@RateLimited(limits = { "1/s", "ten/s" })
+		public void call() {
+		}
+
+	}
+
+	static class UnknownAlgorithm {
+
+		@RateLimited(limits = "1/s", algorithm = "guess")
+		public void call() {
+		}
+
+	}
+
+	static class Nothing {
+
+		@RateLimited
+		public void call() {
+		}
+
+	}
+
+	static class Both {
+
+		@RateLimited(policy = "api", limits = "1/s")
+		public void call() {
+		}
+
+	}
+
+	static class TooExpensive {
+
+		@RateLimited(policy = "api", cost = 11)
+		public void call() {
+		}
+
+	}
+
+	static class Negative {
+
+		@RateLimited(policy = "api", cost = -1)
+		public void call() {
+		}
+
+	}
+
+	static class UnknownIdentifier {
+
+		@RateLimited(policy = "api", identifiers = "ip")
+		public void call() {
+		}
+
+	}
+
+	static class Twice {
+
+		@RateLimited(policy = "api", identifiers = { "global", "global" })
+		public void call() {
+		}
+
+	}
+
+	static class Overloads {
+
+		@RateLimited(limits = "1/s")
+		public void call(int number) {
+		}
+
+		@RateLimited(limits = "1/s")
+		public void call(String text) {
+		}
+
+	}
+
+	static class One {
+
+		static class Same {
+
+			@RateLimited(limits = "1/s")
+			public void call() {
+			}
+
+		}
+
+	}
+
+	static class Other {
+
+		static class Same {
+
+			@RateLimited(limits = "1/s")
+			public void call() {
+			}
+
+		}
+
+	}
+
+	interface Service {
+
+		@RateLimited("api")
+		void first();
+
+		void second();
+
+	}
+
+	static class ServiceImplementation implements Service {
+
+		@Override
+		public void first() {
+		}
+
+		@Override
+		@RateLimited("nothing")
+		public void second() {
+		}
+
+	}
+
+	static class Private {
+
+		@RateLimited("api")
+		private void call() {
+		}
+
+	}
+
+	static class Static {
+
+		@RateLimited("api")
+		public static void call() {
+		}
+
+	}
+
+	static class Final {
+
+		@RateLimited("api")
+		public final void call() {
+		}
+
+	}
+
+}

@@ -1,0 +1,72 @@
+package io.github.ratelimit.spring.autoconfigure;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URL;
+import java.util.Collections;
+import java.util.Map;
+import java.util.TreeMap;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
+
+/**
+ * What editors know of the properties.
+ */
+class ConfigurationMetadataTests {
+
+	private final Map<String, JsonNode> properties = new TreeMap<>();
+
+	@BeforeEach
+	void read() throws IOException {
+		for (URL url : Collections
+			.list(getClass().getClassLoader().getResources("META-INF/spring-configuration-metadata.json"))) {
+			try (InputStream input = url.openStream()) {
+				for (JsonNode property : JsonMapper.shared().readTree(input).path("properties")) {
+					String name = property.path("name").stringValue();
+					if (name.startsWith("ratelimit.")) {
+						this.properties.put(name, property);
+					}
+				}
+			}
+		}
+	}
+
+	@Test
+	void everyPropertyIsListed() {
+		assertThat(this.properties).containsOnlyKeys("ratelimit.default-identifiers", "ratelimit.enabled",
+				"ratelimit.headers.styles", "ratelimit.key-prefix", "ratelimit.policies", "ratelimit.redis.database",
+				"ratelimit.redis.host", "ratelimit.redis.password", "ratelimit.redis.port",
+				"ratelimit.redis.ssl.enabled", "ratelimit.redis.timeout", "ratelimit.redis.url",
+				"ratelimit.redis.username");
+	}
+
+	@Test
+	void everyPropertyIsDescribed() {
+		assertThat(this.properties).isNotEmpty().allSatisfy((name, property) -> {
+			assertThat(property.path("description").asString("")).isNotBlank();
+			assertThat(property.path("type").asString("")).isNotBlank();
+		});
+	}
+
+	@Test
+	void defaultsAreThoseOfTheProperties() {
+		Map<String, String> defaults = new TreeMap<>();
+		this.properties.forEach((name, property) -> {
+			if (property.has("defaultValue")) {
+				defaults.put(name, property.path("defaultValue").toString());
+			}
+		});
+		assertThat(defaults).containsOnly(entry("ratelimit.default-identifiers", "\"ip\""),
+				entry("ratelimit.enabled", "true"), entry("ratelimit.headers.styles", "\"[draft, x-rate-limit]\""),
+				entry("ratelimit.key-prefix", "\"ratelimit\""), entry("ratelimit.redis.database", "0"),
+				entry("ratelimit.redis.port", "6379"), entry("ratelimit.redis.ssl.enabled", "false"),
+				entry("ratelimit.redis.timeout", "\"100ms\""));
+	}
+
+}

@@ -1,0 +1,125 @@
+package io.github.ratelimit.spring.autoconfigure;
+
+import io.github.ratelimit.spring.annotation.RateLimited;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+
+/**
+ * What {@link SpringApplication} prints when rate limits cannot be enforced.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class FailureAnalysisTests {
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					ratelimit.policies.api.limits=often    | ratelimit.policies.api.limits[0] | often   | Invalid limit (often): must be quota/window
+					ratelimit.default-identifiers=address  | ratelimit.default-identifiers[0] | address | Invalid identifier (address): must be ip, user
+					ratelimit.redis.url=nonsense           | ratelimit.redis.url              | nonsense | Must be a URL such as redis://
+					""")
+	void descriptionNamesPropertyAndValueAndRule(String argument, String property, String value, String rule,
+			CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET, argument));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("Invalid value '%s' for configuration property '%s'".formatted(value, property))
+			.contains(rule)
+			.contains("Review the value of the property with the provided reason.");
+	}
+
+	@Test
+	void descriptionNamesOriginOfValue(CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
+				"spring.config.location=classpath:/io/github/ratelimit/spring/autoconfigure/wrong.yml"));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("Invalid value 'often' for configuration property 'ratelimit.policies.api.limits[1]'")
+			.contains("wrong.yml] - 4:")
+			.contains("Invalid limit (often): must be quota/window");
+	}
+
+	@Test
+	void passwordOfWrongUrlIsNotPrinted(CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
+				"ratelimit.redis.url=http://user:sec/ret@example.com:6379"));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("http://***@example.com:6379")
+			.doesNotContain("sec/ret");
+	}
+
+	@Test
+	void descriptionNamesHeaderStyle(CapturedOutput output) {
+		assertThatException()
+			.isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET, "ratelimit.headers.styles=loud"));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("Failed to bind properties under 'ratelimit.headers.styles'")
+			.contains("Property: ratelimit.headers.styles")
+			.contains("Value: \"loud\"");
+	}
+
+	@Test
+	void descriptionNamesPathsWhenApplicationServesNone(CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.NONE,
+				"ratelimit.policies.api.limits=1/s", "ratelimit.policies.api.paths=/api/**"));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("for configuration property 'ratelimit.policies.api.paths'")
+			.contains("Paths can be limited only in a Servlet web application.");
+	}
+
+	@Test
+	void descriptionNamesMethodWhenAnnotationIsWrong(CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(AnnotatedApplication.class, WebApplicationType.SERVLET));
+		String method = "public void " + Annotated.class.getName() + ".call()";
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("Invalid @RateLimited on " + method
+					+ ": there is no policy 'nothing' below ratelimit.policies, only [].")
+			.contains("Correct the annotation on " + method + ".");
+	}
+
+	private static void start(Class<?> application, WebApplicationType type, String... properties) {
+		String[] arguments = new String[properties.length];
+		for (int i = 0; i < properties.length; i++) {
+			arguments[i] = "--" + properties[i];
+		}
+		new SpringApplicationBuilder(application).web(type)
+			.properties("server.port=0", "spring.main.banner-mode=off")
+			.run(arguments)
+			.close();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+	}
+
+	static class AnnotatedApplication extends Application {
+
+		@Bean
+		Annotated annotated() {
+			return new Annotated();
+		}
+
+	}
+
+	static class Annotated {
+
+		@RateLimited("nothing")
+		public void call() {
+		}
+
+	}
+
+}

@@ -1,0 +1,267 @@
+package io.github.ratelimit.spring.autoconfigure;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Collectors;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.algorithm.Algorithms;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.convert.DurationStyle;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Properties that cannot be enforced stop the start, with the name of the property, its
+ * value and the rule.
+ */
+class InvalidPropertiesTests {
+
+	private static final String LIMIT_RULE = "must be quota/window, such as 10/s, 100/15m or 10/500ms; the units are ms, s, m, h and d.";
+
+	private static final String IDENTIFIER_RULE = "must be ip, user, header:NAME, global, or several of them joined by '+'.";
+
+	private static final String URL_RULE = "Must be a URL such as redis://user:password@example.com:6379/0, or rediss:// for encryption.";
+
+	private static final String SERVER_RULE = "Rate limits need a single Redis server: set ratelimit.redis.url, or provide a UnifiedJedis bean.";
+
+	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
+				RateLimitWebAutoConfiguration.class, RateLimitNonWebAutoConfiguration.class));
+
+	@Test
+	void startFailsWhenLimitIsWrong() {
+		assertRefused("ratelimit.policies.api.limits[1]", "often", "Invalid limit (often): " + LIMIT_RULE,
+				"ratelimit.policies.api.limits=10/s,often");
+	}
+
+	@Test
+	void startFailsWhenThereIsNoLimit() {
+		assertRefused("ratelimit.policies.api.limits", null, "A policy must have at least one limit, such as 100/m.",
+				"ratelimit.policies.api.paths=/api/**");
+	}
+
+	@Test
+	void startFailsWhenTwoLimitsHaveOneWindow() {
+		assertRefused("ratelimit.policies.api.limits", List.of("10/m", "20/60s"),
+				"Invalid limits [10/m, 20/m]: there must be only one limit for the window m.",
+				"ratelimit.policies.api.limits=10/m,20/60s");
+	}
+
+	@Test
+	void startFailsWhenAlgorithmIsUnknown() {
+		assertRefused("ratelimit.policies.api.algorithm", "guess",
+				"Invalid algorithm (guess): must be one of %s."
+					.formatted(Algorithms.all().stream().map(Algorithm::name).collect(Collectors.joining(", "))),
+				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.algorithm=guess");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "address", "header:", "header:X User", "ip+", "+", "IP", "ip+address", "user:1" })
+	void startFailsWhenIdentifierIsUnknown(String identifier) {
+		assertRefused("ratelimit.policies.api.identifiers[1]", identifier,
+				"Invalid identifier (%s): %s".formatted(identifier, IDENTIFIER_RULE),
+				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.identifiers=ip," + identifier);
+	}
+
+	@Test
+	void startFailsWhenIdentifierStandsTwice() {
+		assertRefused("ratelimit.policies.api.identifiers", List.of("ip", "ip"),
+				"Invalid identifiers [ip, ip]: there must be at least one, and none twice.",
+				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.identifiers=ip,ip");
+	}
+
+	@Test
+	void startFailsWhenDefaultIdentifierIsUnknown() {
+		assertRefused("ratelimit.default-identifiers[0]", "address", "Invalid identifier (address): " + IDENTIFIER_RULE,
+				"ratelimit.default-identifiers=address");
+	}
+
+	@Test
+	void startFailsWhenThereIsNoDefaultIdentifier() {
+		assertRefused("ratelimit.default-identifiers", List.of(), "There must be at least one identifier, such as ip.",
+				"ratelimit.default-identifiers=");
+	}
+
+	@Test
+	void startFailsWhenPathIsNoPattern() {
+		assertRefused("ratelimit.policies.api.paths[1]", "api",
+				"Invalid path (api): must be a pattern such as /api/** or GET /user/**.",
+				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.paths=/x,api");
+	}
+
+	@Test
+	void startFailsWhenPatternIsWrong() {
+		this.runner.withPropertyValues("ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.paths=/{a")
+			.run((context) -> assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
+				assertThat(ex.getName()).isEqualTo("ratelimit.policies.api.paths[0]");
+				assertThat(ex.getValue()).isEqualTo("/{a");
+				assertThat(ex.getReason()).startsWith("Invalid path (/{a): ").contains("/{a");
+			}));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "FETCH", "get" })
+	void startFailsWhenMethodIsUnknown(String method) {
+		assertRefused("ratelimit.policies.api.paths[0]", method + " /api",
+				"Invalid path (%s /api): %s is no HTTP method.".formatted(method, method),
+				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.paths=" + method + " /api");
+	}
+
+	@Test
+	void startFailsWhenCostIsMoreThanQuota() {
+		assertRefused("ratelimit.policies.api.cost", 11L, "Invalid cost (11): the limit 10/s would never allow it.",
+				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.paths=/api",
+				"ratelimit.policies.api.cost=11");
+	}
+
+	@Test
+	void startFailsWhenCostIsNegative() {
+		assertRefused("ratelimit.policies.api.routes[0].cost", -1L, "Invalid cost (-1): must not be negative.",
+				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.routes[0].paths=/api",
+				"ratelimit.policies.api.routes[0].cost=-1");
+	}
+
+	@Test
+	void startFailsWhenRouteHasNoPath() {
+		assertRefused("ratelimit.policies.api.routes[0].paths", null, "A route must have at least one path.",
+				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.routes[0].cost=1");
+	}
+
+	@Test
+	void startFailsWhenNameOfPolicyCannotBeSent() {
+		assertRefused("ratelimit.policies[größe].limits", List.of("10/s"),
+				"Invalid policy name (größe): must be 1 to 128 printable ASCII characters.",
+				"ratelimit.policies[größe].limits=10/s");
+	}
+
+	@Test
+	void startFailsWhenKeyPrefixIsWrong() {
+		this.runner.withPropertyValues("ratelimit.key-prefix=a b")
+			.run((context) -> assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
+				assertThat(ex.getName()).isEqualTo("ratelimit.key-prefix");
+				assertThat(ex.getValue()).isEqualTo("a b");
+				assertThat(ex.getReason()).startsWith("Invalid key prefix (a b): must be ");
+			}));
+	}
+
+	@Test
+	void startFailsWhenHeaderStyleIsUnknown() {
+		this.runner.withPropertyValues("ratelimit.headers.styles=loud").run((context) -> {
+			Throwable failure = context.getStartupFailure();
+			while (failure != null && !(failure instanceof BindException)) {
+				failure = failure.getCause();
+			}
+			assertThat(failure).isInstanceOf(BindException.class)
+				.hasMessage(
+						"Failed to bind properties under 'ratelimit.headers.styles' to java.util.Set<io.github.ratelimit.spring.web.HeaderStyle>");
+			assertThat(context).getFailure()
+				.rootCause()
+				.hasMessage("No enum constant io.github.ratelimit.spring.web.HeaderStyle.loud");
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "nonsense", "redis://", "http://example.com:6379", "redis://example.com:99999",
+			"redis://example.com:0" })
+	void startFailsWhenUrlIsWrong(String url) {
+		assertRefused("ratelimit.redis.url", url, URL_RULE, "ratelimit.redis.url=" + url);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "http://user:se%cret@example.com:6379", "http://user:se/cret@example.com:6379",
+			"redis://user:se@cret@:6379", "redis://user:se#cret@example.com:6379", "redis://user:se cret@example.com:1",
+			"redis:user:secret@example.com:1" })
+	void messageDoesNotHoldPasswordWhenUrlIsWrong(String url) {
+		this.runner.withPropertyValues("ratelimit.redis.url=" + url).run((context) -> {
+			assertThat(refusal(context.getStartupFailure()).getName()).isEqualTo("ratelimit.redis.url");
+			assertThat(String.valueOf(refusal(context.getStartupFailure()).getValue())).contains("***");
+			StringWriter trace = new StringWriter();
+			context.getStartupFailure().printStackTrace(new PrintWriter(trace));
+			assertThat(trace.toString()).doesNotContain("cret", "user:se");
+		});
+	}
+
+	@Test
+	void startFailsWhenUrlOfSpringIsWrong() {
+		assertRefused("spring.data.redis.url", "nonsense", URL_RULE, "spring.data.redis.url=nonsense");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "0", "1ms", "-5s", "60d" })
+	void startFailsWhenTimeoutIsOutOfRange(String timeout) {
+		Duration value = DurationStyle.detectAndParse(timeout);
+		assertRefused("ratelimit.redis.timeout", value, "Must be from 2ms to 1h.",
+				"ratelimit.redis.timeout=" + timeout);
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { -1, 0, 65_536 })
+	void startFailsWhenPortIsOutOfRange(int port) {
+		assertRefused("ratelimit.redis.port", port, "Must be from 1 to 65535.", "ratelimit.redis.host=localhost",
+				"ratelimit.redis.port=" + port);
+		assertRefused("spring.data.redis.port", port, "Must be from 1 to 65535.", "spring.data.redis.port=" + port);
+	}
+
+	@Test
+	void startFailsWhenDatabaseIsNegative() {
+		assertRefused("ratelimit.redis.database", -1, "Must not be negative.", "ratelimit.redis.host=localhost",
+				"ratelimit.redis.database=-1");
+	}
+
+	@Test
+	void startFailsWhenSpringUsesCluster() {
+		assertRefused("spring.data.redis.cluster.nodes", "a:1,b:1", SERVER_RULE,
+				"spring.data.redis.cluster.nodes=a:1,b:1");
+		assertRefused("spring.data.redis.cluster.nodes", "a:1,b:1", SERVER_RULE,
+				"spring.data.redis.cluster.nodes[0]=a:1", "spring.data.redis.cluster.nodes[1]=b:1");
+	}
+
+	@Test
+	void startFailsWhenSpringUsesSentinel() {
+		assertRefused("spring.data.redis.sentinel.master", "main", SERVER_RULE,
+				"spring.data.redis.sentinel.master=main");
+	}
+
+	@Test
+	void startFailsWhenSpringUsesReplicas() {
+		assertRefused("spring.data.redis.masterreplica.nodes", "a:1,b:1", SERVER_RULE,
+				"spring.data.redis.masterreplica.nodes=a:1,b:1");
+	}
+
+	@Test
+	void clusterOfSpringDoesNotMatterWhenServerIsNamed() {
+		this.runner.withPropertyValues("spring.data.redis.cluster.nodes=a:1", "ratelimit.redis.url=redis://localhost:1")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	private void assertRefused(String property, @Nullable Object value, String reason, String... properties) {
+		this.runner.withPropertyValues(properties)
+			.run((context) -> assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
+				assertThat(ex.getName()).isEqualTo(property);
+				assertThat(ex.getValue()).isEqualTo(value);
+				assertThat(ex.getReason()).isEqualTo(reason);
+			}));
+	}
+
+	private static InvalidConfigurationPropertyValueException refusal(@Nullable Throwable failure) {
+		Throwable cause = failure;
+		while (cause != null && !(cause instanceof InvalidConfigurationPropertyValueException)) {
+			cause = cause.getCause();
+		}
+		assertThat(cause).isInstanceOf(InvalidConfigurationPropertyValueException.class);
+		return (InvalidConfigurationPropertyValueException) cause;
+	}
+
+}

@@ -1,0 +1,325 @@
+package io.github.ratelimit.spring.autoconfigure;
+
+import java.util.List;
+import java.util.Set;
+
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.outage.AllowingRateLimiter;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.PolicyEnforcer;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.spring.aop.RateLimitedAdvisor;
+import io.github.ratelimit.spring.web.HeaderStyle;
+import io.github.ratelimit.spring.web.RateLimitExceededResolver;
+import io.github.ratelimit.spring.web.RateLimitFilter;
+import io.github.ratelimit.spring.web.ServletPolicyEnforcer;
+import io.github.ratelimit.test.ManualClock;
+import jakarta.servlet.DispatcherType;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterProperties;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.assertj.AssertableWebApplicationContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.test.util.ReflectionTestUtils;
+import org.springframework.web.servlet.DispatcherServlet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.throwable;
+
+/**
+ * Tests for {@link RateLimitAutoConfiguration}, {@link RateLimitWebAutoConfiguration} and
+ * {@link RateLimitNonWebAutoConfiguration}. No server is contacted.
+ */
+class RateLimitAutoConfigurationTests {
+
+	private static final AutoConfigurations CONFIGURATIONS = AutoConfigurations.of(AopAutoConfiguration.class,
+			RateLimitAutoConfiguration.class, RateLimitWebAutoConfiguration.class,
+			RateLimitNonWebAutoConfiguration.class);
+
+	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
+		.withConfiguration(CONFIGURATIONS);
+
+	private final ApplicationContextRunner nonWebRunner = new ApplicationContextRunner()
+		.withConfiguration(CONFIGURATIONS);
+
+	@Test
+	void beansArePresentInWebApplication() {
+		this.runner.run((context) -> {
+			assertThat(context).hasSingleBean(ConfiguredPolicies.class)
+				.hasSingleBean(RateLimitedAdvisor.class)
+				.hasSingleBean(UnifiedJedis.class)
+				.hasSingleBean(PolicyEnforcer.class)
+				.hasSingleBean(RateLimitExceededResolver.class);
+			assertThat(context.getBean(RateLimiter.class)).isInstanceOf(AllowingRateLimiter.class);
+			assertThat(context.getBean(PolicyEnforcer.class)).isInstanceOf(ServletPolicyEnforcer.class);
+			assertThat(context.getBean(ConfiguredPolicies.class).defaultIdentifiers()).containsExactly("ip");
+			assertThat(context.getBean(RateLimitProperties.class).headers().styles())
+				.containsExactlyInAnyOrder(HeaderStyle.DRAFT, HeaderStyle.X_RATE_LIMIT);
+		});
+	}
+
+	@Test
+	void beansArePresentInOtherApplication() {
+		this.nonWebRunner.run((context) -> assertThat(context).hasSingleBean(RateLimiter.class)
+			.hasSingleBean(RateLimitedAdvisor.class)
+			.hasSingleBean(PolicyEnforcer.class)
+			.doesNotHaveBean(ServletPolicyEnforcer.class)
+			.doesNotHaveBean(FilterRegistrationBean.class));
+	}
+
+	@Test
+	void nothingIsConfiguredWhenSwitchedOff() {
+		this.runner.withPropertyValues("ratelimit.enabled=false", "ratelimit.policies.api.limits=wrong")
+			.run((context) -> assertThat(context).hasNotFailed()
+				.doesNotHaveBean(RateLimiter.class)
+				.doesNotHaveBean(RateLimitedAdvisor.class)
+				.doesNotHaveBean(PolicyEnforcer.class)
+				.doesNotHaveBean(UnifiedJedis.class)
+				.doesNotHaveBean(FilterRegistrationBean.class));
+	}
+
+	@Test
+	void policiesAreRead() {
+		this.runner
+			.withPropertyValues("ratelimit.policies.api.limits=10/s,120/m",
+					"ratelimit.policies.api.identifiers=ip,user", "ratelimit.policies.api.algorithm=fixed-window",
+					"ratelimit.policies.other.limits=1/d", "ratelimit.default-identifiers=global")
+			.run((context) -> {
+				ConfiguredPolicies policies = context.getBean(ConfiguredPolicies.class);
+				assertThat(policies.find("api")).hasValueSatisfying((policy) -> {
+					assertThat(policy.policy().limits()).hasToString("[10/s, 120/m]");
+					assertThat(policy.policy().algorithm().name()).isEqualTo("fixed-window");
+					assertThat(policy.identifiers()).containsExactly("ip", "user");
+				});
+				assertThat(policies.find("other")).hasValueSatisfying((policy) -> {
+					assertThat(policy.policy().algorithm().name()).isEqualTo("sliding-log");
+					assertThat(policy.identifiers()).containsExactly("global");
+				});
+			});
+	}
+
+	@Test
+	void clientBacksOffWhenApplicationHasOne() {
+		this.runner.withBean("mine", UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
+			.withPropertyValues("ratelimit.redis.url=wrong")
+			.run((context) -> assertThat(context).hasNotFailed().hasSingleBean(UnifiedJedis.class).hasBean("mine"));
+	}
+
+	@Test
+	void limiterAndClientBackOffWhenApplicationHasLimiter() {
+		this.runner.withBean("mine", RateLimiter.class, RateLimitAutoConfigurationTests::memory)
+			.run((context) -> assertThat(context).hasSingleBean(RateLimiter.class)
+				.hasBean("mine")
+				.doesNotHaveBean(UnifiedJedis.class));
+	}
+
+	@Test
+	void enforcerOfApplicationIsAskedInWebApplication() {
+		this.runner.withBean(Limited.class)
+			.withBean("mine", PolicyEnforcer.class, Recorder::new)
+			.run(RateLimitAutoConfigurationTests::assertOwnEnforcerIsAsked);
+	}
+
+	private static void assertOwnEnforcerIsAsked(AssertableWebApplicationContext context) {
+		assertThat(context).hasNotFailed();
+		context.getBean(Limited.class).call();
+		assertThat(context.getBean(Recorder.class).calls).isEqualTo(1);
+	}
+
+	@Test
+	void enforcerBacksOffInOtherApplicationWhenItHasOne() {
+		this.nonWebRunner.withBean(Limited.class)
+			.withBean("mine", PolicyEnforcer.class, Recorder::new)
+			.run((context) -> {
+				assertThat(context).hasSingleBean(PolicyEnforcer.class);
+				context.getBean(Limited.class).call();
+				assertThat(context.getBean(Recorder.class).calls).isEqualTo(1);
+			});
+	}
+
+	@Test
+	void servletEnforcerBacksOffWhenApplicationHasOne() {
+		this.runner
+			.withBean("mine", ServletPolicyEnforcer.class,
+					() -> new ServletPolicyEnforcer(memory(), Set.of(), JsonMapper.shared()))
+			.run((context) -> assertThat(context).hasSingleBean(PolicyEnforcer.class).hasBean("mine"));
+	}
+
+	@Test
+	void resolverBacksOffWhenApplicationHasOne() {
+		this.runner.withUserConfiguration(OwnResolver.class)
+			.run((context) -> assertThat(context).hasSingleBean(RateLimitExceededResolver.class).hasBean("mine"));
+	}
+
+	@Test
+	void onlyMethodsAreLimitedWhenThereIsNoWebMvc() {
+		this.runner.withClassLoader(new FilteredClassLoader(DispatcherServlet.class))
+			.run((context) -> assertThat(context).hasNotFailed()
+				.hasSingleBean(PolicyEnforcer.class)
+				.doesNotHaveBean(ServletPolicyEnforcer.class));
+	}
+
+	@Test
+	void onlyMethodsAreLimitedWhenThereIsNoWebAtAll() {
+		this.nonWebRunner
+			.withClassLoader(new FilteredClassLoader("jakarta.servlet", "org.springframework.web",
+					"org.springframework.boot.web", "tools.jackson"))
+			.withBean(Limited.class)
+			.withPropertyValues("ratelimit.policies.api.limits=1/s", "ratelimit.policies.api.identifiers=global")
+			.withBean(RateLimiter.class, RateLimitAutoConfigurationTests::memory)
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				context.getBean(Limited.class).call();
+			});
+	}
+
+	@Test
+	void jsonMapperOfApplicationWritesProblems() {
+		JsonMapper mapper = JsonMapper.builder().build();
+		this.runner.withBean(JsonMapper.class, () -> mapper)
+			.run((context) -> assertThat(
+					ReflectionTestUtils.getField(context.getBean(ServletPolicyEnforcer.class), "rejection"))
+				.hasFieldOrPropertyWithValue("jsonMapper", mapper));
+	}
+
+	@Test
+	void startFailsInOtherApplicationWhenAnnotationNeedsRequest() {
+		this.nonWebRunner.withBean(LimitedByAddress.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessage("Invalid identifier (ip): must be global where there are no web requests."));
+	}
+
+	@Test
+	void startFailsInOtherApplicationWhenPolicyHasPaths() {
+		this.nonWebRunner
+			.withPropertyValues("ratelimit.policies.api.limits=1/s", "ratelimit.policies.api.paths=/api/**")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.asInstanceOf(throwable(InvalidConfigurationPropertyValueException.class))
+				.satisfies((ex) -> {
+					assertThat(ex.getName()).isEqualTo("ratelimit.policies.api.paths");
+					assertThat(ex.getValue()).isEqualTo(List.of("/api/**"));
+					assertThat(ex.getReason()).isEqualTo("Paths can be limited only in a Servlet web application.");
+				}));
+	}
+
+	@Test
+	void filtersStandBeforeAndAfterSecurity() {
+		this.runner.run((context) -> {
+			assertThat(filter(context, "rateLimitFilterBeforeSecurity").getOrder())
+				.isLessThan(SecurityFilterProperties.DEFAULT_FILTER_ORDER);
+			assertThat(filter(context, "rateLimitFilterAfterSecurity").getOrder())
+				.isGreaterThan(SecurityFilterProperties.DEFAULT_FILTER_ORDER);
+		});
+	}
+
+	@Test
+	void filtersServeRequestsOnlyAndHaveNamesOfTheirOwn() {
+		this.runner.run((context) -> {
+			for (String name : List.of("rateLimitFilterBeforeSecurity", "rateLimitFilterAfterSecurity")) {
+				FilterRegistrationBean<?> filter = filter(context, name);
+				assertThat(filter.determineDispatcherTypes()).containsExactly(DispatcherType.REQUEST);
+				assertThat(filter.getFilterName()).isEqualTo(name);
+				assertThat(filter.getFilter()).isInstanceOf(RateLimitFilter.class);
+				assertThat(filter.getUrlPatterns()).isEmpty();
+			}
+		});
+	}
+
+	@Test
+	void filtersAreDisabledWhenTheyHaveNoPolicy() {
+		this.runner.withPropertyValues("ratelimit.policies.api.limits=1/s").run((context) -> {
+			assertThat(filter(context, "rateLimitFilterBeforeSecurity").isEnabled()).isFalse();
+			assertThat(filter(context, "rateLimitFilterAfterSecurity").isEnabled()).isFalse();
+		});
+	}
+
+	@Test
+	void policyStandsAfterSecurityWhenItNeedsUser() {
+		this.runner
+			.withPropertyValues("ratelimit.policies.api.limits=1/s", "ratelimit.policies.api.paths=/**",
+					"ratelimit.policies.api.identifiers=ip+user")
+			.run((context) -> {
+				assertThat(filter(context, "rateLimitFilterBeforeSecurity").isEnabled()).isFalse();
+				assertThat(filter(context, "rateLimitFilterAfterSecurity").isEnabled()).isTrue();
+			});
+	}
+
+	@Test
+	void policyStandsBeforeSecurityWhenItDoesNotNeedUser() {
+		this.runner
+			.withPropertyValues("ratelimit.policies.api.limits=1/s", "ratelimit.policies.api.paths=/**",
+					"ratelimit.policies.api.identifiers=ip,header:user")
+			.run((context) -> {
+				assertThat(filter(context, "rateLimitFilterBeforeSecurity").isEnabled()).isTrue();
+				assertThat(filter(context, "rateLimitFilterAfterSecurity").isEnabled()).isFalse();
+			});
+	}
+
+	private static FilterRegistrationBean<?> filter(AssertableWebApplicationContext context, String name) {
+		return context.getBean(name, FilterRegistrationBean.class);
+	}
+
+	private static RateLimiter memory() {
+		return new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z"));
+	}
+
+	/** Public, because a proxy is made of it in another class loader. */
+	public static class Limited {
+
+		@RateLimited(limits = "1/s", identifiers = "global")
+		public void call() {
+		}
+
+	}
+
+	static class LimitedByAddress {
+
+		@RateLimited(limits = "1/s")
+		public void call() {
+		}
+
+	}
+
+	static class Recorder implements PolicyEnforcer {
+
+		private int calls;
+
+		@Override
+		public Decision enforce(IdentifiedPolicy policy, long cost) {
+			this.calls++;
+			return new Decision(true, List.of());
+		}
+
+		@Override
+		public void requireKnown(String identifier) {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OwnResolver {
+
+		@Bean
+		RateLimitExceededResolver mine(ServletPolicyEnforcer enforcer) {
+			return new RateLimitExceededResolver(enforcer);
+		}
+
+	}
+
+}

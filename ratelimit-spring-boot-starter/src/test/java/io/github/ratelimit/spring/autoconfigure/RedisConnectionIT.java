@@ -1,0 +1,117 @@
+package io.github.ratelimit.spring.autoconfigure;
+
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+import redis.embedded.RedisServer;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Counts arrive on the server that is configured. It has a password, so no other server
+ * will do.
+ */
+class RedisConnectionIT {
+
+	private static final Policy POLICY = Policy.of("api", new FixedWindow(), Limit.parse("5/d"));
+
+	private static final String PREFIX = TestRedis.newKeyPrefix();
+
+	private static int port;
+
+	private static RedisServer server;
+
+	private static UnifiedJedis jedis;
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
+				RateLimitNonWebAutoConfiguration.class))
+		.withPropertyValues("ratelimit.key-prefix=" + PREFIX, "ratelimit.redis.timeout=10s");
+
+	@BeforeAll
+	static void start() {
+		port = TestRedis.freePort();
+		server = TestRedis.startServer(port, "requirepass secret");
+		jedis = connect();
+	}
+
+	@AfterAll
+	static void stop() {
+		jedis.close();
+		TestRedis.stop(server);
+	}
+
+	@BeforeEach
+	void forget() {
+		jedis.flushAll();
+	}
+
+	@Test
+	void countsArriveWhenOwnUrlIsConfigured() {
+		assertCountsArrive(this.runner.withPropertyValues("ratelimit.redis.url=redis://:secret@127.0.0.1:" + port));
+	}
+
+	@Test
+	void countsArriveWhenOwnPartsAreConfigured() {
+		assertCountsArrive(this.runner.withPropertyValues("ratelimit.redis.host=127.0.0.1",
+				"ratelimit.redis.port=" + port, "ratelimit.redis.password=secret"));
+	}
+
+	@Test
+	void countsArriveWhenPartsOfSpringAreConfigured() {
+		assertCountsArrive(this.runner.withPropertyValues("spring.data.redis.host=127.0.0.1",
+				"spring.data.redis.port=" + port, "spring.data.redis.password=secret"));
+	}
+
+	@Test
+	void countsArriveWhenUrlOfSpringIsConfigured() {
+		assertCountsArrive(this.runner.withPropertyValues("spring.data.redis.url=redis://:secret@127.0.0.1:" + port));
+	}
+
+	@Test
+	void countsArriveWhenApplicationHasClient() {
+		assertCountsArrive(this.runner.withBean(UnifiedJedis.class, RedisConnectionIT::connect)
+			.withPropertyValues("ratelimit.redis.url=redis://127.0.0.1:1"));
+	}
+
+	@Test
+	void countsArriveInDatabaseThatIsConfigured() {
+		this.runner.withPropertyValues("ratelimit.redis.url=redis://:secret@127.0.0.1:" + port + "/3")
+			.run((context) -> {
+				context.getBean(RateLimiter.class).tryAcquire(POLICY, Identifier.GLOBAL);
+				assertThat(jedis.keys(PREFIX + "*")).isEmpty();
+				assertThat(jedis.info("keyspace")).contains("db3:keys=1");
+			});
+	}
+
+	private static void assertCountsArrive(ApplicationContextRunner runner) {
+		runner.run((context) -> {
+			Decision decision = context.getBean(RateLimiter.class).tryAcquire(POLICY, Identifier.GLOBAL);
+			assertThat(decision.statuses()).singleElement().hasFieldOrPropertyWithValue("remaining", 4L);
+			assertThat(jedis.keys(PREFIX + "*")).hasSize(1);
+		});
+	}
+
+	private static UnifiedJedis connect() {
+		return RedisClient.builder()
+			.hostAndPort("127.0.0.1", port)
+			.clientConfig(DefaultJedisClientConfig.builder().password("secret").build())
+			.build();
+	}
+
+}

@@ -1,0 +1,119 @@
+package io.github.ratelimit.spring.autoconfigure;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import redis.clients.jedis.HostAndPort;
+
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.mock.env.MockEnvironment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link RedisServer}.
+ */
+class RedisServerTests {
+
+	private final MockEnvironment environment = new MockEnvironment();
+
+	@Test
+	void serverIsOnThisHostWhenNothingIsConfigured() {
+		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("localhost", 6379), null, null, 0, false));
+	}
+
+	@Test
+	void serverOfSpringIsUsedWhenThereIsNoOther() {
+		this.environment.withProperty("spring.data.redis.host", "spring.example.com")
+			.withProperty("spring.data.redis.port", "6380")
+			.withProperty("spring.data.redis.username", "user")
+			.withProperty("spring.data.redis.password", "secret")
+			.withProperty("spring.data.redis.database", "3")
+			.withProperty("spring.data.redis.ssl.enabled", "true");
+		assertThat(find())
+			.isEqualTo(new RedisServer(new HostAndPort("spring.example.com", 6380), "user", "secret", 3, true));
+	}
+
+	@Test
+	void portOfSpringIsUsedWhenItHasNoHost() {
+		this.environment.withProperty("spring.data.redis.port", "6380");
+		assertThat(find().address()).isEqualTo(new HostAndPort("localhost", 6380));
+	}
+
+	@Test
+	void urlOfSpringIsUsedWhenThereIsNoOther() {
+		this.environment.withProperty("spring.data.redis.url", "redis://spring.example.com:6380/2");
+		assertThat(find())
+			.isEqualTo(new RedisServer(new HostAndPort("spring.example.com", 6380), null, null, 2, false));
+	}
+
+	@Test
+	void ownHostComesBeforeSpringAndTakesNothingFromIt() {
+		this.environment.withProperty("ratelimit.redis.host", "own.example.com")
+			.withProperty("spring.data.redis.url", "redis://user:secret@spring.example.com:6380/2")
+			.withProperty("spring.data.redis.password", "secret")
+			.withProperty("spring.data.redis.port", "6380");
+		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("own.example.com", 6379), null, null, 0, false));
+	}
+
+	@Test
+	void ownUrlComesBeforeOwnHost() {
+		this.environment.withProperty("ratelimit.redis.host", "host.example.com")
+			.withProperty("ratelimit.redis.url", "redis://url.example.com:6380");
+		assertThat(find().address()).isEqualTo(new HostAndPort("url.example.com", 6380));
+	}
+
+	@Test
+	void ownPartsAreUsed() {
+		this.environment.withProperty("ratelimit.redis.host", "own.example.com")
+			.withProperty("ratelimit.redis.port", "6380")
+			.withProperty("ratelimit.redis.username", "user")
+			.withProperty("ratelimit.redis.password", "secret")
+			.withProperty("ratelimit.redis.database", "3")
+			.withProperty("ratelimit.redis.ssl.enabled", "true");
+		assertThat(find())
+			.isEqualTo(new RedisServer(new HostAndPort("own.example.com", 6380), "user", "secret", 3, true));
+	}
+
+	@ParameterizedTest
+	@CsvSource(nullValues = "-", textBlock = """
+			redis://example.com:6380,                 example.com, 6380, -,    -,      0, false
+			redis://example.com,                      example.com, 6379, -,    -,      0, false
+			rediss://example.com:6380,                example.com, 6380, -,    -,      0, true
+			redis://user:secret@example.com:6380/7,   example.com, 6380, user, secret, 7, false
+			redis://:secret@example.com:6380,         example.com, 6380, -,    secret, 0, false
+			redis://user:s%2Fe%40t@example.com:6380,  example.com, 6380, user, s/e@t,  0, false
+			redis://user:a:b@example.com:6380,        example.com, 6380, user, a:b,    0, false
+			redis://127.0.0.1:6380/,                  127.0.0.1,   6380, -,    -,      0, false
+			redis://[::1]:6380,                       [::1],       6380, -,    -,      0, false
+			""")
+	void urlIsTakenApart(String url, String host, int port, String username, String password, int database,
+			boolean ssl) {
+		this.environment.withProperty("ratelimit.redis.url", url);
+		RedisServer server = find();
+		assertThat(server).isEqualTo(new RedisServer(new HostAndPort(host, port), username, password, database, ssl));
+	}
+
+	@Test
+	void propertiesFillInWhatUrlDoesNotSay() {
+		this.environment.withProperty("ratelimit.redis.url", "redis://example.com:6380")
+			.withProperty("ratelimit.redis.username", "user")
+			.withProperty("ratelimit.redis.password", "secret")
+			.withProperty("ratelimit.redis.database", "3")
+			.withProperty("ratelimit.redis.ssl.enabled", "true");
+		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("example.com", 6380), "user", "secret", 3, true));
+	}
+
+	@Test
+	void textNamesNoPassword() {
+		this.environment.withProperty("ratelimit.redis.url", "redis://user:secret@example.com:6380/7");
+		assertThat(find()).hasToString("example.com:6380");
+	}
+
+	private RedisServer find() {
+		RedisProperties properties = Binder.get(this.environment)
+			.bindOrCreate("ratelimit.redis", RedisProperties.class);
+		return RedisServer.find(properties, this.environment);
+	}
+
+}

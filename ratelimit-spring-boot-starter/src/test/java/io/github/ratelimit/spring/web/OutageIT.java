@@ -1,0 +1,115 @@
+package io.github.ratelimit.spring.web;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.function.Consumer;
+
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.embedded.RedisServer;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Requests while Redis is gone or hangs.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class OutageIT {
+
+	private static final String WARNING = "The store failed: requests are allowed without limits until it answers";
+
+	private static final String RECOVERY = "The store answers again: limits are enforced";
+
+	/** Much longer than any answer takes, and much shorter than for ever. */
+	private static final Duration SOON = Duration.ofSeconds(10);
+
+	@Test
+	void requestsAreAllowedWhenRedisIsStopped(CapturedOutput output) {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port);
+		withApplication(port, "2s", (application) -> {
+			assertThat(application.get("/api").headers().allValues("X-Rate-Limit-Remaining")).containsExactly("0");
+			assertThat(application.get("/api").statusCode()).isEqualTo(429);
+			assertThat(output).doesNotContain(WARNING);
+			TestRedis.stop(server);
+			assertAllowedWithoutLimits(application);
+			assertThat(output).containsOnlyOnce(WARNING);
+		});
+	}
+
+	@Test
+	void requestsAreAllowedSoonWhenRedisHangs(CapturedOutput output) throws IOException {
+		try (ServerSocket hanging = new ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"))) {
+			withApplication(hanging.getLocalPort(), "200ms", (application) -> {
+				assertAllowedWithoutLimits(application);
+				assertThat(output).containsOnlyOnce(WARNING).doesNotContain(RECOVERY);
+			});
+		}
+	}
+
+	@Test
+	void limitsAreEnforcedWhenRedisIsStartedLater(CapturedOutput output) {
+		int port = TestRedis.freePort();
+		withApplication(port, "2s", (application) -> {
+			assertAllowedWithoutLimits(application);
+			RedisServer server = TestRedis.startServer(port);
+			try {
+				assertThat(application.get("/api").statusCode()).isEqualTo(200);
+				HttpResponse<String> denied = application.get("/api");
+				assertThat(denied.statusCode()).isEqualTo(429);
+				assertThat(denied.headers().allValues("X-Rate-Limit-Limit")).containsExactly("1");
+				assertThat(output).containsOnlyOnce(WARNING).containsOnlyOnce(RECOVERY);
+			}
+			finally {
+				TestRedis.stop(server);
+			}
+		});
+	}
+
+	private static void assertAllowedWithoutLimits(TestApplication application) {
+		for (int i = 0; i < 5; i++) {
+			long start = System.nanoTime();
+			HttpResponse<String> response = application.get("/api");
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(SOON);
+			assertThat(response.statusCode()).isEqualTo(200);
+			assertThat(response.body()).isEqualTo("served");
+			assertThat(response.headers().map()).doesNotContainKeys("ratelimit", "ratelimit-policy",
+					"x-rate-limit-limit", "x-rate-limit-remaining", "retry-after");
+		}
+	}
+
+	private static void withApplication(int port, String timeout, Consumer<TestApplication> test) {
+		try (TestApplication application = TestApplication.startWithOwnLimiter(Application.class,
+				"ratelimit.redis.url=redis://127.0.0.1:" + port, "ratelimit.redis.timeout=" + timeout,
+				"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=1/d")) {
+			test.accept(application);
+		}
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(
+			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@RestController
+	static class Application {
+
+		@GetMapping("/api")
+		String get() {
+			return "served";
+		}
+
+	}
+
+}

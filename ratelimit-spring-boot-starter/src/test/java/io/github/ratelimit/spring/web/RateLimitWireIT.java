@@ -1,0 +1,237 @@
+package io.github.ratelimit.spring.web;
+
+import java.net.http.HttpResponse;
+import java.time.Duration;
+
+import org.greenbytes.http.sfv.OuterList;
+import org.greenbytes.http.sfv.Parametrizable;
+import org.greenbytes.http.sfv.Parser;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What clients of limited paths receive.
+ */
+class RateLimitWireIT {
+
+	private static final String ODD_NAME = "a \"quoted\" \\ name, with; signs=1";
+
+	private static TestApplication application;
+
+	@BeforeAll
+	static void start() {
+		application = TestApplication.start(Application.class, "ratelimit.policies.api.paths=/api",
+				"ratelimit.policies.api.limits=3/1500ms,10/m", "ratelimit.policies.slow.paths=/slow",
+				"ratelimit.policies.slow.limits=1/1500ms", "ratelimit.policies.never.paths=/never",
+				"ratelimit.policies.never.limits=0/m", "ratelimit.policies[" + ODD_NAME + "].paths=/odd",
+				"ratelimit.policies[" + ODD_NAME + "].limits=9007199254740991/d",
+				"ratelimit.policies[" + ODD_NAME + "].algorithm=fixed-window", "ratelimit.policies.one.paths=/both",
+				"ratelimit.policies.one.limits=5/m", "ratelimit.policies.two.paths=/both,/two",
+				"ratelimit.policies.two.limits=2/h");
+	}
+
+	@AfterAll
+	static void stop() {
+		application.close();
+	}
+
+	@BeforeEach
+	void forget() {
+		application.forget();
+	}
+
+	@Test
+	void headersCountDown() {
+		HttpResponse<String> first = application.get("/api");
+		assertThat(first.statusCode()).isEqualTo(200);
+		assertThat(first.body()).isEqualTo("served");
+		assertHeader(first, "RateLimit-Policy", "\"api/1500ms\";q=3, \"api/m\";q=10;w=60");
+		assertHeader(first, "RateLimit", "\"api/1500ms\";r=2;t=2, \"api/m\";r=9;t=60");
+		assertHeader(first, "X-Rate-Limit-Limit", "3");
+		assertHeader(first, "X-Rate-Limit-Remaining", "2");
+		assertHeader(first, "Retry-After", null);
+		HttpResponse<String> second = application.get("/api");
+		assertHeader(second, "RateLimit", "\"api/1500ms\";r=1;t=2, \"api/m\";r=8;t=60");
+		assertHeader(second, "X-Rate-Limit-Remaining", "1");
+		HttpResponse<String> third = application.get("/api");
+		assertThat(third.statusCode()).isEqualTo(200);
+		assertHeader(third, "X-Rate-Limit-Remaining", "0");
+	}
+
+	@Test
+	void answerIsCompleteWhenRequestIsDenied() {
+		application.get("/slow");
+		HttpResponse<String> denied = application.get("/slow");
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertHeader(denied, "Retry-After", "2");
+		assertHeader(denied, "Cache-Control", "no-store");
+		assertHeader(denied, "Content-Type", "application/problem+json");
+		assertHeader(denied, "RateLimit-Policy", "\"slow\";q=1");
+		assertHeader(denied, "RateLimit", "\"slow\";r=0;t=2");
+		assertHeader(denied, "X-Rate-Limit-Limit", "1");
+		assertHeader(denied, "X-Rate-Limit-Remaining", "0");
+		JsonNode problem = JsonMapper.shared().readTree(denied.body());
+		assertThat(problem.propertyNames()).containsExactly("type", "title", "status", "violated-policies");
+		assertThat(problem.path("type").stringValue())
+			.isEqualTo("https://iana.org/assignments/http-problem-types#quota-exceeded");
+		assertThat(problem.path("title").stringValue())
+			.isEqualTo("Request cannot be satisfied as assigned quota has been exceeded");
+		assertThat(problem.path("status").intValue()).isEqualTo(429);
+		assertThat(problem.path("violated-policies")).hasToString("[\"slow\"]");
+	}
+
+	@Test
+	void retryAfterIsAtLeastOneSecond() {
+		application.get("/slow");
+		application.advance(Duration.ofMillis(1499));
+		HttpResponse<String> denied = application.get("/slow");
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertHeader(denied, "Retry-After", "1");
+	}
+
+	@Test
+	void requestIsAllowedAgainAfterExactlyRetryAfter() {
+		for (int i = 0; i < 2; i++) {
+			application.get("/two");
+		}
+		HttpResponse<String> denied = application.get("/two");
+		assertHeader(denied, "Retry-After", "3600");
+		application.advance(Duration.ofSeconds(3600).minus(Duration.ofNanos(1000)));
+		assertThat(application.get("/two").statusCode()).isEqualTo(429);
+		application.advance(Duration.ofNanos(1000));
+		assertThat(application.get("/two").statusCode()).isEqualTo(200);
+	}
+
+	@Test
+	void thereIsNoRetryAfterWhenRequestNeverWillBeAllowed() {
+		HttpResponse<String> denied = application.get("/never");
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertHeader(denied, "Retry-After", null);
+		assertHeader(denied, "RateLimit", "\"never\";r=0;t=0");
+	}
+
+	@Test
+	void bodyOfHeadIsEmptyWhenDenied() {
+		application.send("HEAD", "/slow");
+		HttpResponse<String> denied = application.send("HEAD", "/slow");
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertThat(denied.body()).isEmpty();
+		assertHeader(denied, "Retry-After", "2");
+	}
+
+	@Test
+	void draftHeadersCanBeReadWhenPolicyHasOddNameAndHugeQuota() {
+		HttpResponse<String> response = application.get("/odd");
+		Parametrizable<?> policy = onlyItem(response, "RateLimit-Policy");
+		assertThat(policy.get()).isEqualTo(ODD_NAME);
+		assertThat(policy.getParams().get("q").get()).isEqualTo(999_999_999_999_999L);
+		assertThat(policy.getParams().get("w").get()).isEqualTo(86_400L);
+		Parametrizable<?> limit = onlyItem(response, "RateLimit");
+		assertThat(limit.get()).isEqualTo(ODD_NAME);
+		assertThat(limit.getParams().get("r").get()).isEqualTo(999_999_999_999_999L);
+		assertHeader(response, "X-Rate-Limit-Limit", "9007199254740991");
+	}
+
+	private static Parametrizable<?> onlyItem(HttpResponse<String> response, String header) {
+		OuterList list = Parser.parseList(response.headers().firstValue(header).orElseThrow());
+		assertThat(list.get()).hasSize(1);
+		return list.get().get(0);
+	}
+
+	@Test
+	void policiesOfOnePathAreDecidedInOneCallAllOrNothing() {
+		application.get("/both");
+		assertThat(application.decisions()).isEqualTo(1);
+		application.get("/both");
+		for (int i = 0; i < 10; i++) {
+			HttpResponse<String> denied = application.get("/both");
+			assertThat(denied.statusCode()).isEqualTo(429);
+			assertHeader(denied, "RateLimit", "\"one\";r=3;t=60, \"two\";r=0;t=3600");
+			assertThat(JsonMapper.shared().readTree(denied.body()).path("violated-policies")).hasToString("[\"two\"]");
+		}
+		assertThat(application.decisions()).isEqualTo(12);
+	}
+
+	@Test
+	void closestLimitStandsInSingleHeaders() {
+		HttpResponse<String> response = application.get("/both");
+		assertHeader(response, "X-Rate-Limit-Limit", "2");
+		assertHeader(response, "X-Rate-Limit-Remaining", "1");
+	}
+
+	@Test
+	void responseHasNoHeadersWhenNothingIsLimited() {
+		HttpResponse<String> response = application.get("/free");
+		assertThat(response.statusCode()).isEqualTo(200);
+		assertHeader(response, "RateLimit", null);
+		assertHeader(response, "X-Rate-Limit-Limit", null);
+		assertThat(application.decisions()).isZero();
+	}
+
+	@Test
+	void onlyDraftHeadersAreWrittenWhenOnlyTheyAreChosen() {
+		assertStyles("draft", true, false);
+	}
+
+	@Test
+	void onlySingleHeadersAreWrittenWhenOnlyTheyAreChosen() {
+		assertStyles("x-rate-limit", false, true);
+	}
+
+	@Test
+	void noHeadersAreWrittenWhenNoStyleIsChosen() {
+		assertStyles("", false, false);
+	}
+
+	private static void assertStyles(String styles, boolean draft, boolean single) {
+		try (TestApplication other = TestApplication.start(Application.class, "ratelimit.headers.styles=" + styles,
+				"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=1/m")) {
+			HttpResponse<String> allowed = other.get("/api");
+			HttpResponse<String> denied = other.get("/api");
+			assertThat(allowed.statusCode()).isEqualTo(200);
+			assertThat(denied.statusCode()).isEqualTo(429);
+			assertHeader(denied, "Retry-After", "60");
+			assertHeader(allowed, "RateLimit-Policy", draft ? "\"api\";q=1;w=60" : null);
+			assertHeader(allowed, "RateLimit", draft ? "\"api\";r=0;t=60" : null);
+			assertHeader(denied, "RateLimit", draft ? "\"api\";r=0;t=60" : null);
+			assertHeader(allowed, "X-Rate-Limit-Limit", single ? "1" : null);
+			assertHeader(denied, "X-Rate-Limit-Remaining", single ? "0" : null);
+		}
+	}
+
+	private static void assertHeader(HttpResponse<String> response, String name, String value) {
+		if (value != null) {
+			assertThat(response.headers().allValues(name)).containsExactly(value);
+		}
+		else {
+			assertThat(response.headers().allValues(name)).isEmpty();
+		}
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(
+			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@RestController
+	static class Application {
+
+		@GetMapping({ "/api", "/slow", "/never", "/odd", "/both", "/two", "/free" })
+		String get() {
+			return "served";
+		}
+
+	}
+
+}

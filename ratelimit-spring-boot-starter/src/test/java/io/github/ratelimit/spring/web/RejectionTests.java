@@ -1,0 +1,79 @@
+package io.github.ratelimit.spring.web;
+
+import java.io.UnsupportedEncodingException;
+import java.util.List;
+
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.algorithm.FixedWindow;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.mock.web.MockHttpServletResponse;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link Rejection}.
+ */
+class RejectionTests {
+
+	private static final Policy POLICY = Policy.of("a \"b\" \\", new FixedWindow(), Limit.parse("2/s"),
+			Limit.parse("10/m"));
+
+	private static final int NEVER = -1;
+
+	@ParameterizedTest
+	@CsvSource({ "1, 1", "999999, 1", "1000000, 1", "1000001, 2", "59999999, 60", "60000000, 60" })
+	void retryAfterIsWholeSecondsRoundedUp(long micros, String expected) {
+		assertThat(write(micros, 0).getHeader("Retry-After")).isEqualTo(expected);
+	}
+
+	@Test
+	void retryAfterIsLongestOfViolatedLimits() {
+		assertThat(write(1_000_000, 30_000_000).getHeader("Retry-After")).isEqualTo("30");
+	}
+
+	@Test
+	void retryAfterIsMissingWhenOneLimitNeverAllows() {
+		assertThat(write(1_000_000, NEVER).getHeader("Retry-After")).isNull();
+	}
+
+	@Test
+	void bodyNamesViolatedLimitsOnly() throws UnsupportedEncodingException {
+		MockHttpServletResponse response = write(1_000_000, 0);
+		assertThat(response.getStatus()).isEqualTo(429);
+		assertThat(response.getContentType()).isEqualTo("application/problem+json");
+		assertThat(response.getContentAsString()).isEqualTo("""
+				{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded",\
+				"title":"Request cannot be satisfied as assigned quota has been exceeded",\
+				"status":429,"violated-policies":["a \\"b\\" \\\\/s"]}""");
+		assertThat(response.getContentLength()).isEqualTo(response.getContentAsByteArray().length);
+	}
+
+	@Test
+	void bodyReplacesWhatHandlerHasBegunToWrite() throws UnsupportedEncodingException {
+		MockHttpServletResponse response = new MockHttpServletResponse();
+		response.getWriter().write("begun");
+		new Rejection(JsonMapper.shared()).write(decision(1, 1), response);
+		assertThat(response.getContentAsString()).startsWith("{\"type\":");
+	}
+
+	private static MockHttpServletResponse write(long perSecond, long perMinute) {
+		MockHttpServletResponse response = new MockHttpServletResponse();
+		new Rejection(JsonMapper.shared()).write(decision(perSecond, perMinute), response);
+		return response;
+	}
+
+	private static Decision decision(long perSecond, long perMinute) {
+		return new Decision(false,
+				List.of(LimitStatus.ofMicros(POLICY, Identifier.GLOBAL, POLICY.limits().get(0), 0, 1, perSecond),
+						LimitStatus.ofMicros(POLICY, Identifier.GLOBAL, POLICY.limits().get(1), 0, 1, perMinute)));
+	}
+
+}

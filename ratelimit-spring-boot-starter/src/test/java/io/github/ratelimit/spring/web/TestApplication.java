@@ -1,0 +1,144 @@
+package io.github.ratelimit.spring.web;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.redis.RedisRateLimiter;
+import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.TestRedis;
+
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.core.env.MapPropertySource;
+
+/**
+ * A web application on a real Tomcat, whose requests are counted on a real Redis by a
+ * clock that stands still.
+ */
+final class TestApplication implements AutoCloseable {
+
+	private static final HttpClient client = HttpClient.newHttpClient();
+
+	private final ManualClock clock = new ManualClock("2026-01-01T00:00:00Z");
+
+	private final AtomicInteger decisions = new AtomicInteger();
+
+	private final ConfigurableApplicationContext context;
+
+	private TestApplication(Class<?> configuration, boolean ownLimiter, String... properties) {
+		Map<String, Object> map = new HashMap<>();
+		for (String property : properties) {
+			int end = property.lastIndexOf('=');
+			map.put(property.substring(0, end), property.substring(end + 1));
+		}
+		RateLimiter redis = RedisRateLimiter.of(TestRedis.client(), TestRedis.newKeyPrefix()).withClock(this.clock);
+		this.context = new SpringApplicationBuilder(configuration)
+			.properties("server.port=0", "spring.main.banner-mode=off")
+			.initializers((context) -> {
+				context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("test", map));
+				if (!ownLimiter) {
+					((GenericApplicationContext) context).registerBean(RateLimiter.class,
+							() -> new CountingRateLimiter(redis, this.decisions));
+				}
+			})
+			.run();
+	}
+
+	static TestApplication start(Class<?> configuration, String... properties) {
+		return new TestApplication(configuration, false, properties);
+	}
+
+	/** Starts an application whose requests are counted as its properties say. */
+	static TestApplication startWithOwnLimiter(Class<?> configuration, String... properties) {
+		return new TestApplication(configuration, true, properties);
+	}
+
+	HttpResponse<String> get(String path, String... headers) {
+		return send("GET", path, headers);
+	}
+
+	HttpResponse<String> send(String method, String path, String... headers) {
+		HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + path))
+			.method(method, BodyPublishers.noBody());
+		for (int i = 0; i < headers.length; i += 2) {
+			request.header(headers[i], headers[i + 1]);
+		}
+		try {
+			return client.send(request.build(), BodyHandlers.ofString());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	int port() {
+		return ((ServletWebServerApplicationContext) this.context).getWebServer().getPort();
+	}
+
+	void advance(Duration time) {
+		this.clock.advance(time);
+	}
+
+	/** Lets so much time pass that nothing counts any more. */
+	void forget() {
+		advance(Duration.ofDays(10));
+		this.decisions.set(0);
+	}
+
+	/** How many decisions were asked for since the last {@link #forget()}. */
+	int decisions() {
+		return this.decisions.get();
+	}
+
+	@Override
+	public void close() {
+		this.context.close();
+	}
+
+	private record CountingRateLimiter(RateLimiter limiter, AtomicInteger decisions) implements RateLimiter {
+
+		@Override
+		public Decision tryAcquire(RateLimitRequest request) {
+			this.decisions.incrementAndGet();
+			return this.limiter.tryAcquire(request);
+		}
+
+		@Override
+		public Decision peek(RateLimitRequest request) {
+			return this.limiter.peek(request);
+		}
+
+		@Override
+		public void refund(RateLimitRequest request) {
+			this.limiter.refund(request);
+		}
+
+		@Override
+		public void reset(Policy policy, Identifier identifier) {
+			this.limiter.reset(policy, identifier);
+		}
+
+	}
+
+}
