@@ -21,10 +21,10 @@ import org.jspecify.annotations.Nullable;
  * Pattern capable of Sliding Window aggregation".
  *
  * @param precision length of a sub-window, in whole milliseconds, at most that of the
- * shortest window; zero for a sixtieth of the shortest window, but at least 1 ms
+ * shortest window; {@code null} for a sixtieth of the shortest window, but at least 1 ms
  * @since 0.1
  */
-public record SlidingWindow(Duration precision) implements Algorithm {
+public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 
 	/**
 	 * Largest number of sub-windows that may be in use at a time.
@@ -38,8 +38,8 @@ public record SlidingWindow(Duration precision) implements Algorithm {
 	 * @throws IllegalArgumentException if the precision is not in whole milliseconds
 	 */
 	public SlidingWindow {
-		if (precision.isNegative() || precision.getNano() % 1_000_000 != 0
-				|| precision.compareTo(Limit.MAX_WINDOW) > 0) {
+		if (precision != null && (precision.compareTo(Duration.ofMillis(1)) < 0 || precision.getNano() % 1_000_000 != 0
+				|| precision.compareTo(Limit.MAX_WINDOW) > 0)) {
 			throw new IllegalArgumentException(
 					"Invalid precision (%s): must be whole milliseconds, at least 1ms.".formatted(precision));
 		}
@@ -49,7 +49,7 @@ public record SlidingWindow(Duration precision) implements Algorithm {
 	 * Creates the algorithm with the default precision.
 	 */
 	public SlidingWindow() {
-		this(Duration.ZERO);
+		this(null);
 	}
 
 	@Override
@@ -64,7 +64,7 @@ public record SlidingWindow(Duration precision) implements Algorithm {
 
 	@Override
 	public String code() {
-		return this.precision.isZero() ? "sw" : "sw" + this.precision.toMillis();
+		return (this.precision == null) ? "sw" : "sw" + this.precision.toMillis();
 	}
 
 	@Override
@@ -76,7 +76,7 @@ public record SlidingWindow(Duration precision) implements Algorithm {
 	public void requireSupported(List<Limit> limits) {
 		Limit shortest = limits.get(0);
 		Limit longest = limits.get(limits.size() - 1);
-		if (this.precision.compareTo(shortest.window()) > 0) {
+		if (this.precision != null && this.precision.compareTo(shortest.window()) > 0) {
 			throw new IllegalArgumentException("Invalid precision (%s): must not be longer than the window of %s."
 				.formatted(this.precision, shortest));
 		}
@@ -100,7 +100,7 @@ public record SlidingWindow(Duration precision) implements Algorithm {
 	}
 
 	private long precisionMicros(List<Limit> limits) {
-		long millis = this.precision.isZero() ? Math.max(1, limits.get(0).window().toMillis() / DEFAULT_SUB_WINDOWS)
+		long millis = (this.precision == null) ? Math.max(1, limits.get(0).window().toMillis() / DEFAULT_SUB_WINDOWS)
 				: this.precision.toMillis();
 		return 1000 * millis;
 	}

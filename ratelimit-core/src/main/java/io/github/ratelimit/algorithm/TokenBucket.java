@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * From "Rate Limiting: Leaky Bucket" (2018), seen from the other side.
  *
- * @param burst how many tokens are kept at most, from 1 to {@link #MAX_QUOTA}; 0 for as
- * many as the quota of the limit. With a burst of its own a policy has one limit
+ * @param burst how many tokens are kept at most, from 1 to {@link #MAX_QUOTA};
+ * {@code null} for as many as the quota of the limit. With a burst a policy has one limit
  * @since 0.1
  */
-public record TokenBucket(long burst) implements Algorithm {
+public record TokenBucket(@Nullable Long burst) implements Algorithm {
 
 	/**
 	 * Largest quota and burst, 94,906,265: the product of two such numbers is exact in
@@ -38,7 +38,7 @@ public record TokenBucket(long burst) implements Algorithm {
 	 * @throws IllegalArgumentException if the burst is out of range
 	 */
 	public TokenBucket {
-		if (burst < 0 || burst > MAX_QUOTA) {
+		if (burst != null && (burst < 1 || burst > MAX_QUOTA)) {
 			throw new IllegalArgumentException(
 					"Invalid burst (%d): must be between 1 and %d.".formatted(burst, MAX_QUOTA));
 		}
@@ -48,7 +48,7 @@ public record TokenBucket(long burst) implements Algorithm {
 	 * Creates the algorithm with a burst as large as the quota.
 	 */
 	public TokenBucket() {
-		this(0);
+		this(null);
 	}
 
 	@Override
@@ -73,12 +73,12 @@ public record TokenBucket(long burst) implements Algorithm {
 
 	@Override
 	public long capacity(Limit limit) {
-		return (this.burst == 0 || limit.quota() == 0) ? limit.quota() : this.burst;
+		return (this.burst == null || limit.quota() == 0) ? limit.quota() : this.burst;
 	}
 
 	@Override
 	public void requireSupported(List<Limit> limits) {
-		if (this.burst == 0) {
+		if (this.burst == null) {
 			return;
 		}
 		if (limits.size() > 1) {
@@ -86,7 +86,8 @@ public record TokenBucket(long burst) implements Algorithm {
 					"Invalid burst (%d): the policy must have one limit, not %s.".formatted(this.burst, limits));
 		}
 		Limit limit = limits.get(0);
-		if (limit.quota() > 0 && (double) this.burst / limit.quota() * limit.windowMicros() > MAX_DRAINING_MICROS) {
+		if (limit.quota() > 0
+				&& this.burst.doubleValue() / limit.quota() * limit.windowMicros() > MAX_DRAINING_MICROS) {
 			throw new IllegalArgumentException("Invalid burst (%d): at %s it would take more than 95 years to refill."
 				.formatted(this.burst, limit));
 		}

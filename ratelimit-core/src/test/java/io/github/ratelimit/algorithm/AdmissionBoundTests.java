@@ -166,7 +166,7 @@ class AdmissionBoundTests {
 	@ValueSource(strings = { "1500000/s", "94906265/s", "7/s", "1/10d", "3/7d", "99991/d", "999983/d" })
 	void bucketsAreExactToTheMicrosecondWhateverTheRate(String text) {
 		Limit limit = Limit.parse(text);
-		Policy policy = Policy.of("api", new TokenBucket(500), limit);
+		Policy policy = Policy.of("api", new TokenBucket(500L), limit);
 		Instant start = this.clock.instant();
 		long used = 0;
 		for (int i = 0; i < 300; i++) {

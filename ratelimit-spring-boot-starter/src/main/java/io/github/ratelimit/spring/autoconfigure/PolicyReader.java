@@ -7,9 +7,9 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
+import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
-import io.github.ratelimit.algorithm.Algorithms;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.autoconfigure.RateLimitProperties.PolicyProperties;
@@ -60,9 +60,9 @@ final class PolicyReader {
 					"A policy must have at least one limit, such as 100/m.");
 		}
 		List<Limit> limits = readEach(property(name, ".limits"), properties.limits(), Limit::parse);
+		Algorithm algorithm = AlgorithmReader.read(property(name, ""), properties);
 		Policy policy = read(property(name, ".limits"), properties.limits(),
-				() -> new Policy(name, read(property(name, ".algorithm"), properties.algorithm(),
-						() -> Algorithms.named(properties.algorithm())), limits));
+				() -> new Policy(name, algorithm, limits, properties.countDenied()));
 		List<String> identifiers = properties.identifiers().isEmpty() ? this.properties.defaultIdentifiers()
 				: properties.identifiers();
 		return read(property(name, ".identifiers"), identifiers, () -> new IdentifiedPolicy(policy, identifiers));
@@ -102,7 +102,7 @@ final class PolicyReader {
 		return results;
 	}
 
-	private static <T> T read(String property, Object value, Supplier<T> reader) {
+	static <T> T read(String property, Object value, Supplier<T> reader) {
 		try {
 			return reader.get();
 		}

@@ -1,10 +1,14 @@
 package io.github.ratelimit.spring.autoconfigure;
 
+import java.time.Duration;
+import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
+import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
 import io.github.ratelimit.spring.web.HeaderStyle;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -35,10 +39,21 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * @param paths path patterns to limit, such as /api/** or GET /user/**
 	 * @param cost what a request on one of the paths uses of each quota
 	 * @param routes path patterns with costs of their own; the first that matches counts
+	 * @param countDenied whether denied requests count as well
+	 * @param retain how many windows are kept to be read back; an option of fixed-window
+	 * @param zone time zone at whose midnight windows of whole days begin; an option of
+	 * fixed-window
+	 * @param precision length of a sub-window; an option of sliding-window
+	 * @param previousWeight weight of the window before, from 0 to 1; an option of
+	 * sliding-window-counter
+	 * @param rounding how the estimate is rounded; an option of sliding-window-counter
+	 * @param burst how many tokens are kept at most; an option of token-bucket
 	 */
 	public record PolicyProperties(@DefaultValue List<String> limits, @DefaultValue("sliding-log") String algorithm,
 			@DefaultValue List<String> identifiers, @DefaultValue List<String> paths, @DefaultValue("1") long cost,
-			@DefaultValue List<RouteProperties> routes) {
+			@DefaultValue List<RouteProperties> routes, @DefaultValue("false") boolean countDenied,
+			@Nullable Integer retain, @Nullable ZoneId zone, @Nullable Duration precision,
+			@Nullable Double previousWeight, @Nullable Rounding rounding, @Nullable Long burst) {
 
 	}
 
