@@ -27,6 +27,7 @@ class ArchitectureTests {
 
 	private static final JavaClasses CLASSES = new ClassFileImporter()
 		.withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+		.withImportOption((location) -> !location.contains("-tests.jar"))
 		.importPackages("io.github.ratelimit");
 
 	private static final DescribedPredicate<JavaClass> PUBLIC = DescribedPredicate.describe("are public",
