@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.web;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 
 import jakarta.servlet.FilterChain;
@@ -9,6 +10,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 
 import org.springframework.http.server.PathContainer;
+import org.springframework.util.StringUtils;
 import org.springframework.web.cors.CorsUtils;
 import org.springframework.web.filter.OncePerRequestFilter;
 
@@ -52,7 +54,8 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 	/**
 	 * Returns the path behind the context path, as the client wrote it, by which handlers
 	 * are found, and as the container understood it, by which files and other servlets
-	 * are found: {@code //a/./b} is {@code /a/b} for them.
+	 * are found: {@code //a/./b} is {@code /a/b} for them. A slash at the end may be
+	 * taken away by a filter that comes later.
 	 */
 	private static List<PathContainer> paths(HttpServletRequest request) {
 		String uri = request.getRequestURI();
@@ -60,8 +63,15 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 		String written = uri.startsWith(contextPath) ? uri.substring(contextPath.length()) : uri;
 		String pathInfo = request.getPathInfo();
 		String understood = (pathInfo != null) ? request.getServletPath() + pathInfo : request.getServletPath();
-		return written.equals(understood) ? List.of(PathContainer.parsePath(written))
-				: List.of(PathContainer.parsePath(written), PathContainer.parsePath(understood, DECODED));
+		List<PathContainer> paths = new ArrayList<>(1);
+		paths.add(PathContainer.parsePath(written));
+		if (!written.equals(understood)) {
+			paths.add(PathContainer.parsePath(understood, DECODED));
+		}
+		if (understood.length() > 1 && understood.endsWith("/")) {
+			paths.add(PathContainer.parsePath(StringUtils.trimTrailingCharacter(understood, '/'), DECODED));
+		}
+		return paths;
 	}
 
 }

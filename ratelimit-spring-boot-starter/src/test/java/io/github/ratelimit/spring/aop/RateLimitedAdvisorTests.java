@@ -12,18 +12,13 @@ import io.github.ratelimit.spring.autoconfigure.RateLimitAutoConfiguration;
 import io.github.ratelimit.spring.autoconfigure.RateLimitNonWebAutoConfiguration;
 import io.github.ratelimit.test.ManualClock;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.core.annotation.AliasFor;
-import org.springframework.util.ClassUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -31,7 +26,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Tests for {@link RateLimitedAdvisor}, in an application without web requests.
  */
-@ExtendWith(OutputCaptureExtension.class)
 class RateLimitedAdvisorTests {
 
 	private final ManualClock clock = new ManualClock("2026-01-01T00:00:00Z");
@@ -171,37 +165,6 @@ class RateLimitedAdvisorTests {
 	}
 
 	@Test
-	void methodIsLimitedWhenAutomaticProxiesAreSwitchedOff() {
-		this.runner.withBean(Methods.class).withPropertyValues("spring.aop.auto=false").run((context) -> {
-			Methods bean = context.getBean(Methods.class);
-			bean.expensive();
-			assertDenied(bean::expensive, "Rate limit exceeded: Methods.expensive (5/m)");
-		});
-	}
-
-	@Test
-	void annotationOfInterfaceCountsWhenProxyIsOfClass() {
-		this.runner.withBean(Service.class, ServiceImplementation::new).run((context) -> {
-			Service bean = context.getBean(Service.class);
-			assertThat(AopUtils.isCglibProxy(bean)).isTrue();
-			bean.call();
-			assertDenied(bean::call, "Rate limit exceeded: ServiceImplementation.call (1/m)");
-		});
-	}
-
-	@Test
-	void annotationOfInterfaceCountsWhenProxyIsOfInterface() {
-		this.runner.withBean(Service.class, ServiceImplementation::new)
-			.withPropertyValues("spring.aop.proxy-target-class=false")
-			.run((context) -> {
-				Service bean = context.getBean(Service.class);
-				assertThat(AopUtils.isJdkDynamicProxy(bean)).isTrue();
-				bean.call();
-				assertDenied(bean::call, "Rate limit exceeded: ServiceImplementation.call (1/m)");
-			});
-	}
-
-	@Test
 	void composedAnnotationCounts() {
 		this.runner.withBean(Composed.class).run((context) -> {
 			Composed bean = context.getBean(Composed.class);
@@ -220,25 +183,6 @@ class RateLimitedAdvisorTests {
 			assertDenied(first::call, "Rate limit exceeded: First.call (1/m)");
 			assertDenied(second::call, "Rate limit exceeded: Second.call (1/m)");
 		});
-	}
-
-	@Test
-	void advisorDoesNotCreateBeansTooEarly(CapturedOutput output) {
-		this.runner.withBean(Methods.class)
-			.withInitializer(
-					(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
-			.run((context) -> {
-				context.getBean(Methods.class).limited();
-				assertThat(output).doesNotContain("not eligible for getting processed by all BeanPostProcessors");
-			});
-		this.runner.withBean(Methods.class)
-			.run((context) -> assertThat(output)
-				.doesNotContain("not eligible for getting processed by all BeanPostProcessors"));
-	}
-
-	@Test
-	void methodsAreLimitedWithoutAspectJ() {
-		assertThat(ClassUtils.isPresent("org.aspectj.weaver.Advice", null)).isFalse();
 	}
 
 	private static void assertDenied(Runnable call, String message) {
@@ -315,21 +259,6 @@ class RateLimitedAdvisorTests {
 
 		@RateLimited(limits = "1/m")
 		public void own() {
-		}
-
-	}
-
-	interface Service {
-
-		@RateLimited(limits = "1/m")
-		void call();
-
-	}
-
-	static class ServiceImplementation implements Service {
-
-		@Override
-		public void call() {
 		}
 
 	}

@@ -22,6 +22,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.filter.UrlHandlerFilter;
 import org.springframework.web.servlet.config.annotation.PathMatchConfigurer;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.util.pattern.PathPatternParser;
@@ -166,6 +167,25 @@ class RateLimitPathIT {
 		}
 	}
 
+	@Test
+	void trailingSlashIsLimitedWhenApplicationTakesItAway() {
+		try (TestApplication other = TestApplication.start(TrimmingApplication.class,
+				"ratelimit.policies.exact.paths=/exact", "ratelimit.policies.exact.limits=1/m")) {
+			assertThat(other.get("/exact/").statusCode()).isEqualTo(200);
+			assertThat(other.get("/exact/").statusCode()).isEqualTo(429);
+			assertThat(other.get("/exact").statusCode()).isEqualTo(429);
+		}
+	}
+
+	@Test
+	void pathsBeginWithPathOfDispatcherServlet() {
+		try (TestApplication other = TestApplication.start(Application.class, "spring.mvc.servlet.path=/app",
+				"ratelimit.policies.api.paths=/app/api/**", "ratelimit.policies.api.limits=1/m")) {
+			assertThat(other.get("/app/api/x").statusCode()).isEqualTo(200);
+			assertThat(other.get("/app/api/x").statusCode()).isEqualTo(429);
+		}
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration(
 			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
@@ -195,6 +215,15 @@ class RateLimitPathIT {
 		@Override
 		protected void doGet(HttpServletRequest request, HttpServletResponse response) {
 			response.setStatus(200);
+		}
+
+	}
+
+	static class TrimmingApplication extends Application {
+
+		@Bean
+		UrlHandlerFilter urlHandlerFilter() {
+			return UrlHandlerFilter.trailingSlashHandler("/**").wrapRequest().build();
 		}
 
 	}
