@@ -79,6 +79,24 @@ public interface Algorithm {
 	}
 
 	/**
+	 * Returns whether single requests can be read back.
+	 * @return whether meters have {@link Meter#entries()}; {@code false} unless said
+	 * otherwise
+	 */
+	default boolean keepsEntries() {
+		return false;
+	}
+
+	/**
+	 * Returns whether the counts of windows can be read back.
+	 * @return whether meters have {@link Meter#series()}; {@code false} unless said
+	 * otherwise
+	 */
+	default boolean keepsWindows() {
+		return false;
+	}
+
+	/**
 	 * Returns what the state of one identifier amounts to at one moment.
 	 * @param limits the limits of the policy, by ascending window
 	 * @param state what {@link Meter#state()} returned when it was last stored, or
@@ -86,6 +104,6 @@ public interface Algorithm {
 	 * @param nowMicros the time, in microseconds since the epoch
 	 * @return a meter, which works on a copy of the state
 	 */
-	Meter meter(List<Limit> limits, long @Nullable [] state, long nowMicros);
+	Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros);
 
 }

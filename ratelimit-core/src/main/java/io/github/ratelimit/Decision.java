@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The answer to one request: allowed or denied, with a status for each policy, identifier
  * and limit that was checked.
@@ -14,9 +16,11 @@ import java.util.Optional;
  * @param statuses one status for each policy, identifier and limit, in the order of the
  * request and by ascending window; empty if the numbers are not known, because the store
  * failed
+ * @param blockedFor how long an identifier of the request is still blocked, which denies
+ * the request whatever the limits say; {@code null} if none is
  * @since 0.1
  */
-public record Decision(boolean allowed, List<LimitStatus> statuses) {
+public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Duration blockedFor) {
 
 	/**
 	 * Creates a decision.
@@ -26,8 +30,18 @@ public record Decision(boolean allowed, List<LimitStatus> statuses) {
 	}
 
 	/**
+	 * Creates a decision about identifiers that are not blocked.
+	 * @param allowed whether the request is allowed
+	 * @param statuses one status for each policy, identifier and limit
+	 */
+	public Decision(boolean allowed, List<LimitStatus> statuses) {
+		this(allowed, statuses, null);
+	}
+
+	/**
 	 * Returns the statuses of the limits that denied the request.
-	 * @return the violated limits; empty if the request is allowed
+	 * @return the violated limits; empty if the request is allowed, or denied only
+	 * because an identifier is blocked
 	 */
 	public List<LimitStatus> violated() {
 		return this.allowed ? List.of() : this.statuses.stream().filter(LimitStatus::violated).toList();
@@ -35,14 +49,14 @@ public record Decision(boolean allowed, List<LimitStatus> statuses) {
 
 	/**
 	 * Returns the shortest time after which the same request, alone, would be allowed.
-	 * @return the longest time of the violated limits, zero if the request is allowed;
-	 * empty if the request never will be allowed, or if that is not known
+	 * @return the longest time of the violated limits and the block, zero if the request
+	 * is allowed; empty if the request never will be allowed, or if that is not known
 	 */
 	public Optional<Duration> retryAfter() {
 		if (this.allowed) {
 			return Optional.of(Duration.ZERO);
 		}
-		Duration longest = null;
+		Duration longest = this.blockedFor;
 		for (LimitStatus status : this.statuses) {
 			Duration retryAfter = status.retryAfter();
 			if (retryAfter == null) {

@@ -1,5 +1,7 @@
 package io.github.ratelimit;
 
+import java.util.List;
+
 /**
  * The state of one policy and identifier at one moment, in plain Java: what an algorithm
  * knows, and how it changes. The in-memory store decides with it, and tests hold the
@@ -25,8 +27,10 @@ public interface Meter {
 	 * Uses the cost of every limit, even of one that does not allow it: a policy may
 	 * count denied requests.
 	 * @param cost at least 1, and at most what every limit could ever allow
+	 * @param metadata text to remember the request by, which decides nothing; may be
+	 * empty
 	 */
-	void add(long cost);
+	void add(long cost, String metadata);
 
 	/**
 	 * Gives the cost back to every limit, never more than was used.
@@ -57,9 +61,26 @@ public interface Meter {
 	long ttl();
 
 	/**
-	 * Returns the state as numbers, for storing.
-	 * @return a new array
+	 * Returns the state, for storing.
+	 * @return a new state
 	 */
-	long[] state();
+	MeterState state();
+
+	/**
+	 * Returns the requests that are remembered, newest first.
+	 * @return the requests; empty unless the algorithm keeps them
+	 */
+	default List<LogEntry> entries() {
+		return List.of();
+	}
+
+	/**
+	 * Returns the counts of the windows that are kept, by limit, and from the newest to
+	 * the oldest.
+	 * @return the counts; empty unless the algorithm keeps them
+	 */
+	default List<WindowCount> series() {
+		return List.of();
+	}
 
 }

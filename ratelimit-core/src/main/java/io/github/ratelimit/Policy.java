@@ -14,7 +14,7 @@ import java.util.Set;
  * by several threads.
  *
  * @param name the name in headers, metrics and Redis keys: 1 to 128 printable ASCII
- * characters
+ * characters other than a slash
  * @param algorithm how requests are counted
  * @param limits at least one limit, each with another window; kept by ascending window,
  * whatever order they are given in
@@ -33,9 +33,11 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 	 * them
 	 */
 	public Policy {
-		if (name.isBlank() || name.length() > MAX_NAME_LENGTH || !name.chars().allMatch((c) -> c >= ' ' && c <= '~')) {
-			throw new IllegalArgumentException("Invalid policy name (%s): must be 1 to %d printable ASCII characters."
-				.formatted(name, MAX_NAME_LENGTH));
+		if (name.isBlank() || name.length() > MAX_NAME_LENGTH
+				|| !name.chars().allMatch((c) -> c >= ' ' && c <= '~' && c != '/')) {
+			throw new IllegalArgumentException(
+					"Invalid policy name (%s): must be 1 to %d printable ASCII characters other than '/'."
+						.formatted(name, MAX_NAME_LENGTH));
 		}
 		if (limits.isEmpty()) {
 			throw new IllegalArgumentException("Invalid policy (%s): must have at least one limit.".formatted(name));

@@ -11,17 +11,29 @@ import java.util.Set;
  * A value; safe for use by several threads.
  *
  * @param charges at least one charge, each of another policy
+ * @param metadata text to remember the request by, which decides nothing: kept by
+ * policies whose algorithm keeps metadata; may be empty, at most
+ * {@link #MAX_METADATA_LENGTH} characters
  * @since 0.1
  */
-public record RateLimitRequest(List<Charge> charges) {
+public record RateLimitRequest(List<Charge> charges, String metadata) {
+
+	/**
+	 * Longest metadata, in characters.
+	 */
+	public static final int MAX_METADATA_LENGTH = 256;
 
 	/**
 	 * Creates a request.
 	 * @throws IllegalArgumentException if there is no charge, or there are two for
-	 * policies of the same name
+	 * policies of the same name, or the metadata is too long
 	 */
 	public RateLimitRequest {
 		charges = List.copyOf(charges);
+		if (metadata.length() > MAX_METADATA_LENGTH) {
+			throw new IllegalArgumentException("Invalid metadata (%d characters): must be at most %d."
+				.formatted(metadata.length(), MAX_METADATA_LENGTH));
+		}
 		if (charges.isEmpty()) {
 			throw new IllegalArgumentException("Invalid request: there must be at least one policy to check.");
 		}
@@ -34,6 +46,26 @@ public record RateLimitRequest(List<Charge> charges) {
 				}
 			}
 		}
+	}
+
+	/**
+	 * Creates a request without metadata.
+	 * @param charges at least one charge, each of another policy
+	 * @throws IllegalArgumentException as the constructor with all components
+	 */
+	public RateLimitRequest(List<Charge> charges) {
+		this(charges, "");
+	}
+
+	/**
+	 * Returns the same request with metadata.
+	 * @param metadata text to remember the request by, at most
+	 * {@link #MAX_METADATA_LENGTH} characters
+	 * @return a new request
+	 * @throws IllegalArgumentException if the metadata is too long
+	 */
+	public RateLimitRequest withMetadata(String metadata) {
+		return new RateLimitRequest(this.charges, metadata);
 	}
 
 	/**

@@ -46,7 +46,8 @@ class PolicyTests {
 	@ValueSource(strings = { "", " ", "   ", "\t", "a\n", "a\u0000", "a\u007f", "caf\u00e9", "\ud83d\ude00" })
 	void nameThatCannotBeSentInAHeaderIsRefused(String name) {
 		assertThatIllegalArgumentException().isThrownBy(() -> Policy.of(name, new FixedWindow(), PER_SECOND))
-			.withMessage("Invalid policy name (" + name + "): must be 1 to 128 printable ASCII characters.");
+			.withMessage(
+					"Invalid policy name (" + name + "): must be 1 to 128 printable ASCII characters other than '/'.");
 	}
 
 	@Test
@@ -54,7 +55,8 @@ class PolicyTests {
 		String longest = "x".repeat(128);
 		assertThat(Policy.of(longest, new FixedWindow(), PER_SECOND).name()).isEqualTo(longest);
 		assertThatIllegalArgumentException().isThrownBy(() -> Policy.of(longest + "x", new FixedWindow(), PER_SECOND))
-			.withMessage("Invalid policy name (" + longest + "x): must be 1 to 128 printable ASCII characters.");
+			.withMessage("Invalid policy name (" + longest
+					+ "x): must be 1 to 128 printable ASCII characters other than '/'.");
 	}
 
 	@Test

@@ -5,6 +5,7 @@ import java.util.function.ToLongFunction;
 
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Meter;
+import io.github.ratelimit.MeterState;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +30,8 @@ final class BucketMeter implements Meter {
 
 	private boolean corrected;
 
-	BucketMeter(List<Limit> limits, long @Nullable [] state, long now, ToLongFunction<Limit> capacity) {
+	BucketMeter(List<Limit> limits, @Nullable MeterState stored, long now, ToLongFunction<Limit> capacity) {
+		long[] state = (stored != null) ? stored.numbers() : null;
 		this.limits = limits;
 		this.now = now;
 		this.capacities = limits.stream().mapToLong(capacity).toArray();
@@ -60,7 +62,7 @@ final class BucketMeter implements Meter {
 	}
 
 	@Override
-	public void add(long cost) {
+	public void add(long cost, String metadata) {
 		for (int i = 0; i < this.empty.length; i++) {
 			this.empty[i] += draining(i, cost);
 			this.part[i] += drainingPart(i, cost);
@@ -121,13 +123,13 @@ final class BucketMeter implements Meter {
 	}
 
 	@Override
-	public long[] state() {
+	public MeterState state() {
 		long[] state = new long[2 * this.empty.length];
 		for (int i = 0; i < this.empty.length; i++) {
 			state[2 * i] = this.empty[i];
 			state[2 * i + 1] = this.part[i];
 		}
-		return state;
+		return MeterState.of(state);
 	}
 
 	/** Time that a cost takes to drain, in whole microseconds. */

@@ -6,6 +6,7 @@ import java.util.stream.Stream;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Meter;
+import io.github.ratelimit.MeterState;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,7 +45,12 @@ public record FirstRequestWindow() implements Algorithm {
 	}
 
 	@Override
-	public Meter meter(List<Limit> limits, long @Nullable [] state, long nowMicros) {
+	public boolean keepsWindows() {
+		return true;
+	}
+
+	@Override
+	public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
 		return new WindowCounterMeter(limits, state, nowMicros, 1, (limit, now) -> now + limit.windowMicros());
 	}
 

@@ -11,6 +11,7 @@ import java.util.List;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Meter;
+import io.github.ratelimit.MeterState;
 import org.jspecify.annotations.Nullable;
 
 import static java.time.Instant.EPOCH;
@@ -99,7 +100,12 @@ public record FixedWindow(int retain, ZoneId zone) implements Algorithm {
 	}
 
 	@Override
-	public Meter meter(List<Limit> limits, long @Nullable [] state, long nowMicros) {
+	public boolean keepsWindows() {
+		return true;
+	}
+
+	@Override
+	public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
 		return new WindowCounterMeter(limits, state, nowMicros, this.retain, (limit, now) -> isCalendar(limit)
 				? calendarEnd(limit, now, 0) : now - now % limit.windowMicros() + limit.windowMicros());
 	}

@@ -5,6 +5,7 @@ import java.util.List;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Meter;
+import io.github.ratelimit.MeterState;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,7 +50,7 @@ public record LeakyBucket() implements Algorithm {
 	}
 
 	@Override
-	public Meter meter(List<Limit> limits, long @Nullable [] state, long nowMicros) {
+	public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
 		return new BucketMeter(limits, state, nowMicros, Limit::quota);
 	}
 

@@ -1,20 +1,26 @@
 package io.github.ratelimit.algorithm;
 
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.LogEntry;
 import io.github.ratelimit.Meter;
+import io.github.ratelimit.MeterState;
 import org.jspecify.annotations.Nullable;
 
 /**
  * {@code sliding-log} and {@code sliding-window} in plain Java; {@code log.lua} is the
  * same for Redis.
  * <p>
- * State: entries from the oldest to the newest, each with a time and the running total of
- * all costs up to and including it. What a stretch of the log used is the difference of
- * two totals, so both ends of it are found by bisection, whatever the costs are. The
- * first entry is the base: its total counts, its time does not.
+ * State: entries from the oldest to the newest, each with a time, the running total of
+ * all costs up to and including it and, where metadata is kept, the running length of all
+ * metadata. What a stretch of the log used is the difference of two totals, so both ends
+ * of it are found by bisection, whatever the costs are. The first entry is the base: its
+ * totals count, its time does not.
  * <p>
  * With a precision, a request is entered with the end of the sub-window that it is in, so
  * that it counts for a window from then, and requests of one sub-window share an entry.
@@ -31,24 +37,31 @@ final class LogMeter implements Meter {
 	/** The time that a request is entered with now. */
 	private final long present;
 
+	/** How many numbers an entry has. */
+	private final int width;
+
 	private final long[] used;
 
 	private long[] log;
 
+	private String text;
+
 	private boolean corrected;
 
-	LogMeter(List<Limit> limits, long @Nullable [] state, long now, long precision) {
+	LogMeter(List<Limit> limits, @Nullable MeterState state, long now, long precision, boolean metadata) {
 		this.limits = limits;
 		this.now = now;
 		this.shared = precision > 0;
 		this.present = this.shared ? now - now % precision + precision : now;
+		this.width = metadata ? 3 : 2;
 		this.used = new long[limits.size()];
-		this.log = (state != null) ? state.clone() : new long[2];
+		this.log = (state != null) ? state.numbers().clone() : new long[this.width];
+		this.text = (state != null) ? state.text() : "";
 		int last = last();
 		if (time(last) > this.present) {
 			// The clock was set back: what it says came later than now came now.
 			for (int k = firstAfter(this.present); k <= last; k++) {
-				this.log[2 * k] = this.present;
+				this.log[this.width * k] = this.present;
 			}
 			this.corrected = true;
 		}
@@ -67,21 +80,21 @@ final class LogMeter implements Meter {
 	}
 
 	@Override
-	public void add(long cost) {
+	public void add(long cost, String metadata) {
 		long largest = this.limits.stream().mapToLong(Limit::quota).max().orElseThrow();
-		int base = firstAfter(this.now - longestWindow()) - 1;
-		long[] kept = Arrays.copyOfRange(this.log, 2 * base, this.log.length);
 		long total = total(last()) + cost;
-		if (time(last()) == this.present && last() > base && this.shared) {
-			kept = Arrays.copyOf(kept, kept.length - 2);
+		forget(firstAfter(this.now - longestWindow()) - 1);
+		if (this.shared && last() > 0 && time(last()) == this.present) {
+			this.log[this.width * last() + 1] = total;
 		}
-		this.log = append(kept, this.present, total);
+		else {
+			append(total, metadata);
+		}
 		if (usedAfter(0) > largest) {
 			// Denied requests were counted: what is more than the largest quota decides
 			// nothing.
 			int first = firstWithin(largest);
-			this.log = Arrays.copyOfRange(this.log, 2 * first - 2, this.log.length);
-			this.log[0] = 0;
+			forget((usedAfter(first) == largest) ? first : first - 1);
 			this.log[1] = total - largest;
 		}
 		for (int i = 0; i < this.used.length; i++) {
@@ -94,8 +107,9 @@ final class LogMeter implements Meter {
 		long back = Math.min(cost, this.used[this.used.length - 1]);
 		int newest = firstWithin(back);
 		long total = total(last()) - back;
-		this.log = Arrays.copyOf(this.log, 2 * newest + 2);
-		this.log[2 * newest + 1] = total;
+		this.log = Arrays.copyOf(this.log, this.width * (newest + 1));
+		this.log[this.width * newest + 1] = total;
+		this.text = this.text.substring(0, textEnd(newest));
 		for (int i = 0; i < this.used.length; i++) {
 			this.used[i] = Math.max(0, this.used[i] - back);
 		}
@@ -117,15 +131,41 @@ final class LogMeter implements Meter {
 	}
 
 	@Override
-	public long[] state() {
-		return this.log.clone();
+	public MeterState state() {
+		return new MeterState(this.log.clone(), this.text);
 	}
 
-	private static long[] append(long[] log, long time, long total) {
-		long[] longer = Arrays.copyOf(log, log.length + 2);
-		longer[log.length] = time;
-		longer[log.length + 1] = total;
-		return longer;
+	@Override
+	public List<LogEntry> entries() {
+		List<LogEntry> entries = new ArrayList<>();
+		int first = firstAfter(this.now - longestWindow());
+		for (int k = last(); k >= first; k--) {
+			entries.add(new LogEntry(Instant.EPOCH.plus(time(k), ChronoUnit.MICROS), total(k) - total(k - 1),
+					this.text.substring(textEnd(k - 1), textEnd(k))));
+		}
+		return entries;
+	}
+
+	private void append(long total, String metadata) {
+		int length = this.log.length;
+		this.log = Arrays.copyOf(this.log, length + this.width);
+		this.log[length] = this.present;
+		this.log[length + 1] = total;
+		if (this.width > 2) {
+			this.log[length + 2] = this.log[length - 1] + metadata.length();
+			this.text += metadata;
+		}
+	}
+
+	/** Makes an entry the base of the log. */
+	private void forget(int base) {
+		this.text = this.text.substring(textEnd(base));
+		this.log = Arrays.copyOfRange(this.log, this.width * base, this.log.length);
+	}
+
+	/** Where the metadata of an entry ends in the text. */
+	private int textEnd(int k) {
+		return (this.width > 2) ? (int) (this.log[this.width * k + 2] - this.log[2]) : 0;
 	}
 
 	private long longestWindow() {
@@ -133,15 +173,15 @@ final class LogMeter implements Meter {
 	}
 
 	private int last() {
-		return this.log.length / 2 - 1;
+		return this.log.length / this.width - 1;
 	}
 
 	private long time(int k) {
-		return this.log[2 * k];
+		return this.log[this.width * k];
 	}
 
 	private long total(int k) {
-		return this.log[2 * k + 1];
+		return this.log[this.width * k + 1];
 	}
 
 	/** What was used after an entry. */

@@ -5,6 +5,7 @@ import java.util.List;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Meter;
+import io.github.ratelimit.MeterState;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,16 +16,28 @@ import org.jspecify.annotations.Nullable;
  * admitted, exactly, and nothing is denied too early. A request exactly one window old no
  * longer counts. If the clock is set back, requests of its future count as made now.
  * <p>
- * From "Rate Limiting with Redis" (DomainTools) and "Rate Limiting: Sliding Log" (2018).
+ * The metadata of requests can be kept with them, at the price of 4 bytes for each
+ * request and the text itself.
+ * <p>
+ * From "Rate Limiting with Redis" (DomainTools), "Rate Limiting: Sliding Log" (2018) and
+ * "3 Rate Limiting Patterns with Redis: Pattern for storing arbitrary metadata".
  *
+ * @param metadata whether the metadata of requests is kept
  * @since 0.1
  */
-public record SlidingLog() implements Algorithm {
+public record SlidingLog(boolean metadata) implements Algorithm {
 
 	/**
 	 * Largest quota of a limit, 2<sup>38</sup>.
 	 */
 	public static final long MAX_QUOTA = 1L << 38;
+
+	/**
+	 * Creates the algorithm that keeps no metadata.
+	 */
+	public SlidingLog() {
+		this(false);
+	}
 
 	@Override
 	public String name() {
@@ -38,7 +51,7 @@ public record SlidingLog() implements Algorithm {
 
 	@Override
 	public String code() {
-		return "sl";
+		return this.metadata ? "slm" : "sl";
 	}
 
 	@Override
@@ -48,12 +61,17 @@ public record SlidingLog() implements Algorithm {
 
 	@Override
 	public List<String> options(List<Limit> limits, long nowMicros) {
-		return List.of("0");
+		return List.of("0", this.metadata ? "1" : "0");
 	}
 
 	@Override
-	public Meter meter(List<Limit> limits, long @Nullable [] state, long nowMicros) {
-		return new LogMeter(limits, state, nowMicros, 0);
+	public boolean keepsEntries() {
+		return true;
+	}
+
+	@Override
+	public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
+		return new LogMeter(limits, state, nowMicros, 0, this.metadata);
 	}
 
 }

@@ -6,6 +6,7 @@ import java.util.List;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Meter;
+import io.github.ratelimit.MeterState;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -91,12 +92,12 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 
 	@Override
 	public List<String> options(List<Limit> limits, long nowMicros) {
-		return List.of(Long.toString(precisionMicros(limits)));
+		return List.of(Long.toString(precisionMicros(limits)), "0");
 	}
 
 	@Override
-	public Meter meter(List<Limit> limits, long @Nullable [] state, long nowMicros) {
-		return new LogMeter(limits, state, nowMicros, precisionMicros(limits));
+	public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
+		return new LogMeter(limits, state, nowMicros, precisionMicros(limits), false);
 	}
 
 	private long precisionMicros(List<Limit> limits) {

@@ -4,6 +4,7 @@ import java.util.List;
 
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Meter;
+import io.github.ratelimit.MeterState;
 import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +33,9 @@ final class SlidingWindowCounterMeter implements Meter {
 
 	private boolean corrected;
 
-	SlidingWindowCounterMeter(List<Limit> limits, long @Nullable [] state, long now, double weight, Rounding rounding) {
+	SlidingWindowCounterMeter(List<Limit> limits, @Nullable MeterState stored, long now, double weight,
+			Rounding rounding) {
+		long[] state = (stored != null) ? stored.numbers() : null;
 		this.limits = limits;
 		this.now = now;
 		this.weight = weight;
@@ -43,16 +46,16 @@ final class SlidingWindowCounterMeter implements Meter {
 		for (int i = 0; i < limits.size(); i++) {
 			long window = window(i);
 			long start = now - now % window;
-			long stored = (state != null) ? state[3 * i] : 0;
+			long storedStart = (state != null) ? state[3 * i] : 0;
 			this.starts[i] = start;
-			if (stored == start) {
+			if (storedStart == start) {
 				this.previous[i] = state(state, 3 * i + 1);
 				this.current[i] = state(state, 3 * i + 2);
 			}
-			else if (stored == start - window) {
+			else if (storedStart == start - window) {
 				this.previous[i] = state(state, 3 * i + 2);
 			}
-			else if (stored > start) {
+			else if (storedStart > start) {
 				// The clock was set back.
 				this.current[i] = state(state, 3 * i + 2);
 				this.corrected = true;
@@ -79,7 +82,7 @@ final class SlidingWindowCounterMeter implements Meter {
 	}
 
 	@Override
-	public void add(long cost) {
+	public void add(long cost, String metadata) {
 		for (int i = 0; i < this.current.length; i++) {
 			this.current[i] = Math.min(this.current[i] + cost, Limit.MAX_QUOTA);
 		}
@@ -118,14 +121,14 @@ final class SlidingWindowCounterMeter implements Meter {
 	}
 
 	@Override
-	public long[] state() {
+	public MeterState state() {
 		long[] state = new long[3 * this.current.length];
 		for (int i = 0; i < this.current.length; i++) {
 			state[3 * i] = this.starts[i];
 			state[3 * i + 1] = this.previous[i];
 			state[3 * i + 2] = this.current[i];
 		}
-		return state;
+		return MeterState.of(state);
 	}
 
 	private long window(int limit) {

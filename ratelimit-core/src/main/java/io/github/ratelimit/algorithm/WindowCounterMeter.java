@@ -1,9 +1,14 @@
 package io.github.ratelimit.algorithm;
 
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
 
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Meter;
+import io.github.ratelimit.MeterState;
+import io.github.ratelimit.WindowCount;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,7 +41,8 @@ final class WindowCounterMeter implements Meter {
 
 	private boolean corrected;
 
-	WindowCounterMeter(List<Limit> limits, long @Nullable [] state, long now, int retain, WindowEnd windowEnd) {
+	WindowCounterMeter(List<Limit> limits, @Nullable MeterState stored, long now, int retain, WindowEnd windowEnd) {
+		long[] state = (stored != null) ? stored.numbers() : null;
 		this.limits = limits;
 		this.now = now;
 		this.retain = retain;
@@ -61,6 +67,18 @@ final class WindowCounterMeter implements Meter {
 			}
 			forget(present, this.ends[present] - retain * window);
 		}
+	}
+
+	@Override
+	public List<WindowCount> series() {
+		List<WindowCount> series = new ArrayList<>();
+		for (int k = 0; k < this.counts.length; k++) {
+			if (this.counts[k] > 0) {
+				series.add(new WindowCount(this.limits.get(k / this.retain),
+						Instant.EPOCH.plus(this.ends[k], ChronoUnit.MICROS), this.counts[k]));
+			}
+		}
+		return series;
 	}
 
 	private void begin(int present, long end) {
@@ -90,7 +108,7 @@ final class WindowCounterMeter implements Meter {
 	}
 
 	@Override
-	public void add(long cost) {
+	public void add(long cost, String metadata) {
 		for (int present = 0; present < this.counts.length; present += this.retain) {
 			this.counts[present] = Math.min(this.counts[present] + cost, Limit.MAX_QUOTA);
 		}
@@ -126,13 +144,13 @@ final class WindowCounterMeter implements Meter {
 	}
 
 	@Override
-	public long[] state() {
+	public MeterState state() {
 		long[] state = new long[2 * this.counts.length];
 		for (int k = 0; k < this.counts.length; k++) {
 			state[2 * k] = this.ends[k];
 			state[2 * k + 1] = this.counts[k];
 		}
-		return state;
+		return MeterState.of(state);
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.github.ratelimit.memory;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
@@ -10,15 +11,22 @@ import java.util.Map;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
+import io.github.ratelimit.Block;
+import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.LogEntry;
 import io.github.ratelimit.Meter;
+import io.github.ratelimit.MeterState;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.RequestHistory;
+import io.github.ratelimit.WindowCount;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A rate limiter that keeps its counts in the memory of this process, for tests and for a
@@ -30,7 +38,7 @@ import io.github.ratelimit.RateLimiter;
  *
  * @since 0.1
  */
-public final class MemoryRateLimiter implements RateLimiter {
+public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestHistory {
 
 	private static final int NEVER = -1;
 
@@ -41,6 +49,8 @@ public final class MemoryRateLimiter implements RateLimiter {
 	private final Lock lock = new ReentrantLock();
 
 	private final Map<Key, Entry> entries = new HashMap<>();
+
+	private final MemoryBlocks blocks = new MemoryBlocks();
 
 	private int nextSweep = SMALLEST_SWEEP;
 
@@ -102,28 +112,92 @@ public final class MemoryRateLimiter implements RateLimiter {
 		}
 	}
 
+	@Override
+	public List<LogEntry> entries(Policy policy, Identifier identifier) {
+		RequestHistory.requireEntries(policy);
+		return read(policy, identifier).entries();
+	}
+
+	@Override
+	public List<WindowCount> series(Policy policy, Identifier identifier) {
+		RequestHistory.requireWindows(policy);
+		return read(policy, identifier).series();
+	}
+
+	private Meter read(Policy policy, Identifier identifier) {
+		this.lock.lock();
+		try {
+			return load(RateLimitRequest.of(policy, identifier), now()).get(0).meter;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	@Override
+	public Block block(Identifier identifier, @Nullable String policy, Duration time, String reason) {
+		BlockList.requireValid(time, reason);
+		this.lock.lock();
+		try {
+			Instant now = this.clock.instant().truncatedTo(ChronoUnit.MICROS);
+			Block block = new Block(identifier, policy, now.plus(time.truncatedTo(ChronoUnit.MICROS)), reason);
+			this.blocks.add(block, now);
+			return block;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	@Override
+	public boolean unblock(Identifier identifier, @Nullable String policy) {
+		this.lock.lock();
+		try {
+			return this.blocks.remove(identifier, policy, this.clock.instant());
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	@Override
+	public List<Block> blocks() {
+		this.lock.lock();
+		try {
+			return this.blocks.list(this.clock.instant());
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
 	private Decision decide(RateLimitRequest request, boolean acquire) {
 		this.lock.lock();
 		try {
 			long now = now();
 			List<Part> parts = load(request, now);
-			boolean allowed = true;
+			long blocked = 0;
+			boolean fits = true;
 			boolean possible = true;
 			List<Long> waits = new ArrayList<>();
 			for (Part part : parts) {
+				blocked = Math.max(blocked,
+						micros(this.blocks.end(part.identifier, part.charge.policy().name())) - now);
 				for (int i = 0; i < part.limits().size(); i++) {
 					long wait = part.retryAfter(i);
 					waits.add(wait);
-					allowed = allowed && wait == 0;
+					fits = fits && wait == 0;
 					possible = possible && wait != NEVER;
 				}
 			}
+			boolean allowed = fits && blocked <= 0;
 			List<LimitStatus> statuses = new ArrayList<>(waits.size());
 			for (Part part : parts) {
 				boolean acquires = acquire && part.charge.cost() > 0;
-				boolean counts = acquires && (allowed || (part.charge.policy().countDenied() && possible));
+				boolean counts = acquires
+						&& (allowed || (part.charge.policy().countDenied() && possible && blocked <= 0));
 				if (counts) {
-					part.meter.add(part.charge.cost());
+					part.meter.add(part.charge.cost(), request.metadata());
 				}
 				// A state from a clock that was set back is stored even if the request
 				// is denied: it would stay ahead.
@@ -136,7 +210,7 @@ public final class MemoryRateLimiter implements RateLimiter {
 							part.meter.remaining(i), part.resetAfter(i), wait));
 				}
 			}
-			return new Decision(allowed, statuses);
+			return new Decision(allowed, statuses, (blocked > 0) ? Duration.of(blocked, ChronoUnit.MICROS) : null);
 		}
 		finally {
 			this.lock.unlock();
@@ -144,7 +218,11 @@ public final class MemoryRateLimiter implements RateLimiter {
 	}
 
 	private long now() {
-		return ChronoUnit.MICROS.between(Instant.EPOCH, this.clock.instant());
+		return micros(this.clock.instant());
+	}
+
+	private static long micros(Instant instant) {
+		return ChronoUnit.MICROS.between(Instant.EPOCH, instant);
 	}
 
 	private List<Part> load(RateLimitRequest request, long now) {
@@ -154,7 +232,7 @@ public final class MemoryRateLimiter implements RateLimiter {
 			for (Identifier identifier : charge.identifiers()) {
 				Key key = Key.of(policy, identifier);
 				Entry entry = this.entries.get(key);
-				long[] state = (entry != null) ? entry.state : null;
+				MeterState state = (entry != null) ? entry.state : null;
 				parts.add(new Part(key, charge, identifier, policy.algorithm().meter(policy.limits(), state, now)));
 			}
 		}
@@ -183,7 +261,7 @@ public final class MemoryRateLimiter implements RateLimiter {
 
 	}
 
-	private record Entry(long[] state, long expiresAt) {
+	private record Entry(MeterState state, long expiresAt) {
 
 	}
 

@@ -8,6 +8,7 @@ import java.util.HexFormat;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Names Redis keys: <code>prefix:{type:value}:policy:form</code>.
@@ -34,8 +35,31 @@ final class RedisKeys {
 	}
 
 	String key(Identifier identifier, Policy policy) {
-		return this.prefix + encode(identifier.type(), false) + ':' + encode(identifier.value(), true) + "}:"
-				+ encode(policy.name(), false) + ':' + policy.stateForm();
+		return this.prefix + tag(identifier) + "}:" + encode(policy.name(), false) + ':' + policy.stateForm();
+	}
+
+	/** Name of the key with the blocks of an identifier. */
+	String blocks(Identifier identifier) {
+		return this.prefix + tag(identifier) + "}:~blocks";
+	}
+
+	/** Name of the key with the ends of all blocks. */
+	String blockEnds() {
+		return this.prefix + "~blocks}:ends";
+	}
+
+	/** Name of the key with the descriptions of all blocks. */
+	String blockDescriptions() {
+		return this.prefix + "~blocks}:descriptions";
+	}
+
+	/** Name of a block among all blocks. */
+	String block(Identifier identifier, @Nullable String policy) {
+		return tag(identifier) + "}:" + ((policy != null) ? encode(policy, false) : "");
+	}
+
+	private static String tag(Identifier identifier) {
+		return encode(identifier.type(), false) + ':' + encode(identifier.value(), true);
 	}
 
 	private static String encode(String text, boolean colons) {

@@ -1,5 +1,7 @@
 package io.github.ratelimit.redis;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -10,19 +12,23 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Block;
+import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.LogEntry;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.RequestHistory;
 import io.github.ratelimit.StoreException;
+import io.github.ratelimit.WindowCount;
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
-
-import static java.time.Instant.EPOCH;
 
 /**
  * A rate limiter that keeps its counts in Redis, shared by all processes that use the
@@ -38,7 +44,7 @@ import static java.time.Instant.EPOCH;
  *
  * @since 0.1
  */
-public final class RedisRateLimiter implements RateLimiter {
+public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHistory {
 
 	/**
 	 * Prefix of all Redis keys unless another is given.
@@ -54,6 +60,8 @@ public final class RedisRateLimiter implements RateLimiter {
 	/** Whether the clock decides, and not the server's. */
 	private final boolean handsInTime;
 
+	private final RedisBlocks blocks;
+
 	private final Map<List<String>, Script> scripts = new ConcurrentHashMap<>();
 
 	private RedisRateLimiter(UnifiedJedis jedis, RedisKeys keys, InstantSource clock, boolean handsInTime) {
@@ -61,6 +69,7 @@ public final class RedisRateLimiter implements RateLimiter {
 		this.keys = keys;
 		this.clock = clock;
 		this.handsInTime = handsInTime;
+		this.blocks = new RedisBlocks(jedis, keys);
 	}
 
 	/**
@@ -119,40 +128,66 @@ public final class RedisRateLimiter implements RateLimiter {
 		}
 	}
 
-	private List<Long> run(String operation, RateLimitRequest request) {
-		List<String> keys = new ArrayList<>();
-		List<String> arguments = new ArrayList<>();
-		arguments.add(operation);
-		long now = ChronoUnit.MICROS.between(EPOCH, this.clock.instant());
-		arguments.add(this.handsInTime ? Long.toString(now) : "");
-		for (Charge charge : request.charges()) {
-			for (Identifier identifier : charge.identifiers()) {
-				keys.add(this.keys.key(identifier, charge.policy()));
-				addArguments(arguments, charge, now);
-			}
+	@Override
+	public List<LogEntry> entries(Policy policy, Identifier identifier) {
+		RequestHistory.requireEntries(policy);
+		Iterator<?> reply = run("history", RateLimitRequest.of(policy, identifier)).iterator();
+		List<LogEntry> entries = new ArrayList<>();
+		while (reply.hasNext()) {
+			entries.add(new LogEntry(instant(reply.next()), (Long) reply.next(), (String) reply.next()));
 		}
+		return entries;
+	}
+
+	@Override
+	public List<WindowCount> series(Policy policy, Identifier identifier) {
+		RequestHistory.requireWindows(policy);
+		Iterator<?> reply = run("history", RateLimitRequest.of(policy, identifier)).iterator();
+		List<WindowCount> series = new ArrayList<>();
+		while (reply.hasNext()) {
+			Limit limit = policy.limits().get(Math.toIntExact((Long) reply.next()));
+			series.add(new WindowCount(limit, instant(reply.next()), (Long) reply.next()));
+		}
+		return series;
+	}
+
+	@Override
+	public Block block(Identifier identifier, @Nullable String policy, Duration time, String reason) {
+		BlockList.requireValid(time, reason);
+		return this.blocks.block(handedInTime(), identifier, policy, time, reason);
+	}
+
+	@Override
+	public boolean unblock(Identifier identifier, @Nullable String policy) {
+		return this.blocks.unblock(handedInTime(), identifier, policy);
+	}
+
+	@Override
+	public List<Block> blocks() {
+		return this.blocks.list(this.clock.instant());
+	}
+
+	private List<?> run(String operation, RateLimitRequest request) {
+		ScriptCall call = ScriptCall.of(operation, handedInTime(), request, this.keys, now());
 		try {
-			return script(request).run(this.jedis, keys, arguments);
+			return (List<?>) script(request).run(this.jedis, call.keys(), call.arguments());
 		}
 		catch (JedisException ex) {
 			throw new StoreException("Redis failed to decide a request", ex);
 		}
 	}
 
-	private static void addArguments(List<String> arguments, Charge charge, long now) {
-		Policy policy = charge.policy();
-		List<Limit> limits = policy.limits();
-		arguments.add(policy.algorithm().part());
-		arguments.add(Long.toString(charge.cost()));
-		arguments.add(policy.countDenied() ? "1" : "0");
-		arguments.add(Integer.toString(limits.size()));
-		for (Limit limit : limits) {
-			arguments.add(Long.toString(limit.quota()));
-			arguments.add(Long.toString(limit.windowMicros()));
-		}
-		List<String> options = policy.algorithm().options(limits, now);
-		arguments.add(Integer.toString(options.size()));
-		arguments.addAll(options);
+	/** The time for scripts; empty for the server's. */
+	private String handedInTime() {
+		return this.handsInTime ? Long.toString(now()) : "";
+	}
+
+	private long now() {
+		return ChronoUnit.MICROS.between(Instant.EPOCH, this.clock.instant());
+	}
+
+	private static Instant instant(Object micros) {
+		return Instant.EPOCH.plus((Long) micros, ChronoUnit.MICROS);
 	}
 
 	private Script script(RateLimitRequest request) {
@@ -164,19 +199,20 @@ public final class RedisRateLimiter implements RateLimiter {
 				(parts) -> Script.of(algorithms.values()));
 	}
 
-	private static Decision decision(RateLimitRequest request, List<Long> reply) {
-		Iterator<Long> numbers = reply.iterator();
-		boolean allowed = numbers.next() == 1;
+	private static Decision decision(RateLimitRequest request, List<?> reply) {
+		Iterator<?> numbers = reply.iterator();
+		boolean allowed = (Long) numbers.next() == 1;
+		long blocked = (Long) numbers.next();
 		List<LimitStatus> statuses = new ArrayList<>(reply.size() / 3);
 		for (Charge charge : request.charges()) {
 			for (Identifier identifier : charge.identifiers()) {
 				for (Limit limit : charge.policy().limits()) {
-					statuses.add(LimitStatus.ofMicros(charge.policy(), identifier, limit, numbers.next(),
-							numbers.next(), numbers.next()));
+					statuses.add(LimitStatus.ofMicros(charge.policy(), identifier, limit, (Long) numbers.next(),
+							(Long) numbers.next(), (Long) numbers.next()));
 				}
 			}
 		}
-		return new Decision(allowed, statuses);
+		return new Decision(allowed, statuses, (blocked > 0) ? Duration.of(blocked, ChronoUnit.MICROS) : null);
 	}
 
 }

@@ -15,8 +15,8 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisNoScriptException;
 
 /**
- * A script that decides requests, put together from the parts of the algorithms that they
- * use and the driver.
+ * A script. Those that decide requests are put together from the parts of the algorithms
+ * that the requests use, and the driver.
  */
 final class Script {
 
@@ -44,17 +44,24 @@ final class Script {
 	}
 
 	/**
+	 * Reads a script that stands alone.
+	 * @param name name of the resource, without {@code .lua}
+	 */
+	static Script named(String name) {
+		return new Script(read(Script.class, name + ".lua"));
+	}
+
+	/**
 	 * Runs the script by its hash. Its text is sent only if the server answers that it
 	 * does not know the hash, and has therefore not run anything; nothing is ever sent
 	 * again for another reason.
 	 */
-	@SuppressWarnings("unchecked")
-	List<Long> run(UnifiedJedis jedis, List<String> keys, List<String> arguments) {
+	Object run(UnifiedJedis jedis, List<String> keys, List<String> arguments) {
 		try {
-			return (List<Long>) jedis.evalsha(this.sha1, keys, arguments);
+			return jedis.evalsha(this.sha1, keys, arguments);
 		}
 		catch (JedisNoScriptException ex) {
-			return (List<Long>) jedis.eval(this.source, keys, arguments);
+			return jedis.eval(this.source, keys, arguments);
 		}
 	}
 

@@ -111,4 +111,17 @@ algorithms['window-counter'] = {
         return table.concat(packed)
     end,
 
+    -- For each window in which something was used, by limit and from the newest to the oldest: limit, end, count.
+    history = function(meter)
+        local history = {}
+        for k = 1, #meter.counts do
+            if meter.counts[k] > 0 then
+                history[#history + 1] = math.floor((k - 1) / meter.retain)
+                history[#history + 1] = meter.ends[k]
+                history[#history + 1] = meter.counts[k]
+            end
+        end
+        return history
+    end,
+
 }

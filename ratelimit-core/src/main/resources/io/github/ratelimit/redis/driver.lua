@@ -1,37 +1,43 @@
 -- Decides one request over all its meters, all or nothing. A meter is the state of one policy and identifier; what is
 -- in a state is its algorithm's business. The parts of the algorithms stand before this driver in the same script.
 --
--- KEYS[m]   state of meter m. A key of another type counts as no state, and is replaced.
--- ARGV      operation: 'acquire', 'peek' (writes nothing) or 'refund'
+-- KEYS      the states of the meters, then the blocks of the identifiers. A key of another type counts as empty, and is
+--           replaced.
+-- ARGV      operation: 'acquire', 'peek' (writes nothing), 'refund' or 'history' (of one meter)
 --           now_us: microseconds since the epoch, or '' for this server's clock
---           then for each meter: part of its algorithm, cost, whether denied requests count (1 or 0),
---           number of limits, and for each limit: quota, window_us; number of options, and the options
--- Reply     acquire and peek: allowed (1 or 0), then for each meter and limit: remaining, reset_after_us,
---           retry_after_us (0 = allows it now, -1 = never will)
---           refund: nothing
+--           metadata of the request
+--           number of meters, then for each of them:
+--             part of its algorithm, name of its policy, number of its identifier's key of blocks in KEYS,
+--             cost, whether denied requests count (1 or 0),
+--             number of limits, and for each limit: quota, window_us
+--             number of options, and the options
+-- Reply     acquire and peek: allowed (1 or 0), blocked_us (0 = not blocked), then for each meter and limit:
+--           remaining, reset_after_us, retry_after_us (0 = allows it now, -1 = never will)
+--           refund: nothing; history: as the algorithm says
 
 local NEVER = -1
 -- The server's clock does not follow a clock that is handed in, so keys must not expire by it.
 local HANDED_IN_TTL_MS = 60000
 
-local operation, now = ARGV[1], tonumber(ARGV[2])
+local operation, now, metadata = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local handed_in = now ~= nil
 if not handed_in then
     local time = redis.call('TIME')
     now = time[1] * 1000000 + time[2]
 end
 
-local function load_meters()
-    local meters, states, at = {}, redis.call('MGET', unpack(KEYS)), 2
-    for m = 1, #KEYS do
+local function load_meters(values)
+    local meters, at = {}, 4
+    for m = 1, tonumber(ARGV[4]) do
         local quotas, windows, options = {}, {}, {}
         local meter = {
-            key = KEYS[m], state = states[m] or '', algorithm = algorithms[ARGV[at + 1]], now = now,
-            cost = tonumber(ARGV[at + 2]), count_denied = ARGV[at + 3] == '1',
+            key = KEYS[m], state = values[m] or '', now = now,
+            algorithm = algorithms[ARGV[at + 1]], policy = ARGV[at + 2], blocks = values[tonumber(ARGV[at + 3])],
+            cost = tonumber(ARGV[at + 4]), count_denied = ARGV[at + 5] == '1',
             quotas = quotas, windows = windows, capacities = quotas, options = options,
         }
-        local size = tonumber(ARGV[at + 4])
-        at = at + 4
+        local size = tonumber(ARGV[at + 6])
+        at = at + 6
         for i = 1, size do
             quotas[i], windows[i] = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
             at = at + 2
@@ -63,6 +69,20 @@ local function save(meter)
     redis.call('SET', meter.key, meter.algorithm.state(meter), option, ms)
 end
 
+-- For how long the identifier is still blocked, in the policy of the meter or in all.
+local function blocked(meter)
+    local longest, at = 0, 1
+    while meter.blocks and at + 8 <= #meter.blocks do
+        local till, length = struct.unpack('>I7I2', meter.blocks, at)
+        local policy = string.sub(meter.blocks, at + 9, at + 8 + length)
+        if policy == '' or policy == meter.policy then
+            longest = math.max(longest, till - now)
+        end
+        at = at + 9 + length
+    end
+    return longest
+end
+
 local function retry_after(meter, i, cost)
     if cost == 0 then
         return 0
@@ -73,7 +93,11 @@ local function retry_after(meter, i, cost)
     end
 end
 
-local meters = load_meters()
+local meters = load_meters(redis.call('MGET', unpack(KEYS)))
+
+if operation == 'history' then
+    return meters[1].algorithm.history(meters[1])
+end
 
 if operation == 'refund' then
     for m = 1, #meters do
@@ -86,25 +110,27 @@ if operation == 'refund' then
     return {}
 end
 
-local allowed, possible = true, true
+local blocked_us, fits, possible = 0, true, true
 for m = 1, #meters do
     local meter = meters[m]
+    blocked_us = math.max(blocked_us, blocked(meter))
     meter.waits = {}
     for i = 1, #meter.quotas do
         local wait = retry_after(meter, i, meter.cost)
         meter.waits[i] = wait
-        allowed = allowed and wait == 0
+        fits = fits and wait == 0
         possible = possible and wait ~= NEVER
     end
 end
+local allowed = fits and blocked_us == 0
 
-local reply = {allowed and 1 or 0}
+local reply = {allowed and 1 or 0, blocked_us}
 for m = 1, #meters do
     local meter = meters[m]
     local acquires = operation == 'acquire' and meter.cost > 0
-    local counts = acquires and (allowed or (meter.count_denied and possible))
+    local counts = acquires and (allowed or (meter.count_denied and possible and blocked_us == 0))
     if counts then
-        meter.algorithm.add(meter, meter.cost)
+        meter.algorithm.add(meter, meter.cost, metadata)
     end
     -- A state from a clock that was set back is stored even if the request is denied: it would stay ahead.
     if counts or (acquires and meter.corrected) then

@@ -1,0 +1,175 @@
+package io.github.ratelimit.test;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
+
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.LogEntry;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.RequestHistory;
+import io.github.ratelimit.WindowCount;
+import io.github.ratelimit.algorithm.FirstRequestWindow;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.algorithm.SlidingWindow;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.tuple;
+
+/**
+ * What can be read back of every store that remembers requests.
+ */
+public abstract class RequestHistoryContract {
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private static final Policy LOG = Policy.of("api", new SlidingLog(true), Limit.parse("5/m"), Limit.parse("9/h"));
+
+	private static final Policy SERIES = Policy.of("series", new FixedWindow(24, ZoneOffset.UTC), Limit.parse("10/h"),
+			Limit.parse("50/d"));
+
+	private final ManualClock clock = new ManualClock("2026-03-01T12:00:20.123456Z");
+
+	private RateLimiter limiter;
+
+	private RequestHistory history;
+
+	/** A store without any counts, which is both. */
+	protected abstract RateLimiter newRateLimiter(InstantSource clock);
+
+	@BeforeEach
+	void createRateLimiter() {
+		this.limiter = newRateLimiter(this.clock);
+		this.history = (RequestHistory) this.limiter;
+	}
+
+	private void acquire(Policy policy, long cost, String metadata) {
+		assertThat(this.limiter
+			.tryAcquire(RateLimitRequest.of(Charge.of(policy, ALICE).withCost(cost)).withMetadata(metadata))
+			.allowed()).isTrue();
+	}
+
+	@Test
+	void entriesAreReadNewestFirstWithTheirMetadata() {
+		Instant first = this.clock.instant();
+		acquire(LOG, 1, "request-1");
+		acquire(LOG, 2, "");
+		this.clock.advance(Duration.ofSeconds(7));
+		acquire(LOG, 1, "\uD83D\uDE00 ünï\u0000\n");
+		assertThat(this.history.entries(LOG, ALICE)).containsExactly(
+				new LogEntry(first.plusSeconds(7), 1, "\uD83D\uDE00 ünï\u0000\n"), new LogEntry(first, 2, ""),
+				new LogEntry(first, 1, "request-1"));
+		assertThat(this.history.entries(LOG, Identifier.user("bob"))).isEmpty();
+	}
+
+	@Test
+	void entriesLeaveWithTheLongestWindow() {
+		acquire(LOG, 1, "old");
+		this.clock.advance(Duration.ofMinutes(59));
+		acquire(LOG, 1, "new");
+		assertThat(this.history.entries(LOG, ALICE)).extracting(LogEntry::metadata).containsExactly("new", "old");
+		this.clock.advance(Duration.ofMinutes(1));
+		assertThat(this.history.entries(LOG, ALICE)).extracting(LogEntry::metadata).containsExactly("new");
+		acquire(LOG, 1, "newest");
+		assertThat(this.history.entries(LOG, ALICE)).extracting(LogEntry::metadata).containsExactly("newest", "new");
+		this.clock.advance(Duration.ofHours(1));
+		assertThat(this.history.entries(LOG, ALICE)).isEmpty();
+	}
+
+	@Test
+	void refundedRequestsAreForgottenFromTheNewest() {
+		acquire(LOG, 2, "one");
+		acquire(LOG, 3, "two");
+		this.limiter.refund(RateLimitRequest.of(Charge.of(LOG, ALICE).withCost(1)));
+		assertThat(this.history.entries(LOG, ALICE)).extracting(LogEntry::cost, LogEntry::metadata)
+			.containsExactly(tuple(2L, "two"), tuple(2L, "one"));
+		this.limiter.refund(RateLimitRequest.of(Charge.of(LOG, ALICE).withCost(2)));
+		assertThat(this.history.entries(LOG, ALICE)).extracting(LogEntry::metadata).containsExactly("one");
+		acquire(LOG, 1, "three");
+		assertThat(this.history.entries(LOG, ALICE)).extracting(LogEntry::metadata).containsExactly("three", "one");
+	}
+
+	@Test
+	void deniedRequestsThatCountAreRememberedUpToTheQuota() {
+		Policy policy = Policy.of("api", new SlidingLog(true), Limit.parse("3/m")).withCountDenied(true);
+		for (int i = 0; i < 7; i++) {
+			this.limiter.tryAcquire(RateLimitRequest.of(policy, ALICE).withMetadata("r" + i));
+		}
+		assertThat(this.history.entries(policy, ALICE)).extracting(LogEntry::metadata)
+			.containsExactly("r6", "r5", "r4");
+	}
+
+	@Test
+	void metadataIsKeptOnlyWhereThePolicyKeepsIt() {
+		Policy plain = Policy.of("api", new SlidingLog(), Limit.parse("5/m"));
+		acquire(plain, 1, "request-1");
+		assertThat(this.history.entries(plain, ALICE)).containsExactly(new LogEntry(this.clock.instant(), 1, ""));
+	}
+
+	@Test
+	void metadataDecidesNothing() {
+		for (int i = 0; i < 5; i++) {
+			acquire(LOG, 1, "x".repeat(256));
+		}
+		assertThat(this.limiter.tryAcquire(LOG, ALICE).retryAfter()).contains(Duration.ofMinutes(1));
+	}
+
+	@Test
+	void metadataThatIsTooLongIsRefused() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> RateLimitRequest.of(LOG, ALICE).withMetadata("x".repeat(257)))
+			.withMessage("Invalid metadata (257 characters): must be at most 256.");
+	}
+
+	@Test
+	void seriesHasTheCountsOfTheKeptWindows() {
+		this.clock.set("2026-03-01T00:30:00Z");
+		for (int hour = 0; hour < 30; hour++) {
+			if (hour % 10 != 5) {
+				acquire(SERIES, 1 + hour % 3, "");
+			}
+			this.clock.advance(Duration.ofHours(1));
+		}
+		assertThat(this.history.series(SERIES, ALICE)
+			.stream()
+			.filter((point) -> point.limit().equals(Limit.parse("10/h"))))
+			.hasSize(21)
+			.startsWith(new WindowCount(Limit.parse("10/h"), Instant.parse("2026-03-02T06:00:00Z"), 3),
+					new WindowCount(Limit.parse("10/h"), Instant.parse("2026-03-02T05:00:00Z"), 2),
+					new WindowCount(Limit.parse("10/h"), Instant.parse("2026-03-02T04:00:00Z"), 1),
+					new WindowCount(Limit.parse("10/h"), Instant.parse("2026-03-02T03:00:00Z"), 3))
+			.endsWith(new WindowCount(Limit.parse("10/h"), Instant.parse("2026-03-01T08:00:00Z"), 2));
+		assertThat(this.history.series(SERIES, ALICE)
+			.stream()
+			.filter((point) -> point.limit().equals(Limit.parse("50/d"))))
+			.containsExactly(new WindowCount(Limit.parse("50/d"), Instant.parse("2026-03-03T00:00:00Z"), 10),
+					new WindowCount(Limit.parse("50/d"), Instant.parse("2026-03-02T00:00:00Z"), 44));
+	}
+
+	@Test
+	void firstRequestWindowIsASeriesOfOne() {
+		Policy policy = Policy.of("api", new FirstRequestWindow(), Limit.parse("5/m"));
+		acquire(policy, 2, "");
+		assertThat(this.history.series(policy, ALICE))
+			.containsExactly(new WindowCount(Limit.parse("5/m"), this.clock.instant().plus(Duration.ofMinutes(1)), 2));
+	}
+
+	@Test
+	void whatTheAlgorithmDoesNotRememberIsRefused() {
+		Policy policy = Policy.of("api", new SlidingWindow(), Limit.parse("5/m"));
+		assertThatIllegalArgumentException().isThrownBy(() -> this.history.entries(policy, ALICE))
+			.withMessage("Invalid policy (api): sliding-window keeps no single requests.");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.history.series(policy, ALICE))
+			.withMessage("Invalid policy (api): sliding-window keeps no windows.");
+	}
+
+}
