@@ -1,5 +1,8 @@
 package io.github.ratelimit.outage;
 
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
@@ -8,9 +11,6 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Allows requests while the store fails, and says so in the log: once when it fails and
@@ -42,7 +42,9 @@ public final class AllowingRateLimiter implements RateLimiter {
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
 		try {
-			return answered(this.store.tryAcquire(request));
+			Decision decision = this.store.tryAcquire(request);
+			answered();
+			return decision;
 		}
 		catch (StoreException ex) {
 			return failed(ex);
@@ -52,7 +54,9 @@ public final class AllowingRateLimiter implements RateLimiter {
 	@Override
 	public Decision peek(RateLimitRequest request) {
 		try {
-			return answered(this.store.peek(request));
+			Decision decision = this.store.peek(request);
+			answered();
+			return decision;
 		}
 		catch (StoreException ex) {
 			return failed(ex);
@@ -63,6 +67,7 @@ public final class AllowingRateLimiter implements RateLimiter {
 	public void refund(RateLimitRequest request) {
 		try {
 			this.store.refund(request);
+			answered();
 		}
 		catch (StoreException ex) {
 			failed(ex);
@@ -74,16 +79,25 @@ public final class AllowingRateLimiter implements RateLimiter {
 		this.store.reset(policy, identifier);
 	}
 
-	private Decision answered(Decision decision) {
+	private void answered() {
 		if (this.failing.get() && this.failing.compareAndSet(true, false)) {
 			logger.info("The store answers again: limits are enforced");
 		}
-		return decision;
+	}
+
+	private static Throwable rootCause(Throwable ex) {
+		Throwable root = ex;
+		while (root.getCause() != null) {
+			root = root.getCause();
+		}
+		return root;
 	}
 
 	private Decision failed(StoreException ex) {
 		if (this.failing.compareAndSet(false, true)) {
-			logger.warn("The store failed: requests are allowed without limits until it answers", ex);
+			logger.warn("The store failed: requests are allowed without limits until it answers. {}: {}",
+					ex.getMessage(), rootCause(ex).toString());
+			logger.debug("The store failed", ex);
 		}
 		return ALLOWED;
 	}

@@ -69,7 +69,7 @@ public final class TestRedis {
 				.filter((line) -> line.startsWith("redis_version:") || line.startsWith("valkey_version:"))
 				.reduce((first, second) -> second)
 				.orElse("unknown version");
-			logger.info("Tests use Redis {} at {}:{}, {}", version.replaceAll("_version:", " ").strip(), uri.getHost(),
+			logger.info("Tests use {} at {}:{}, {}", version.replace("_version:", " ").strip(), uri.getHost(),
 					uri.getPort(), origin);
 		}
 		return uri;

@@ -1,5 +1,6 @@
 package io.github.ratelimit.sample;
 
+import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.algorithm.Algorithms;
 
 import org.springframework.http.HttpStatus;
@@ -16,12 +17,10 @@ class DemoController {
 
 	@GetMapping("/demo/{algorithm}")
 	String demo(@PathVariable String algorithm) {
-		try {
-			return "Allowed by " + Algorithms.named(algorithm).name() + "\n";
+		if (Algorithms.all().stream().map(Algorithm::name).noneMatch(algorithm::equals)) {
+			throw new ResponseStatusException(HttpStatus.NOT_FOUND);
 		}
-		catch (IllegalArgumentException ex) {
-			throw new ResponseStatusException(HttpStatus.NOT_FOUND, ex.getMessage(), ex);
-		}
+		return "Allowed by " + algorithm + "\n";
 	}
 
 }

@@ -1,12 +1,16 @@
 package io.github.ratelimit.spring.autoconfigure;
 
+import java.util.Comparator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
 import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Limit;
 import io.github.ratelimit.algorithm.Algorithms;
 import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.algorithm.TokenBucket;
@@ -31,6 +35,7 @@ final class AlgorithmReader {
 		Map<String, Map<String, Function<PolicyProperties, @Nullable Object>>> options = new LinkedHashMap<>();
 		options.put(new FixedWindow().name(),
 				Map.of("retain", PolicyProperties::retain, "zone", PolicyProperties::zone));
+		options.put(new SlidingLog().name(), Map.of("metadata", PolicyProperties::metadata));
 		options.put(new SlidingWindow().name(), Map.of("precision", PolicyProperties::precision));
 		options.put(new SlidingWindowCounter().name(),
 				Map.of("previous-weight", PolicyProperties::previousWeight, "rounding", PolicyProperties::rounding));
@@ -42,8 +47,9 @@ final class AlgorithmReader {
 	 * Makes an algorithm.
 	 * @param prefix name of the policy's properties
 	 * @param properties the properties
+	 * @param limits the limits of the policy, which the options must suit
 	 */
-	static Algorithm read(String prefix, PolicyProperties properties) {
+	static Algorithm read(String prefix, PolicyProperties properties, List<Limit> limits) {
 		Algorithm algorithm = PolicyReader.read(prefix + ".algorithm", properties.algorithm(),
 				() -> Algorithms.named(properties.algorithm()));
 		Map<String, Object> given = new LinkedHashMap<>();
@@ -62,12 +68,19 @@ final class AlgorithmReader {
 		}
 		String property = (given.size() == 1) ? prefix + "." + given.keySet().iterator().next() : prefix;
 		Object value = (given.size() == 1) ? given.values().iterator().next() : given;
-		return PolicyReader.read(property, value, () -> withOptions(algorithm, properties));
+		return PolicyReader.read(property, value, () -> {
+			Algorithm withOptions = withOptions(algorithm, properties);
+			withOptions.requireSupported(limits.stream().sorted(Comparator.comparing(Limit::window)).toList());
+			return withOptions;
+		});
 	}
 
 	private static Algorithm withOptions(Algorithm algorithm, PolicyProperties properties) {
 		if (algorithm instanceof FixedWindow standard) {
 			return new FixedWindow(or(properties.retain(), standard.retain()), or(properties.zone(), standard.zone()));
+		}
+		if (algorithm instanceof SlidingLog standard) {
+			return new SlidingLog(or(properties.metadata(), standard.metadata()));
 		}
 		if (algorithm instanceof SlidingWindow) {
 			return new SlidingWindow(properties.precision());

@@ -18,6 +18,7 @@ import io.github.ratelimit.spring.web.PathPolicy;
 import io.github.ratelimit.spring.web.Route;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.core.env.Environment;
 import org.springframework.web.util.pattern.PathPatternParser;
 
 /**
@@ -28,8 +29,11 @@ final class PolicyReader {
 
 	private final RateLimitProperties properties;
 
-	PolicyReader(RateLimitProperties properties) {
+	private final ListPropertyNames names;
+
+	PolicyReader(RateLimitProperties properties, Environment environment) {
 		this.properties = properties;
+		this.names = new ListPropertyNames(environment);
 	}
 
 	ConfiguredPolicies readPolicies() {
@@ -60,7 +64,7 @@ final class PolicyReader {
 					"A policy must have at least one limit, such as 100/m.");
 		}
 		List<Limit> limits = readEach(property(name, ".limits"), properties.limits(), Limit::parse);
-		Algorithm algorithm = AlgorithmReader.read(property(name, ""), properties);
+		Algorithm algorithm = AlgorithmReader.read(property(name, ""), properties, limits);
 		Policy policy = read(property(name, ".limits"), properties.limits(),
 				() -> new Policy(name, algorithm, limits, properties.countDenied()));
 		List<String> identifiers = properties.identifiers().isEmpty() ? this.properties.defaultIdentifiers()
@@ -68,7 +72,7 @@ final class PolicyReader {
 		return read(property(name, ".identifiers"), identifiers, () -> new IdentifiedPolicy(policy, identifiers));
 	}
 
-	private static List<Route> readRoutes(String prefix, IdentifiedPolicy policy, PolicyProperties properties,
+	private List<Route> readRoutes(String prefix, IdentifiedPolicy policy, PolicyProperties properties,
 			PathPatternParser parser) {
 		List<Route> routes = new ArrayList<>();
 		for (int i = 0; i < properties.routes().size(); i++) {
@@ -84,7 +88,7 @@ final class PolicyReader {
 		return routes;
 	}
 
-	private static List<Route> readRoutes(String prefix, IdentifiedPolicy policy, List<String> paths, long cost,
+	private List<Route> readRoutes(String prefix, IdentifiedPolicy policy, List<String> paths, long cost,
 			PathPatternParser parser) {
 		read(prefix + ".cost", cost, () -> {
 			policy.requirePossible(cost);
@@ -93,11 +97,11 @@ final class PolicyReader {
 		return readEach(prefix + ".paths", paths, (path) -> Route.parse(path, cost, parser));
 	}
 
-	private static <T> List<T> readEach(String property, List<String> values, Function<String, T> reader) {
+	<T> List<T> readEach(String property, List<String> values, Function<String, T> reader) {
 		List<T> results = new ArrayList<>();
 		for (int i = 0; i < values.size(); i++) {
 			String value = values.get(i);
-			results.add(read(property + "[" + i + "]", value, () -> reader.apply(value)));
+			results.add(read(this.names.element(property, i), value, () -> reader.apply(value)));
 		}
 		return results;
 	}

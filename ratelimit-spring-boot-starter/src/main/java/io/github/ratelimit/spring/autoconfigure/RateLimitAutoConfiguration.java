@@ -38,15 +38,15 @@ import org.springframework.core.type.AnnotationMetadata;
 @AutoConfiguration(after = AopAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
 @Import(RateLimitAutoConfiguration.AutoProxyRegistrar.class)
-@EnableConfigurationProperties({ RateLimitProperties.class, RedisProperties.class })
+@EnableConfigurationProperties(RateLimitProperties.class)
 public final class RateLimitAutoConfiguration {
 
 	private static final Logger logger = LoggerFactory.getLogger(RateLimitAutoConfiguration.class);
 
 	@Bean
 	@ConditionalOnMissingBean
-	ConfiguredPolicies rateLimitPolicies(RateLimitProperties properties) {
-		return new PolicyReader(properties).readPolicies();
+	ConfiguredPolicies rateLimitPolicies(RateLimitProperties properties, Environment environment) {
+		return new PolicyReader(properties, environment).readPolicies();
 	}
 
 	/**
@@ -82,7 +82,8 @@ public final class RateLimitAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean
-		UnifiedJedis rateLimitJedis(RedisProperties properties, Environment environment) {
+		UnifiedJedis rateLimitJedis(RateLimitProperties rateLimitProperties, Environment environment) {
+			RedisProperties properties = rateLimitProperties.redis();
 			if (properties.timeout().compareTo(SHORTEST_TIMEOUT) < 0
 					|| properties.timeout().compareTo(LONGEST_TIMEOUT) > 0) {
 				throw new InvalidConfigurationPropertyValueException("ratelimit.redis.timeout", properties.timeout(),

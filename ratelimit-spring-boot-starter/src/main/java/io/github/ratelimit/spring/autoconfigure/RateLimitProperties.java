@@ -11,10 +11,12 @@ import io.github.ratelimit.spring.web.HeaderStyle;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Properties below {@code ratelimit}.
+ * Properties below {@code ratelimit}. One that does not exist stops the start: it is a
+ * limit misspelt.
  *
  * @param enabled whether requests are limited at all
  * @param keyPrefix what the names of all Redis keys start with: letters, digits, dots,
@@ -22,13 +24,15 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param defaultIdentifiers by what requests are identified where a policy does not say:
  * ip, user, header:NAME, global, or several of them joined by plus signs
  * @param policies policies by name
+ * @param redis the server that counts are kept on; without a host or URL that of
+ * spring.data.redis
  * @param headers which headers tell clients how their limits stand
  * @since 0.1
  */
-@ConfigurationProperties("ratelimit")
+@ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
 public record RateLimitProperties(@DefaultValue("true") boolean enabled, @DefaultValue("ratelimit") String keyPrefix,
 		@DefaultValue("ip") List<String> defaultIdentifiers, @DefaultValue Map<String, PolicyProperties> policies,
-		@DefaultValue Headers headers) {
+		@NestedConfigurationProperty @DefaultValue RedisProperties redis, @DefaultValue Headers headers) {
 
 	/**
 	 * A set of limits that are enforced together.
@@ -47,13 +51,15 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * @param previousWeight weight of the window before, from 0 to 1; an option of
 	 * sliding-window-counter
 	 * @param rounding how the estimate is rounded; an option of sliding-window-counter
+	 * @param metadata whether the metadata of requests is kept; an option of sliding-log
 	 * @param burst how many tokens are kept at most; an option of token-bucket
 	 */
 	public record PolicyProperties(@DefaultValue List<String> limits, @DefaultValue("sliding-log") String algorithm,
 			@DefaultValue List<String> identifiers, @DefaultValue List<String> paths, @DefaultValue("1") long cost,
 			@DefaultValue List<RouteProperties> routes, @DefaultValue("false") boolean countDenied,
 			@Nullable Integer retain, @Nullable ZoneId zone, @Nullable Duration precision,
-			@Nullable Double previousWeight, @Nullable Rounding rounding, @Nullable Long burst) {
+			@Nullable Double previousWeight, @Nullable Rounding rounding, @Nullable Boolean metadata,
+			@Nullable Long burst) {
 
 	}
 

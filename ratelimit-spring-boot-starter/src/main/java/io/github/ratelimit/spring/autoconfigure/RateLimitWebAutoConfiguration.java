@@ -24,6 +24,7 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Fallback;
+import org.springframework.core.env.Environment;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.util.pattern.PathPatternParser;
 
@@ -52,24 +53,26 @@ public final class RateLimitWebAutoConfiguration {
 	@ConditionalOnMissingBean
 	@Fallback
 	ServletPolicyEnforcer rateLimitPolicyEnforcer(RateLimiter limiter, RateLimitProperties properties,
-			ConfiguredPolicies policies, ObjectProvider<JsonMapper> jsonMapper) {
+			ConfiguredPolicies policies, ObjectProvider<JsonMapper> jsonMapper, Environment environment) {
 		ServletPolicyEnforcer enforcer = new ServletPolicyEnforcer(limiter, properties.headers().styles(),
 				jsonMapper.getIfAvailable(JsonMapper::shared));
-		requireKnown(enforcer, "ratelimit.default-identifiers", policies.defaultIdentifiers());
+		requireKnown(enforcer, environment, "ratelimit.default-identifiers", policies.defaultIdentifiers());
 		policies.policies()
-			.forEach((name, policy) -> requireKnown(enforcer, PolicyReader.property(name, ".identifiers"),
+			.forEach((name, policy) -> requireKnown(enforcer, environment, PolicyReader.property(name, ".identifiers"),
 					policy.identifiers()));
 		return enforcer;
 	}
 
-	private static void requireKnown(ServletPolicyEnforcer enforcer, String property, List<String> identifiers) {
+	private static void requireKnown(ServletPolicyEnforcer enforcer, Environment environment, String property,
+			List<String> identifiers) {
 		for (int i = 0; i < identifiers.size(); i++) {
 			try {
 				enforcer.requireKnown(identifiers.get(i));
 			}
 			catch (IllegalArgumentException ex) {
-				throw new InvalidConfigurationPropertyValueException(property + "[" + i + "]", identifiers.get(i),
-						ex.getMessage(), ex);
+				throw new InvalidConfigurationPropertyValueException(
+						new ListPropertyNames(environment).element(property, i), identifiers.get(i), ex.getMessage(),
+						ex);
 			}
 		}
 	}
@@ -77,17 +80,21 @@ public final class RateLimitWebAutoConfiguration {
 	@Bean
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeSecurity(ServletPolicyEnforcer enforcer,
 			RateLimitProperties properties, ConfiguredPolicies policies,
-			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser) {
+			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
 		return registration("rateLimitFilterBeforeSecurity", BEFORE_SECURITY, enforcer,
-				pathPolicies(properties, policies, parser).stream().filter((policy) -> !policy.needsUser()).toList());
+				pathPolicies(properties, policies, parser, environment).stream()
+					.filter((policy) -> !policy.needsUser())
+					.toList());
 	}
 
 	@Bean
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterAfterSecurity(ServletPolicyEnforcer enforcer,
 			RateLimitProperties properties, ConfiguredPolicies policies,
-			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser) {
+			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
 		return registration("rateLimitFilterAfterSecurity", AFTER_SECURITY, enforcer,
-				pathPolicies(properties, policies, parser).stream().filter(PathPolicy::needsUser).toList());
+				pathPolicies(properties, policies, parser, environment).stream()
+					.filter(PathPolicy::needsUser)
+					.toList());
 	}
 
 	@Bean
@@ -97,8 +104,8 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	private static List<PathPolicy> pathPolicies(RateLimitProperties properties, ConfiguredPolicies policies,
-			ObjectProvider<PathPatternParser> parser) {
-		return new PolicyReader(properties).readPathPolicies(policies,
+			ObjectProvider<PathPatternParser> parser, Environment environment) {
+		return new PolicyReader(properties, environment).readPathPolicies(policies,
 				parser.getIfAvailable(() -> PathPatternParser.defaultInstance));
 	}
 

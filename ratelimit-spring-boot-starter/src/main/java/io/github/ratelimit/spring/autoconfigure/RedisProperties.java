@@ -4,12 +4,10 @@ import java.time.Duration;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Properties below {@code ratelimit.redis}: the server that counts are kept on. Without a
- * host or URL the server of {@code spring.data.redis} is used.
+ * Properties below {@code ratelimit.redis}: the server that counts are kept on.
  *
  * @param url URL of the server, such as redis://user:password@example.com:6379/0; instead
  * of host, port, username, password and database
@@ -22,7 +20,6 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param timeout time within which a decision is made; requests are allowed after it
  * @since 0.1
  */
-@ConfigurationProperties("ratelimit.redis")
 public record RedisProperties(@Nullable String url, @Nullable String host, @DefaultValue("6379") int port,
 		@Nullable String username, @Nullable String password, @DefaultValue("0") int database, @DefaultValue Ssl ssl,
 		@DefaultValue("100ms") Duration timeout) {

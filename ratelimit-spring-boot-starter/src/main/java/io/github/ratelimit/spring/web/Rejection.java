@@ -16,10 +16,12 @@ import org.springframework.http.MediaType;
 
 /**
  * Answers a denied request: status 429 (RFC 6585), {@code Retry-After}, and a problem
- * body (RFC 9457) of the type {@code quota-exceeded} that
- * draft-ietf-httpapi-ratelimit-headers defines.
+ * body (RFC 9457) of the type {@code quota-exceeded}, or {@code abnormal-usage-detected}
+ * for a block, that draft-ietf-httpapi-ratelimit-headers defines.
  */
 final class Rejection {
+
+	private static final String TYPES = "https://iana.org/assignments/http-problem-types#";
 
 	private final JsonMapper jsonMapper;
 
@@ -60,8 +62,10 @@ final class Rejection {
 
 	private static Map<String, Object> problem(Decision decision) {
 		Map<String, Object> problem = new LinkedHashMap<>();
-		problem.put("type", "https://iana.org/assignments/http-problem-types#quota-exceeded");
-		problem.put("title", "Request cannot be satisfied as assigned quota has been exceeded");
+		boolean blocked = decision.blockedFor() != null;
+		problem.put("type", TYPES + (blocked ? "abnormal-usage-detected" : "quota-exceeded"));
+		problem.put("title", blocked ? "Request not satisfied due to detection of abnormal request pattern"
+				: "Request cannot be satisfied as assigned quota has been exceeded");
 		problem.put("status", HttpStatus.TOO_MANY_REQUESTS.value());
 		problem.put("violated-policies", decision.violated().stream().map(RequestStatuses::name).distinct().toList());
 		return problem;

@@ -5,6 +5,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
@@ -27,7 +28,7 @@ class FailureAnalysisTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
 			textBlock = """
-					ratelimit.policies.api.limits=often    | ratelimit.policies.api.limits[0] | often   | Invalid limit (often): must be quota/window
+					ratelimit.policies.api.limits=often    | ratelimit.policies.api.limits | often   | Invalid limit (often): must be quota/window
 					ratelimit.default-identifiers=address  | ratelimit.default-identifiers[0] | address | Invalid identifier (address): must be ip, user
 					ratelimit.redis.url=nonsense           | ratelimit.redis.url              | nonsense | Must be a URL such as redis://
 					""")
@@ -41,6 +42,17 @@ class FailureAnalysisTests {
 	}
 
 	@Test
+	void descriptionNamesOriginOfTextThatReplacesAList(CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
+				"spring.config.location=classpath:/io/github/ratelimit/spring/autoconfigure/wrong.yml",
+				"ratelimit.policies.api.limits=5/s,seldom"));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("Invalid value '5/s,seldom' for configuration property 'ratelimit.policies.api.limits'")
+			.contains("\"commandLineArgs\"")
+			.contains("Invalid limit (seldom): must be quota/window");
+	}
+
+	@Test
 	void descriptionNamesOriginOfValue(CapturedOutput output) {
 		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
 				"spring.config.location=classpath:/io/github/ratelimit/spring/autoconfigure/wrong.yml"));
@@ -48,6 +60,16 @@ class FailureAnalysisTests {
 			.contains("Invalid value 'often' for configuration property 'ratelimit.policies.api.limits[1]'")
 			.contains("wrong.yml] - 4:")
 			.contains("Invalid limit (often): must be quota/window");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.policies.api.path=/api/**", "ratelimit.policy.api.limits=10/s",
+			"ratelimit.redis.hots=localhost", "ratelimit.enable=false" })
+	void propertyThatDoesNotExistStopsTheStart(String argument, CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
+				"ratelimit.policies.api.limits=10/s", argument));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("The elements [%s] were left unbound.".formatted(argument.substring(0, argument.indexOf('='))));
 	}
 
 	@Test

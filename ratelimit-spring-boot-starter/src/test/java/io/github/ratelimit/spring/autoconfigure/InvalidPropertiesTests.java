@@ -142,8 +142,40 @@ class InvalidPropertiesTests {
 	@Test
 	void startFailsWhenNameOfPolicyCannotBeSent() {
 		assertRefused("ratelimit.policies[größe].limits", List.of("10/s"),
-				"Invalid policy name (größe): must be 1 to 128 printable ASCII characters.",
+				"Invalid policy name (größe): must be 1 to 128 printable ASCII characters other than '/'.",
 				"ratelimit.policies[größe].limits=10/s");
+	}
+
+	@Test
+	void startFailsWhenOptionBelongsToAnotherAlgorithm() {
+		assertRefused("ratelimit.policies.api.burst", 5L,
+				"Is an option of token-bucket, but the algorithm is sliding-log.", "ratelimit.policies.api.limits=10/s",
+				"ratelimit.policies.api.burst=5");
+		assertRefused("ratelimit.policies.api.precision", Duration.ofSeconds(1),
+				"Is an option of sliding-window, but the algorithm is fixed-window.",
+				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.algorithm=fixed-window",
+				"ratelimit.policies.api.precision=1s");
+	}
+
+	@Test
+	void startFailsWhenOptionIsOutOfRange() {
+		assertRefused("ratelimit.policies.api.burst", 0L, "Invalid burst (0): must be between 1 and 94906265.",
+				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.algorithm=token-bucket",
+				"ratelimit.policies.api.burst=0");
+		assertRefused("ratelimit.policies.api.retain", 0, "Invalid retain (0): must be between 1 and 1000 windows.",
+				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.algorithm=fixed-window",
+				"ratelimit.policies.api.retain=0");
+		assertRefused("ratelimit.policies.api.previous-weight", 1.5,
+				"Invalid previous weight (1.5): must be between 0 and 1.", "ratelimit.policies.api.limits=10/s",
+				"ratelimit.policies.api.algorithm=sliding-tail", "ratelimit.policies.api.previous-weight=1.5");
+	}
+
+	@Test
+	void startFailsWhenAlgorithmDoesNotSupportLimits() {
+		assertRefused("ratelimit.policies.api.burst", 5L,
+				"Invalid burst (5): the policy must have one limit, not [10/s, 100/m].",
+				"ratelimit.policies.api.limits=10/s,100/m", "ratelimit.policies.api.algorithm=token-bucket",
+				"ratelimit.policies.api.burst=5");
 	}
 
 	@Test

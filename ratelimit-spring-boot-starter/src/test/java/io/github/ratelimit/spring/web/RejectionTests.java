@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.web;
 
 import java.io.UnsupportedEncodingException;
+import java.time.Duration;
 import java.util.List;
 
 import io.github.ratelimit.Decision;
@@ -54,6 +55,18 @@ class RejectionTests {
 				"title":"Request cannot be satisfied as assigned quota has been exceeded",\
 				"status":429,"violated-policies":["a \\"b\\" \\\\/s"]}""");
 		assertThat(response.getContentLength()).isEqualTo(response.getContentAsByteArray().length);
+	}
+
+	@Test
+	void blockIsAnotherTypeOfProblem() throws UnsupportedEncodingException {
+		MockHttpServletResponse response = new MockHttpServletResponse();
+		new Rejection(JsonMapper.shared()).write(new Decision(false, List.of(), Duration.ofMillis(90_001)), response);
+		assertThat(response.getStatus()).isEqualTo(429);
+		assertThat(response.getHeader("Retry-After")).isEqualTo("91");
+		assertThat(response.getContentAsString()).isEqualTo("""
+				{"type":"https://iana.org/assignments/http-problem-types#abnormal-usage-detected",\
+				"title":"Request not satisfied due to detection of abnormal request pattern",\
+				"status":429,"violated-policies":[]}""");
 	}
 
 	@Test
