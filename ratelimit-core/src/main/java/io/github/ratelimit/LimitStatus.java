@@ -13,11 +13,12 @@ import org.jspecify.annotations.Nullable;
  * @param policy the policy that the limit belongs to
  * @param identifier who was counted
  * @param limit the limit
- * @param remaining what is left now, from 0 to the quota
+ * @param remaining what is left now, from 0 to the quota, or to the burst of a
+ * {@code token-bucket}
  * @param resetAfter time until more quota arrives; zero if nothing is used
  * @param retryAfter the shortest time after which this limit alone would allow the same
  * cost; zero if it allows it now, {@code null} if it never will, because the cost is more
- * than the quota
+ * than could ever be left
  * @since 0.1
  */
 public record LimitStatus(Policy policy, Identifier identifier, Limit limit, long remaining, Duration resetAfter,

@@ -19,6 +19,11 @@ import java.util.Set;
 public record RateLimitRequest(List<Charge> charges, String metadata) {
 
 	/**
+	 * Largest number of identifiers in all charges together.
+	 */
+	public static final int MAX_IDENTIFIERS = 1000;
+
+	/**
 	 * Longest metadata, in characters.
 	 */
 	public static final int MAX_METADATA_LENGTH = 256;
@@ -26,7 +31,8 @@ public record RateLimitRequest(List<Charge> charges, String metadata) {
 	/**
 	 * Creates a request.
 	 * @throws IllegalArgumentException if there is no charge, or there are two for
-	 * policies of the same name, or the metadata is too long
+	 * policies of the same name, there are too many identifiers, or the metadata is too
+	 * long
 	 */
 	public RateLimitRequest {
 		charges = List.copyOf(charges);
@@ -36,6 +42,11 @@ public record RateLimitRequest(List<Charge> charges, String metadata) {
 		}
 		if (charges.isEmpty()) {
 			throw new IllegalArgumentException("Invalid request: there must be at least one policy to check.");
+		}
+		int identifiers = charges.stream().mapToInt((charge) -> charge.identifiers().size()).sum();
+		if (identifiers > MAX_IDENTIFIERS) {
+			throw new IllegalArgumentException("Invalid request (%d identifiers): there must be at most %d."
+				.formatted(identifiers, MAX_IDENTIFIERS));
 		}
 		if (charges.size() > 1) {
 			Set<String> names = new HashSet<>();

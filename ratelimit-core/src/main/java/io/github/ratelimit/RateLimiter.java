@@ -32,6 +32,10 @@ public interface RateLimiter {
 	/**
 	 * Gives back the cost of a request that was allowed before. What is given back is
 	 * never more than was used, and never keeps a count alive for longer.
+	 * <p>
+	 * Refund soon: what is given back is what was used last, in the present window. If
+	 * the request was an earlier one, later requests take its place sooner than the bound
+	 * of the algorithm says.
 	 * @param request the request, with the costs to give back
 	 * @throws StoreException if the store did not answer; the cost may or may not have
 	 * been given back

@@ -1,6 +1,7 @@
 package io.github.ratelimit;
 
 import java.util.List;
+import java.util.stream.IntStream;
 
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
@@ -16,6 +17,15 @@ class RateLimitRequestTests {
 	private static final Identifier ADDRESS = Identifier.ip("203.0.113.7");
 
 	private final Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("10/s"));
+
+	@Test
+	void tooManyIdentifiersAreRefused() {
+		List<Identifier> identifiers = IntStream.range(0, 1001).mapToObj((i) -> Identifier.user("user" + i)).toList();
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> RateLimitRequest
+				.of(new Charge(Policy.of("api", new FixedWindow(), Limit.parse("1/s")), identifiers, 1)))
+			.withMessage("Invalid request (1001 identifiers): there must be at most 1000.");
+	}
 
 	@Test
 	void requestOnOnePolicyCostsOne() {

@@ -97,7 +97,8 @@ final class BucketMeter implements Meter {
 			return 0;
 		}
 		// About so many, and then exactly.
-		long remaining = capacity - (long) ((double) (this.empty[limit] - this.now) / window(limit) * quota(limit));
+		long remaining = capacity - (long) ((this.empty[limit] - this.now + (double) this.part[limit] / quota(limit))
+				/ window(limit) * quota(limit));
 		remaining = Math.max(0, Math.min(capacity, remaining));
 		while (remaining < capacity && retryAfter(limit, remaining + 1) == 0) {
 			remaining++;

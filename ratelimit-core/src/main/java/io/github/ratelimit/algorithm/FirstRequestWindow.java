@@ -7,6 +7,7 @@ import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Meter;
 import io.github.ratelimit.MeterState;
+import io.github.ratelimit.algorithm.WindowCounterMeter.Window;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,7 +52,8 @@ public record FirstRequestWindow() implements Algorithm {
 
 	@Override
 	public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
-		return new WindowCounterMeter(limits, state, nowMicros, 1, (limit, now) -> now + limit.windowMicros());
+		return new WindowCounterMeter(limits, state, nowMicros, 1,
+				(limit, now) -> new Window(now, now + limit.windowMicros()));
 	}
 
 }

@@ -12,6 +12,7 @@ import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Meter;
 import io.github.ratelimit.MeterState;
+import io.github.ratelimit.algorithm.WindowCounterMeter.Window;
 import org.jspecify.annotations.Nullable;
 
 import static java.time.Instant.EPOCH;
@@ -21,12 +22,15 @@ import static java.time.Instant.EPOCH;
  * minute. The cheapest algorithm, with one counter for each limit.
  * <p>
  * Windows of whole days begin at midnight of a time zone; days of 23 and 25 hours are one
- * day. Past windows can be kept, to be read back as a series.
+ * day. Redis is told by the application when midnight is; an application whose clock is
+ * off by more than two windows gets windows of UTC. Past windows can be kept, to be read
+ * back as a series.
  * <p>
  * <b>Bound:</b> in any stretch of time as long as the window, at most twice the quota is
  * admitted: all of it at the end of one window and again at the start of the next. Within
  * a window the count is exact, and nothing is denied too early. If the clock is set back,
- * a count lasts for at most one window from then.
+ * a count lasts for at most one window from then; the windows after it are not aligned as
+ * long as each of them is used.
  * <p>
  * From "Introduction to rate limiting with Redis, part 1" (Josiah Carlson, 2014) and
  * "Rate Limiting: Fixed Window Counters" (2018).
@@ -82,6 +86,15 @@ public record FixedWindow(int retain, ZoneId zone) implements Algorithm {
 	}
 
 	@Override
+	public void requireSupported(List<Limit> limits) {
+		if (!isUtc() && limits.stream().noneMatch(this::isCalendar)) {
+			throw new IllegalArgumentException(
+					"Invalid zone (%s): has no effect, because no window of %s is whole days.".formatted(this.zone,
+							limits));
+		}
+	}
+
+	@Override
 	public List<String> options(List<Limit> limits, long nowMicros) {
 		List<String> options = new ArrayList<>();
 		options.add(Integer.toString(this.retain));
@@ -106,12 +119,23 @@ public record FixedWindow(int retain, ZoneId zone) implements Algorithm {
 
 	@Override
 	public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
-		return new WindowCounterMeter(limits, state, nowMicros, this.retain, (limit, now) -> isCalendar(limit)
-				? calendarEnd(limit, now, 0) : now - now % limit.windowMicros() + limit.windowMicros());
+		return new WindowCounterMeter(limits, state, nowMicros, this.retain, this::window);
+	}
+
+	private Window window(Limit limit, long now) {
+		if (isCalendar(limit)) {
+			return new Window(calendarEnd(limit, now, -1), calendarEnd(limit, now, 0));
+		}
+		long start = now - now % limit.windowMicros();
+		return new Window(start, start + limit.windowMicros());
 	}
 
 	private boolean isCalendar(Limit limit) {
-		return limit.windowMicros() % DAY_MICROS == 0 && !this.zone.normalized().equals(ZoneOffset.UTC);
+		return limit.windowMicros() % DAY_MICROS == 0 && !isUtc();
+	}
+
+	private boolean isUtc() {
+		return this.zone.normalized().equals(ZoneOffset.UTC);
 	}
 
 	/** End of the window of whole days that is some windows after that of the time. */

@@ -28,9 +28,10 @@ import org.jspecify.annotations.Nullable;
 public record SlidingLog(boolean metadata) implements Algorithm {
 
 	/**
-	 * Largest quota of a limit, 2<sup>38</sup>.
+	 * Largest quota of a limit: the whole log is read for each decision, and a request of
+	 * cost 1 is 12 bytes of it. {@link SlidingWindow} counts to more.
 	 */
-	public static final long MAX_QUOTA = 1L << 38;
+	public static final long MAX_QUOTA = 100_000;
 
 	/**
 	 * Creates the algorithm that keeps no metadata.

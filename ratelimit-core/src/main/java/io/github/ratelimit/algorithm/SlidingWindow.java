@@ -28,6 +28,11 @@ import org.jspecify.annotations.Nullable;
 public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 
 	/**
+	 * Largest quota of a limit, 2<sup>38</sup>.
+	 */
+	public static final long MAX_QUOTA = 1L << 38;
+
+	/**
 	 * Largest number of sub-windows that may be in use at a time.
 	 */
 	public static final int MAX_SUB_WINDOWS = 10_000;
@@ -70,7 +75,7 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 
 	@Override
 	public long maxQuota() {
-		return SlidingLog.MAX_QUOTA;
+		return MAX_QUOTA;
 	}
 
 	@Override

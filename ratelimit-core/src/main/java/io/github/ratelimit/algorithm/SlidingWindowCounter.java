@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * <b>Bound:</b> in any stretch of time as long as the window, just under twice the quota
  * is admitted at worst; near the quota for steady traffic. Because it estimates, it may
- * deny too early. If the clock is set back, the present count counts for the present
- * window.
+ * deny too early. If the clock is set back, both counts are those of the present window
+ * and the one before it.
  * <p>
  * From "Rate Limiting: Sliding Tail" (2018).
  *

@@ -57,6 +57,7 @@ final class SlidingWindowCounterMeter implements Meter {
 			}
 			else if (storedStart > start) {
 				// The clock was set back.
+				this.previous[i] = state(state, 3 * i + 1);
 				this.current[i] = state(state, 3 * i + 2);
 				this.corrected = true;
 			}

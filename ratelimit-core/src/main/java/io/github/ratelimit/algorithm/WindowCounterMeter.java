@@ -20,11 +20,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class WindowCounterMeter implements Meter {
 
-	/** Finds the end of a window that the present time is in. */
-	@FunctionalInterface
-	interface WindowEnd {
+	/** Where a window that the present time is in starts and ends. */
+	record Window(long start, long end) {
 
-		long find(Limit limit, long now);
+	}
+
+	/** Finds the window that the present time is in. */
+	@FunctionalInterface
+	interface Windows {
+
+		Window find(Limit limit, long now);
 
 	}
 
@@ -41,7 +46,7 @@ final class WindowCounterMeter implements Meter {
 
 	private boolean corrected;
 
-	WindowCounterMeter(List<Limit> limits, @Nullable MeterState stored, long now, int retain, WindowEnd windowEnd) {
+	WindowCounterMeter(List<Limit> limits, @Nullable MeterState stored, long now, int retain, Windows windows) {
 		long[] state = (stored != null) ? stored.numbers() : null;
 		this.limits = limits;
 		this.now = now;
@@ -54,18 +59,23 @@ final class WindowCounterMeter implements Meter {
 		}
 		for (int i = 0; i < limits.size(); i++) {
 			int present = retain * i;
-			long window = limits.get(i).windowMicros();
-			long end = windowEnd.find(limits.get(i), now);
-			if (this.counts[present] > 0 && this.ends[present] > Math.max(end, now + window)) {
+			long length = limits.get(i).windowMicros();
+			Window window = windows.find(limits.get(i), now);
+			if (this.counts[present] > 0 && this.ends[present] > Math.max(window.end, now + length)) {
 				// The clock was set back: the count lasts one window, not until the
 				// clock has caught up.
-				this.ends[present] = now + window;
+				this.ends[present] = now + length;
 				this.corrected = true;
 			}
-			if (this.counts[present] == 0 || this.ends[present] <= now) {
-				begin(present, end);
+			if (this.counts[present] == 0) {
+				this.ends[present] = window.end;
 			}
-			forget(present, this.ends[present] - retain * window);
+			else if (this.ends[present] <= now) {
+				// A window that was corrected does not end where another starts: the
+				// next is as long as any, or three quotas would fit into one window.
+				begin(present, (this.ends[present] > window.start) ? this.ends[present] + length : window.end);
+			}
+			forget(present, this.ends[present] - retain * length);
 		}
 	}
 
@@ -82,11 +92,9 @@ final class WindowCounterMeter implements Meter {
 	}
 
 	private void begin(int present, long end) {
-		if (this.counts[present] > 0) {
-			for (int k = present + this.retain - 1; k > present; k--) {
-				this.ends[k] = this.ends[k - 1];
-				this.counts[k] = this.counts[k - 1];
-			}
+		for (int k = present + this.retain - 1; k > present; k--) {
+			this.ends[k] = this.ends[k - 1];
+			this.counts[k] = this.counts[k - 1];
 		}
 		this.ends[present] = end;
 		this.counts[present] = 0;

@@ -32,9 +32,9 @@ import org.jspecify.annotations.Nullable;
  * A rate limiter that keeps its counts in the memory of this process, for tests and for a
  * single instance. It decides exactly as the store in Redis does.
  * <p>
- * One request is decided at a time. Counts that no longer matter are swept away when the
- * number of counts has doubled since the last sweep, so that memory follows the number of
- * identifiers that are active.
+ * One request is decided at a time. Counts that no longer matter are swept away after as
+ * many requests as there are counts, so that memory follows the number of identifiers
+ * that are active.
  *
  * @since 0.1
  */
@@ -52,7 +52,7 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 
 	private final MemoryBlocks blocks = new MemoryBlocks();
 
-	private int nextSweep = SMALLEST_SWEEP;
+	private int savesUntilSweep = SMALLEST_SWEEP;
 
 	/**
 	 * Creates an empty rate limiter.
@@ -246,9 +246,10 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 			return;
 		}
 		this.entries.put(part.key, new Entry(part.meter.state(), now + ttl));
-		if (this.entries.size() > this.nextSweep) {
+		this.savesUntilSweep--;
+		if (this.savesUntilSweep == 0) {
 			this.entries.values().removeIf((entry) -> entry.expiresAt <= now);
-			this.nextSweep = Math.max(SMALLEST_SWEEP, 2 * this.entries.size());
+			this.savesUntilSweep = Math.max(SMALLEST_SWEEP, this.entries.size());
 		}
 	}
 

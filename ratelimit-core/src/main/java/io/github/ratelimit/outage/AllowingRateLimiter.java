@@ -14,8 +14,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Allows requests while the store fails, and says so in the log: once when it fails and
- * once when it answers again. Such a decision has no statuses, because the numbers are
- * not known.
+ * once when it allows a request again. That it denies one proves nothing, because it then
+ * only reads, as a full or read-only Redis still does. Such a decision has no statuses,
+ * because the numbers are not known.
  * <p>
  * A reset passes the failure on, because whoever asks for it must know.
  *
@@ -43,7 +44,9 @@ public final class AllowingRateLimiter implements RateLimiter {
 	public Decision tryAcquire(RateLimitRequest request) {
 		try {
 			Decision decision = this.store.tryAcquire(request);
-			answered();
+			if (decision.allowed()) {
+				answered();
+			}
 			return decision;
 		}
 		catch (StoreException ex) {
@@ -54,9 +57,7 @@ public final class AllowingRateLimiter implements RateLimiter {
 	@Override
 	public Decision peek(RateLimitRequest request) {
 		try {
-			Decision decision = this.store.peek(request);
-			answered();
-			return decision;
+			return this.store.peek(request);
 		}
 		catch (StoreException ex) {
 			return failed(ex);
@@ -67,7 +68,6 @@ public final class AllowingRateLimiter implements RateLimiter {
 	public void refund(RateLimitRequest request) {
 		try {
 			this.store.refund(request);
-			answered();
 		}
 		catch (StoreException ex) {
 			failed(ex);

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -51,6 +52,9 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	 */
 	public static final String DEFAULT_KEY_PREFIX = "ratelimit";
 
+	private static final Set<String> CLUSTER_CLIENTS = Set.of("redis.clients.jedis.JedisCluster",
+			"redis.clients.jedis.RedisClusterClient");
+
 	private final UnifiedJedis jedis;
 
 	private final RedisKeys keys;
@@ -76,6 +80,7 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	 * Creates a rate limiter with the default key prefix.
 	 * @param jedis the client, which remains the caller's to close
 	 * @return a new rate limiter
+	 * @throws IllegalArgumentException if the client is one of a cluster
 	 */
 	public static RedisRateLimiter of(UnifiedJedis jedis) {
 		return of(jedis, DEFAULT_KEY_PREFIX);
@@ -87,10 +92,22 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	 * @param keyPrefix what the names of all Redis keys start with: 1 to 64 letters,
 	 * digits, dots, underscores, colons and hyphens
 	 * @return a new rate limiter
-	 * @throws IllegalArgumentException if the prefix is invalid
+	 * @throws IllegalArgumentException if the prefix is invalid, or the client is one of
+	 * a cluster
 	 */
 	public static RedisRateLimiter of(UnifiedJedis jedis, String keyPrefix) {
+		requireSingleServer(jedis);
 		return new RedisRateLimiter(jedis, new RedisKeys(keyPrefix), InstantSource.system(), false);
+	}
+
+	/** By name, because no client of a cluster exists in every version of Jedis. */
+	private static void requireSingleServer(UnifiedJedis jedis) {
+		for (Class<?> type = jedis.getClass(); type != null; type = type.getSuperclass()) {
+			if (CLUSTER_CLIENTS.contains(type.getName())) {
+				throw new IllegalArgumentException(
+						"Invalid client (%s): a cluster is not supported yet.".formatted(type.getSimpleName()));
+			}
+		}
 	}
 
 	/**

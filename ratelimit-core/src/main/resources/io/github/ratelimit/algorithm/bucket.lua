@@ -89,7 +89,7 @@ algorithms['bucket'] = {
             return 0
         end
         -- About so many, and then exactly.
-        local remaining = capacity - math.floor((meter.empty[i] - meter.now) / window * quota)
+        local remaining = capacity - math.floor((meter.empty[i] - meter.now + meter.part[i] / quota) / window * quota)
         remaining = math.max(0, math.min(capacity, remaining))
         while remaining < capacity and retry_after(meter, i, remaining + 1) == 0 do
             remaining = remaining + 1

@@ -54,7 +54,7 @@ algorithms['sliding-window-counter'] = {
                 meter.previous[i] = current
             elseif stored > start then
                 -- The clock was set back.
-                meter.current[i] = current
+                meter.previous[i], meter.current[i] = previous, current
                 meter.corrected = true
             end
         end

@@ -7,26 +7,30 @@
 
 local MAX_COUNT = 2 ^ 53 - 1
 
--- End of a window of the limit that the present time is in, and where the options of the next limit are.
-local function window_end(meter, i, option)
-    local now, window, ends = meter.now, meter.windows[i], meter.options[option]
+-- A day of 25 hours is the longest window for its length.
+local LONGEST = 25 / 24
+
+-- Start and end of the window of the limit that the present time is in, and where the options of the next limit are.
+local function find_window(meter, i, option)
+    local now, length, ends = meter.now, meter.windows[i], meter.options[option]
     if ends < 0 then
-        return now + window, option + 1
+        return now, now + length, option + 1
     end
-    for e = option + 1, option + ends do
-        if meter.options[e] > now then
-            return meter.options[e], option + 1 + ends
+    for e = option + 2, option + ends do
+        local start, finish = meter.options[e - 1], meter.options[e]
+        -- The ends come by another clock, which may be far off.
+        if start <= now and now < finish and finish - now <= LONGEST * length then
+            return start, finish, option + 1 + ends
         end
     end
-    return now - now % window + window, option + 1 + ends
+    local start = now - now % length
+    return start, start + length, option + 1 + ends
 end
 
 local function begin(meter, present, finish)
-    if meter.counts[present] > 0 then
-        for k = present + meter.retain - 1, present + 1, -1 do
-            meter.ends[k] = meter.ends[k - 1]
-            meter.counts[k] = meter.counts[k - 1]
-        end
+    for k = present + meter.retain - 1, present + 1, -1 do
+        meter.ends[k] = meter.ends[k - 1]
+        meter.counts[k] = meter.counts[k - 1]
     end
     meter.ends[present] = finish
     meter.counts[present] = 0
@@ -56,18 +60,22 @@ algorithms['window-counter'] = {
         local option = 2
         for i = 1, #meter.windows do
             local present = retain * (i - 1) + 1
-            local window = meter.windows[i]
-            local finish
-            finish, option = window_end(meter, i, option)
-            if meter.counts[present] > 0 and meter.ends[present] > math.max(finish, now + window) then
+            local length = meter.windows[i]
+            local start, finish
+            start, finish, option = find_window(meter, i, option)
+            if meter.counts[present] > 0 and meter.ends[present] > math.max(finish, now + length) then
                 -- The clock was set back: the count lasts one window, not until the clock has caught up.
-                meter.ends[present] = now + window
+                meter.ends[present] = now + length
                 meter.corrected = true
             end
-            if meter.counts[present] == 0 or meter.ends[present] <= now then
-                begin(meter, present, finish)
+            if meter.counts[present] == 0 then
+                meter.ends[present] = finish
+            elseif meter.ends[present] <= now then
+                -- A window that was corrected does not end where another starts: the next is as long as any, or three
+                -- quotas would fit into one window.
+                begin(meter, present, meter.ends[present] > start and meter.ends[present] + length or finish)
             end
-            forget(meter, present, meter.ends[present] - retain * window)
+            forget(meter, present, meter.ends[present] - retain * length)
         end
     end,
 

@@ -1,6 +1,10 @@
 package io.github.ratelimit.algorithm;
 
 import java.time.Duration;
+import java.time.OffsetDateTime;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.List;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -11,8 +15,11 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.test.ManualClock;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 class FixedWindowTests {
 
@@ -28,6 +35,49 @@ class FixedWindowTests {
 	void windowsEndAtFullMinutesAndHours() {
 		assertThat(this.limiter.tryAcquire(this.policy, ALICE).statuses()).extracting(LimitStatus::resetAfter)
 			.containsExactly(Duration.ofSeconds(10), Duration.ofSeconds(59 * 60 + 10));
+	}
+
+	@Test
+	void noWindowIsShorterThanTheOthersAfterTheClockWasSetBack() {
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("10/s"));
+		this.clock.set("2026-03-01T12:00:01.001Z");
+		this.limiter.tryAcquire(policy, ALICE);
+		this.clock.set("2026-03-01T12:00:00.996Z");
+		long admitted = 0;
+		for (String time : List.of("1.991", "1.996", "2.000", "2.001")) {
+			this.clock.set("2026-03-01T12:00:0" + time + "Z");
+			while (this.limiter.tryAcquire(policy, ALICE).allowed()) {
+				admitted++;
+			}
+		}
+		assertThat(admitted).isLessThanOrEqualTo(20);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "2026-03-28T23:30:00+01:00, 30", "2026-03-29T00:30:00+01:00, 1350", "2026-03-29T23:00:00+02:00, 60",
+			"2026-10-25T00:30:00+02:00, 1470", "2026-10-25T23:59:00+01:00, 1", "2026-07-01T12:00:00+02:00, 720" })
+	void dayOfAZoneEndsAtItsMidnight(String time, long minutes) {
+		this.clock.set(OffsetDateTime.parse(time).toInstant().toString());
+		Policy policy = Policy.of("api", new FixedWindow(1, ZoneId.of("Europe/Paris")), Limit.parse("5/d"),
+				Limit.parse("5/h"));
+		assertThat(this.limiter.tryAcquire(policy, ALICE).statuses()).extracting(LimitStatus::resetAfter)
+			.last()
+			.isEqualTo(Duration.ofMinutes(minutes));
+	}
+
+	@Test
+	void zoneWithoutADayIsRefused() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> Policy.of("api", new FixedWindow(1, ZoneId.of("Asia/Kolkata")), Limit.parse("1/h")))
+			.withMessage("Invalid zone (Asia/Kolkata): has no effect, because no window of [1/h] is whole days.");
+	}
+
+	@Test
+	void numberOfKeptWindowsOutOfRangeIsRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> new FixedWindow(0, ZoneOffset.UTC))
+			.withMessage("Invalid retain (0): must be between 1 and 1000 windows.");
+		assertThatIllegalArgumentException().isThrownBy(() -> new FixedWindow(1001, ZoneOffset.UTC))
+			.withMessage("Invalid retain (1001): must be between 1 and 1000 windows.");
 	}
 
 	@Test

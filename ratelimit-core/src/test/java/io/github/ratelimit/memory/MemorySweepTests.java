@@ -42,6 +42,21 @@ class MemorySweepTests {
 
 	@ParameterizedTest
 	@MethodSource("io.github.ratelimit.test.RateLimiterContract#algorithms")
+	void memoryOfABurstIsGivenBack(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/s"));
+		for (int i = 0; i < 20_000; i++) {
+			this.limiter.tryAcquire(policy, Identifier.user("user" + i));
+		}
+		assertThat(this.limiter.size()).isEqualTo(20_000);
+		for (int i = 0; i < 21_000; i++) {
+			this.clock.advance(Duration.ofSeconds(1));
+			this.limiter.tryAcquire(policy, Identifier.user("user" + i % 3));
+		}
+		assertThat(this.limiter.size()).isLessThan(10);
+	}
+
+	@ParameterizedTest
+	@MethodSource("io.github.ratelimit.test.RateLimiterContract#algorithms")
 	void countsThatMatterAreNotSwept(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("5/s"));
 		Policy daily = Policy.of("daily", algorithm, Limit.parse("5/s"), Limit.parse("7/d"));

@@ -1,0 +1,47 @@
+package io.github.ratelimit.algorithm;
+
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.test.ManualClock;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+class SlidingWindowCounterTests {
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private final ManualClock clock = new ManualClock("2026-03-01T12:00:00.900Z");
+
+	private final RateLimiter limiter = new MemoryRateLimiter(this.clock);
+
+	@Test
+	void clockThatIsSetBackOverAnEdgeMintsNoQuota() {
+		Policy policy = Policy.of("api", new SlidingWindowCounter(), Limit.parse("10/s"));
+		this.limiter.tryAcquire(policy, ALICE, 10);
+		this.clock.set("2026-03-01T12:00:01.010Z");
+		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
+		this.clock.set("2026-03-01T12:00:01.100Z");
+		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
+		this.clock.set("2026-03-01T12:00:00.999Z");
+		assertThat(this.limiter.tryAcquire(policy, ALICE, 10).allowed()).isFalse();
+		this.clock.set("2026-03-01T12:00:01Z");
+		assertThat(this.limiter.tryAcquire(policy, ALICE, 10).allowed()).isFalse();
+	}
+
+	@ParameterizedTest
+	@ValueSource(doubles = { -0.1, 1.1, Double.NaN })
+	void weightOutOfRangeIsRefused(double weight) {
+		assertThatIllegalArgumentException().isThrownBy(() -> new SlidingWindowCounter(weight, Rounding.NONE))
+			.withMessage("Invalid previous weight (" + weight + "): must be between 0 and 1.");
+	}
+
+}

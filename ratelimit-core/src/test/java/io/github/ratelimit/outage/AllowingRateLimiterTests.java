@@ -1,0 +1,110 @@
+package io.github.ratelimit.outage;
+
+import java.time.InstantSource;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class AllowingRateLimiterTests {
+
+	private static final Policy POLICY = Policy.of("api", new SlidingLog(), Limit.parse("1/d"));
+
+	private static final RateLimitRequest USED_UP = RateLimitRequest.of(POLICY, Identifier.user("alice"));
+
+	private static final RateLimitRequest NEW = RateLimitRequest.of(POLICY, Identifier.user("bob"));
+
+	private final Logger logger = (Logger) LoggerFactory.getLogger(AllowingRateLimiter.class);
+
+	private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+
+	private final FullStore store = new FullStore();
+
+	private final RateLimiter limiter = new AllowingRateLimiter(this.store);
+
+	@BeforeEach
+	void listen() {
+		this.log.start();
+		this.logger.addAppender(this.log);
+		this.limiter.tryAcquire(USED_UP);
+	}
+
+	@AfterEach
+	void stopListening() {
+		this.logger.detachAppender(this.log);
+	}
+
+	@Test
+	void storeThatCanOnlyBeReadFailsOnce() {
+		this.store.full = true;
+		for (int i = 0; i < 5; i++) {
+			assertThat(this.limiter.tryAcquire(NEW).allowed()).isTrue();
+			assertThat(this.limiter.tryAcquire(USED_UP).allowed()).isFalse();
+			assertThat(this.limiter.peek(NEW).allowed()).isTrue();
+		}
+		assertThat(this.log.list).extracting(ILoggingEvent::getLevel).containsExactly(Level.WARN);
+		this.store.full = false;
+		this.limiter.tryAcquire(NEW);
+		assertThat(this.log.list).extracting(ILoggingEvent::getLevel).containsExactly(Level.WARN, Level.INFO);
+	}
+
+	@Test
+	void warningNamesTheCause() {
+		this.store.full = true;
+		this.limiter.tryAcquire(NEW);
+		assertThat(this.log.list).extracting(ILoggingEvent::getFormattedMessage)
+			.containsExactly("The store failed: requests are allowed without limits until it answers. "
+					+ "cannot write: java.lang.IllegalStateException: OOM");
+		assertThat(this.log.list).extracting(ILoggingEvent::getThrowableProxy).containsOnlyNulls();
+	}
+
+	/** Answers as a Redis does that has no memory left. */
+	private static final class FullStore implements RateLimiter {
+
+		private final MemoryRateLimiter counts = new MemoryRateLimiter(InstantSource.system());
+
+		private boolean full;
+
+		@Override
+		public Decision tryAcquire(RateLimitRequest request) {
+			Decision decision = this.counts.peek(request);
+			if (this.full && decision.allowed()) {
+				throw new StoreException("cannot write", new IllegalStateException("OOM"));
+			}
+			return this.counts.tryAcquire(request);
+		}
+
+		@Override
+		public Decision peek(RateLimitRequest request) {
+			return this.counts.peek(request);
+		}
+
+		@Override
+		public void refund(RateLimitRequest request) {
+			this.counts.refund(request);
+		}
+
+		@Override
+		public void reset(Policy policy, Identifier identifier) {
+			this.counts.reset(policy, identifier);
+		}
+
+	}
+
+}
