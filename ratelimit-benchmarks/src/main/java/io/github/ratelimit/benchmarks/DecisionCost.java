@@ -19,12 +19,12 @@ import io.github.ratelimit.redis.RedisRateLimiter;
  */
 final class DecisionCost {
 
-	private static final int ROUNDS = 9;
+	private static final int ROUNDS = 31;
 
-	private static final int CALLS = 2000;
+	private static final int CALLS = 500;
 
-	/** So many that each has used about ten of its quota at the end. */
-	private static final int IDENTIFIERS = CALLS;
+	/** So many that each has used eight of its quota at the end. */
+	private static final int IDENTIFIERS = 2000;
 
 	private static final int DENIED_IDENTIFIERS = 100;
 
@@ -86,7 +86,8 @@ final class DecisionCost {
 	}
 
 	private Subject increment() {
-		return new Subject("incr", (i) -> this.redis.client().incr(MeasuredRedis.KEY_PREFIX + ":incr:" + i % CALLS));
+		return new Subject("incr",
+				(i) -> this.redis.client().incr(MeasuredRedis.KEY_PREFIX + ":incr:" + i % IDENTIFIERS));
 	}
 
 	private Subject handwritten(Algorithm algorithm) {

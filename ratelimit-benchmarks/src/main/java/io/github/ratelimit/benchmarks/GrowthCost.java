@@ -28,9 +28,9 @@ final class GrowthCost {
 
 	private static final Instant START = Instant.parse("2026-03-01T12:00:00.5Z");
 
-	private static final int ROUNDS = 5;
+	private static final int ROUNDS = 9;
 
-	private static final int LOG_CALLS = 400;
+	private static final int LOG_CALLS = 200;
 
 	private static final List<Integer> ENTRIES = List.of(10, 100, 1000, 10_000);
 
@@ -132,7 +132,7 @@ final class GrowthCost {
 			}
 			samples[round] = this.redis.statistics().since(before).command("evalsha").microsPerCall();
 		}
-		return Measurement.median(samples);
+		return Measurement.lowerQuartile(samples);
 	}
 
 	private RateLimiter limiter(SettableClock clock) {

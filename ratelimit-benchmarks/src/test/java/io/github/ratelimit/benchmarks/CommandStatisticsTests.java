@@ -38,10 +38,4 @@ class CommandStatisticsTests {
 		assertThat(this.since.callsInScripts()).isEqualTo(8);
 	}
 
-	@Test
-	void medianIsThatOfSortedNumbers() {
-		assertThat(Measurement.median(3, 1, 2)).isEqualTo(2);
-		assertThat(Measurement.median(4, 1, 2, 3)).isEqualTo(2.5);
-	}
-
 }
