@@ -1,0 +1,79 @@
+package io.github.ratelimit.benchmarks;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * How often a Redis server has executed each command, and for how long: what
+ * {@code INFO commandstats} says. A command that a script calls counts as well, and its
+ * time is also part of that of the script.
+ *
+ * @param commands by lower-case name of the command
+ */
+record CommandStatistics(Map<String, Command> commands) {
+
+	private static final Pattern LINE = Pattern.compile("cmdstat_([^:]+):calls=(\\d+),usec=(\\d+).*");
+
+	private static final Command NONE = new Command(0, 0);
+
+	CommandStatistics {
+		commands = Map.copyOf(commands);
+	}
+
+	static CommandStatistics parse(String info) {
+		Map<String, Command> commands = new HashMap<>();
+		info.lines().map(LINE::matcher).filter(Matcher::matches).forEach((line) -> {
+			long calls = Long.parseLong(line.group(2));
+			commands.put(line.group(1), new Command(calls, Long.parseLong(line.group(3))));
+		});
+		return new CommandStatistics(commands);
+	}
+
+	/**
+	 * Returns what was executed since.
+	 * @param before earlier statistics of the same server
+	 * @return the differences, of the commands that were executed
+	 */
+	CommandStatistics since(CommandStatistics before) {
+		Map<String, Command> since = new HashMap<>();
+		this.commands.forEach((name, command) -> {
+			Command earlier = before.command(name);
+			if (command.calls > earlier.calls) {
+				since.put(name, new Command(command.calls - earlier.calls, command.micros - earlier.micros));
+			}
+		});
+		return new CommandStatistics(since);
+	}
+
+	Command command(String name) {
+		return this.commands.getOrDefault(name, NONE);
+	}
+
+	/**
+	 * Returns how many commands were called inside of scripts.
+	 */
+	long callsInScripts() {
+		return this.commands.entrySet()
+			.stream()
+			.filter((entry) -> !entry.getKey().matches("eval.*|info.*|script.*"))
+			.mapToLong((entry) -> entry.getValue().calls)
+			.sum();
+	}
+
+	/**
+	 * What one command took.
+	 *
+	 * @param calls how often it was executed
+	 * @param micros server time in microseconds, all calls together
+	 */
+	record Command(long calls, long micros) {
+
+		double microsPerCall() {
+			return (double) this.micros / this.calls;
+		}
+
+	}
+
+}

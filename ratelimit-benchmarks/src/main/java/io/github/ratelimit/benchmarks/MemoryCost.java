@@ -1,0 +1,75 @@
+package io.github.ratelimit.benchmarks;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.Algorithms;
+import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.algorithm.SlidingWindow;
+import io.github.ratelimit.redis.RedisRateLimiter;
+
+/**
+ * How many bytes of the server's memory an identifier takes, its Redis key included.
+ */
+final class MemoryCost {
+
+	private static final Identifier ADDRESS = Identifier.ip("203.0.113.7");
+
+	private static final List<Integer> ENTRIES = List.of(10, 100, 1000);
+
+	private final MeasuredRedis redis;
+
+	MemoryCost(MeasuredRedis redis) {
+		this.redis = redis;
+	}
+
+	/**
+	 * Measures all algorithms after one request.
+	 * @return a table of bytes
+	 */
+	MarkdownTable afterOneRequest() {
+		MarkdownTable table = new MarkdownTable("algorithm", "bytes, 1 limit", "bytes, 3 limits");
+		for (Algorithm algorithm : Algorithms.all()) {
+			table.add('`' + algorithm.name() + '`', bytes(algorithm, 1, "100/m"),
+					bytes(algorithm, 1, "10/s", "100/m", "1000/h"));
+		}
+		return table;
+	}
+
+	/**
+	 * Measures the algorithms that keep entries, with many of them.
+	 * @return a table of bytes
+	 */
+	MarkdownTable byEntries() {
+		MarkdownTable table = new MarkdownTable("algorithm", "entries", "bytes", "bytes an entry");
+		for (Algorithm algorithm : List.of(new SlidingLog(), new SlidingWindow(Duration.ofSeconds(1)))) {
+			for (int entries : ENTRIES) {
+				long bytes = bytes(algorithm, entries, "1000/h");
+				table.add('`' + algorithm.name() + '`', entries, bytes, (double) bytes / entries);
+			}
+		}
+		return table;
+	}
+
+	/** Bytes after requests that come two seconds apart. */
+	private long bytes(Algorithm algorithm, int requests, String... limits) {
+		this.redis.clear();
+		Policy policy = Policy.of("api", algorithm, List.of(limits).stream().map(Limit::parse).toArray(Limit[]::new));
+		SettableClock clock = new SettableClock(Instant.parse("2026-03-01T12:00:00Z"));
+		RateLimiter limiter = RedisRateLimiter.of(this.redis.client(), MeasuredRedis.KEY_PREFIX).withClock(clock);
+		for (int i = 0; i < requests; i++) {
+			if (!limiter.tryAcquire(policy, ADDRESS).allowed()) {
+				throw new IllegalStateException("Request %d was denied under %s".formatted(i, policy));
+			}
+			clock.advance(Duration.ofSeconds(2));
+		}
+		return this.redis.client().memoryUsage(this.redis.keys().get(0), 0);
+	}
+
+}

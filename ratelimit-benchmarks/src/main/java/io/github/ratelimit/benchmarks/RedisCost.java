@@ -1,0 +1,47 @@
+package io.github.ratelimit.benchmarks;
+
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+
+/**
+ * Prints what the algorithms cost a Redis server, as tables in Markdown:
+ *
+ * <pre>
+ * mvn -q compile -P redis-cost -pl ratelimit-benchmarks -am
+ * </pre>
+ *
+ * It starts a server of its own, unless the environment variable
+ * {@code RATELIMIT_TEST_REDIS} names one, which should then have nothing else to do.
+ * Takes about two minutes.
+ */
+public final class RedisCost {
+
+	private RedisCost() {
+	}
+
+	/**
+	 * Measures and prints.
+	 * @param arguments none
+	 */
+	public static void main(String[] arguments) {
+		try (MeasuredRedis redis = MeasuredRedis.start()) {
+			redis.clear();
+			System.out.printf("%s, %s, %d CPU cores, Java %s%n", LocalDate.now(ZoneOffset.UTC), redis.version(),
+					Runtime.getRuntime().availableProcessors(), Runtime.version().feature());
+			print("A decision", new DecisionCost(redis).measure());
+			redis.clear();
+			GrowthCost growth = new GrowthCost(redis);
+			print("By quota", growth.byQuota());
+			redis.clear();
+			print("By idle time", growth.byIdleTime());
+			MemoryCost memory = new MemoryCost(redis);
+			print("Memory after one request", memory.afterOneRequest());
+			print("Memory by entries", memory.byEntries());
+		}
+	}
+
+	private static void print(String title, MarkdownTable table) {
+		System.out.printf("%n### %s%n%n%s%n", title, table);
+	}
+
+}
