@@ -46,6 +46,9 @@ final class LogMeter implements Meter {
 
 	private String text;
 
+	/** Last entry that has left the longest window. */
+	private int base;
+
 	private boolean corrected;
 
 	LogMeter(List<Limit> limits, @Nullable MeterState state, long now, long precision, boolean metadata) {
@@ -66,7 +69,8 @@ final class LogMeter implements Meter {
 			this.corrected = true;
 		}
 		for (int i = 0; i < limits.size(); i++) {
-			this.used[i] = usedAfter(firstAfter(now - limits.get(i).windowMicros()) - 1);
+			this.base = firstAfter(now - limits.get(i).windowMicros()) - 1;
+			this.used[i] = usedAfter(this.base);
 		}
 	}
 
@@ -83,7 +87,7 @@ final class LogMeter implements Meter {
 	public void add(long cost, String metadata) {
 		long largest = this.limits.stream().mapToLong(Limit::quota).max().orElseThrow();
 		long total = total(last()) + cost;
-		forget(firstAfter(this.now - longestWindow()) - 1);
+		forget(this.base);
 		if (this.shared && last() > 0 && time(last()) == this.present) {
 			this.log[this.width * last() + 1] = total;
 		}
@@ -195,6 +199,9 @@ final class LogMeter implements Meter {
 	private int firstAfter(long time) {
 		int low = 1;
 		int high = last() + 1;
+		if (high == 1 || time(1) > time) {
+			return 1;
+		}
 		while (low < high) {
 			int middle = (low + high) / 2;
 			if (time(middle) > time) {

@@ -42,6 +42,9 @@ end
 -- First entry after the base that is later than the time; one past the last if none.
 local function first_after(meter, moment)
     local low, high = 1, meter.last + 1
+    if high == 1 or time(meter, 1) > moment then
+        return 1
+    end
     while low < high do
         local middle = math.floor((low + high) / 2)
         if time(meter, middle) > moment then
@@ -122,7 +125,8 @@ algorithms['log'] = {
             meter.corrected = true
         end
         for i = 1, #windows do
-            meter.used[i] = used_after(meter, first_after(meter, now - windows[i]) - 1)
+            meter.base = first_after(meter, now - windows[i]) - 1
+            meter.used[i] = used_after(meter, meter.base)
         end
     end,
 
@@ -137,7 +141,7 @@ algorithms['log'] = {
     add = function(meter, cost, metadata)
         local largest = math.max(unpack(meter.quotas))
         meter.total = meter.total + cost
-        forget(meter, first_after(meter, meter.now - meter.windows[#meter.windows]) - 1)
+        forget(meter, meter.base)
         if meter.shared and meter.last > 0 and time(meter, meter.last) == meter.present then
             put(meter, meter.last, entry(meter, meter.present, meter.total))
         else

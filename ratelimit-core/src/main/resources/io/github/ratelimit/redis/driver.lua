@@ -26,26 +26,27 @@ if not handed_in then
     now = time[1] * 1000000 + time[2]
 end
 
+-- Adding 0 makes a number of an argument, for half the price of tonumber.
 local function load_meters(values)
     local meters, at = {}, 4
     for m = 1, tonumber(ARGV[4]) do
         local quotas, windows, options = {}, {}, {}
         local meter = {
             key = KEYS[m], state = values[m] or '', now = now,
-            algorithm = algorithms[ARGV[at + 1]], policy = ARGV[at + 2], blocks = values[tonumber(ARGV[at + 3])],
-            cost = tonumber(ARGV[at + 4]), count_denied = ARGV[at + 5] == '1',
+            algorithm = algorithms[ARGV[at + 1]], policy = ARGV[at + 2], blocks = values[ARGV[at + 3] + 0],
+            cost = ARGV[at + 4] + 0, count_denied = ARGV[at + 5] == '1',
             quotas = quotas, windows = windows, capacities = quotas, options = options,
         }
-        local size = tonumber(ARGV[at + 6])
+        local size = ARGV[at + 6] + 0
         at = at + 6
         for i = 1, size do
-            quotas[i], windows[i] = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
+            quotas[i], windows[i] = ARGV[at + 1] + 0, ARGV[at + 2] + 0
             at = at + 2
         end
-        local count = tonumber(ARGV[at + 1])
+        local count = ARGV[at + 1] + 0
         at = at + 1
         for o = 1, count do
-            options[o] = tonumber(ARGV[at + o])
+            options[o] = ARGV[at + o] + 0
         end
         at = at + count
         meter.algorithm.load(meter)
@@ -110,21 +111,23 @@ if operation == 'refund' then
     return {}
 end
 
+-- The times to wait stand in the reply until the rest of it is known.
+local reply, at = {0, 0}, 3
 local blocked_us, fits, possible = 0, true, true
 for m = 1, #meters do
     local meter = meters[m]
     blocked_us = math.max(blocked_us, blocked(meter))
-    meter.waits = {}
     for i = 1, #meter.quotas do
         local wait = retry_after(meter, i, meter.cost)
-        meter.waits[i] = wait
+        reply[at], reply[at + 1], reply[at + 2] = 0, 0, wait
+        at = at + 3
         fits = fits and wait == 0
         possible = possible and wait ~= NEVER
     end
 end
 local allowed = fits and blocked_us == 0
 
-local reply = {allowed and 1 or 0, blocked_us}
+reply[1], reply[2], at = allowed and 1 or 0, blocked_us, 3
 for m = 1, #meters do
     local meter = meters[m]
     local acquires = operation == 'acquire' and meter.cost > 0
@@ -138,10 +141,13 @@ for m = 1, #meters do
     end
     for i = 1, #meter.quotas do
         local remaining = meter.algorithm.remaining(meter, i)
-        reply[#reply + 1] = remaining
+        reply[at] = remaining
         -- More quota has arrived when one more than what remains would be allowed.
-        reply[#reply + 1] = remaining < meter.capacities[i] and meter.algorithm.retry_after(meter, i, remaining + 1) or 0
-        reply[#reply + 1] = counts and not allowed and retry_after(meter, i, meter.cost) or meter.waits[i]
+        reply[at + 1] = remaining < meter.capacities[i] and meter.algorithm.retry_after(meter, i, remaining + 1) or 0
+        if counts and not allowed then
+            reply[at + 2] = retry_after(meter, i, meter.cost)
+        end
+        at = at + 3
     end
 end
 return reply
