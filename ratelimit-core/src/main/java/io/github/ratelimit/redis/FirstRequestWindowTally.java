@@ -38,7 +38,10 @@ final class FirstRequestWindowTally extends Tally {
 
 		private Reply window = new Reply();
 
+		/** Of the window, and of the counter. */
 		private Reply ttl = new Reply();
+
+		private Reply counterTtl = new Reply();
 
 		private Counter(String key, Limit limit) {
 			this.key = RedisKeys.part(key, limit.windowText(), 0);
@@ -84,6 +87,7 @@ final class FirstRequestWindowTally extends Tally {
 					: batch.add(Command.GET, counter.key);
 			counter.window = batch.add(Command.GET, counter.windowKey);
 			counter.ttl = batch.add(Command.PTTL, counter.windowKey);
+			counter.counterTtl = batch.add(Command.PTTL, counter.key);
 		}
 	}
 
@@ -106,14 +110,17 @@ final class FirstRequestWindowTally extends Tally {
 	}
 
 	private boolean isEndless(Counter counter) {
-		return counter.window.number() != null && (counter.ttl.count() == -1
-				|| counter.ttl.count() > this.moment.ttlMillis(counter.windowMicros / 1000));
+		return isEndless(counter, counter.ttl.count()) || isEndless(counter, counter.counterTtl.count());
+	}
+
+	private boolean isEndless(Counter counter, long ttl) {
+		return ttl == -1 || ttl > this.moment.ttlMillis(counter.windowMicros / 1000);
 	}
 
 	@Override
 	List<String> damaged() {
 		return this.counters.stream()
-			.filter((counter) -> counter.total.damaged() || counter.window.damaged() || counter.used() < 0)
+			.filter((counter) -> counter.total.damaged() || counter.window.count() <= 0 || counter.used() < 0)
 			.flatMap((counter) -> Stream.of(counter.key, counter.windowKey))
 			.toList();
 	}

@@ -12,6 +12,7 @@ import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
+import io.github.ratelimit.redis.Returns.Return;
 import redis.clients.jedis.Protocol.Command;
 
 /**
@@ -117,6 +118,28 @@ final class SlidingWindowTally extends WindowTally {
 			}
 		}
 		return Arrays.copyOf(log, 2 * entries);
+	}
+
+	/** A refund begins with what was used last. */
+	@Override
+	void giveBack(Returns returns, long cost, boolean all) {
+		if (all) {
+			super.giveBack(returns, cost, true);
+			return;
+		}
+		this.series.forEach((precision, each) -> {
+			long[] counts = each.past.counts();
+			long left = cost;
+			for (int k = 0; k <= counts.length && left > 0; k++) {
+				long back = Math.min(left, (k == 0) ? each.present.total() : counts[k - 1]);
+				if (back > 0) {
+					String key = (k == 0) ? each.present.key() : each.pastKeys.get(k - 1);
+					long end = each.present.endMicros() - k * precision;
+					returns.add(new Return(key, back, this.moment.ttlMillisUntil(end), 0, null));
+					left -= back;
+				}
+			}
+		});
 	}
 
 	@Override

@@ -35,6 +35,14 @@ abstract class WindowTally extends Tally {
 			this.endMicros = endMicros;
 		}
 
+		String key() {
+			return this.key;
+		}
+
+		long endMicros() {
+			return this.endMicros;
+		}
+
 		long total() {
 			return this.total.count();
 		}
