@@ -2,8 +2,10 @@ package io.github.ratelimit.spring.autoconfigure;
 
 import java.time.Duration;
 
+import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.outage.AllowingRateLimiter;
+import io.github.ratelimit.redis.PipelineRateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyEnforcer;
@@ -94,14 +96,21 @@ public final class RateLimitAutoConfiguration {
 		}
 
 		@Bean
-		RateLimiter rateLimiter(UnifiedJedis jedis, RateLimitProperties properties) {
-			try {
-				return new AllowingRateLimiter(RedisRateLimiter.of(jedis, properties.keyPrefix()));
+		RateLimiter rateLimiter(UnifiedJedis jedis, RateLimitProperties properties, RedisProperties redis,
+				ConfiguredPolicies policies) {
+			if (!redis.scripting()) {
+				policies.policies().forEach((name, policy) -> requireSupported(name, policy.policy()));
 			}
-			catch (IllegalArgumentException ex) {
-				throw new InvalidConfigurationPropertyValueException("ratelimit.key-prefix", properties.keyPrefix(),
-						ex.getMessage(), ex);
-			}
+			String prefix = properties.keyPrefix();
+			return PolicyReader.read("ratelimit.key-prefix", prefix, () -> new AllowingRateLimiter(
+					redis.scripting() ? RedisRateLimiter.of(jedis, prefix) : PipelineRateLimiter.of(jedis, prefix)));
+		}
+
+		private static void requireSupported(String name, Policy policy) {
+			PolicyReader.read(PolicyReader.property(name, ".algorithm"), policy.algorithm().name(), () -> {
+				PipelineRateLimiter.requireSupported(policy);
+				return policy;
+			});
 		}
 
 	}
