@@ -4,11 +4,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Commands that travel together, in one round trip.
@@ -43,6 +46,8 @@ final class Batch {
 	 * A connection of one decision. It stays the same, as watching Redis keys demands.
 	 */
 	static final class Session implements AutoCloseable {
+
+		private static final Logger logger = LoggerFactory.getLogger(Session.class);
 
 		private final AbstractPipeline pipeline;
 
@@ -109,6 +114,11 @@ final class Batch {
 				if (this.watching) {
 					send(Command.UNWATCH);
 				}
+			}
+			catch (JedisException ex) {
+				// The connection is broken, and not used again. Whoever needed an answer
+				// knows.
+				logger.debug("Redis failed to end a decision", ex);
 			}
 		}
 

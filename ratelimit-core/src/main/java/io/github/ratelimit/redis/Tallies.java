@@ -9,13 +9,18 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.redis.Batch.Session;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * One attempt to decide a request: counts, looks, and gives back what a denied request
  * has counted.
  */
 final class Tallies {
+
+	private static final Logger logger = LoggerFactory.getLogger(Tallies.class);
 
 	private final List<Tally> tallies = new ArrayList<>();
 
@@ -123,7 +128,14 @@ final class Tallies {
 			}
 			tally.addStatuses(statuses, stays && !allowed, stays);
 		}
-		returns.send(session);
+		try {
+			returns.send(session);
+		}
+		catch (JedisException ex) {
+			// The decision stands: to forget it might admit what was denied. The quota is
+			// held until the window ends.
+			logger.debug("Redis failed to take back what a denied request has counted", ex);
+		}
 		return new Decision(allowed, statuses);
 	}
 

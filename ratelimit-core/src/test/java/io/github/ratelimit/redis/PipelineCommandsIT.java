@@ -105,6 +105,19 @@ class PipelineCommandsIT {
 		assertThat(this.roundTrips.count()).isEqualTo(1);
 	}
 
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void requestStaysDeniedWhenTheConnectionBreaksBeforeItIsTakenBack(Algorithm algorithm) {
+		Policy policy = policy("api", algorithm);
+		this.limiter.tryAcquire(policy, ALICE, 2);
+		this.roundTrips.breakAfter(1);
+		assertThat(this.limiter.tryAcquire(policy, ALICE, 2).allowed()).isFalse();
+		assertThat(this.roundTrips.client().getPool().getNumActive()).isZero();
+		// The quota is held.
+		RateLimiter other = PipelineRateLimiter.of(TestRedis.client(), this.keyPrefix);
+		assertThat(other.tryAcquire(policy, ALICE).allowed()).isFalse();
+	}
+
 	@Test
 	void commandsOfFixedWindow() throws InterruptedException {
 		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("1/3650d"));

@@ -13,7 +13,6 @@ import redis.clients.jedis.ConnectionFactory;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.JedisSocketFactory;
 import redis.clients.jedis.RedisClient;
-import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.providers.PooledConnectionProvider;
 import redis.clients.jedis.util.JedisURIHelper;
 
@@ -23,11 +22,13 @@ import redis.clients.jedis.util.JedisURIHelper;
  */
 final class RoundTrips implements AutoCloseable {
 
-	private final UnifiedJedis client;
+	private final RedisClient client;
 
 	private int count;
 
 	private boolean listened = true;
+
+	private int last = Integer.MAX_VALUE;
 
 	RoundTrips() {
 		DefaultJedisClientConfig config = DefaultJedisClientConfig.builder()
@@ -52,7 +53,7 @@ final class RoundTrips implements AutoCloseable {
 	}
 
 	/** The client that is counted. */
-	UnifiedJedis client() {
+	RedisClient client() {
 		return this.client;
 	}
 
@@ -61,6 +62,11 @@ final class RoundTrips implements AutoCloseable {
 		int count = this.count;
 		this.count = 0;
 		return count;
+	}
+
+	/** Lets the connection break after some more of them. */
+	void breakAfter(int more) {
+		this.last = this.count + more;
 	}
 
 	@Override
@@ -95,6 +101,9 @@ final class RoundTrips implements AutoCloseable {
 				public void write(byte[] bytes, int offset, int length) throws IOException {
 					RoundTrips.this.count += RoundTrips.this.listened ? 1 : 0;
 					RoundTrips.this.listened = false;
+					if (RoundTrips.this.count > RoundTrips.this.last) {
+						throw new IOException("Broken by the test");
+					}
 					this.out.write(bytes, offset, length);
 				}
 
