@@ -51,6 +51,16 @@ public interface RateLimiter {
 	void reset(Policy policy, Identifier identifier);
 
 	/**
+	 * Refuses a policy that this rate limiter cannot enforce, for those who want to know
+	 * before the first request.
+	 * @param policy the policy
+	 * @throws IllegalArgumentException if the algorithm or its options are not supported;
+	 * all are unless said otherwise
+	 */
+	default void requireSupported(Policy policy) {
+	}
+
+	/**
 	 * Uses a cost of 1 if every limit of the policy allows it, and nothing otherwise.
 	 * @param policy the policy
 	 * @param identifier who is counted

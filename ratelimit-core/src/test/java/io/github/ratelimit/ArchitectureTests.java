@@ -71,7 +71,7 @@ class ArchitectureTests {
 		assertThat(CLASSES.that(visible).stream().map(JavaClass::getName)).containsExactlyInAnyOrder(
 				ROOT + ".algorithm.Algorithms", ROOT + ".algorithm.SlidingWindowCounter$Rounding",
 				ROOT + ".memory.MemoryRateLimiter", ROOT + ".outage.AllowingRateLimiter",
-				ROOT + ".redis.RedisRateLimiter");
+				ROOT + ".redis.PipelineRateLimiter", ROOT + ".redis.RedisRateLimiter");
 	}
 
 	@Test

@@ -79,6 +79,11 @@ public final class AllowingRateLimiter implements RateLimiter {
 		this.store.reset(policy, identifier);
 	}
 
+	@Override
+	public void requireSupported(Policy policy) {
+		this.store.requireSupported(policy);
+	}
+
 	private void answered() {
 		if (this.failing.get() && this.failing.compareAndSet(true, false)) {
 			logger.info("The store answers again: limits are enforced");

@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
  * The hash tag is the identifier alone, so that all policies of an identifier share a
  * slot of a cluster. No two pairs of identifier and policy have the same key: whatever
  * could be taken for a separator is percent-encoded, and what is long is replaced by its
- * hash behind a tilde, which encoded text never holds.
+ * hash behind a tilde, which encoded text never holds. A store that keeps several Redis
+ * keys for such a pair names them by numbers behind that,
+ * <code>prefix:{type:value}:policy:form:name:number</code>.
  */
 final class RedisKeys {
 
@@ -60,6 +62,16 @@ final class RedisKeys {
 
 	private static String tag(Identifier identifier) {
 		return encode(identifier.type(), false) + ':' + encode(identifier.value(), true);
+	}
+
+	/**
+	 * Names one of several Redis keys of an identifier and policy.
+	 * @param key the Redis key of the identifier and policy
+	 * @param name what is counted: letters and digits
+	 * @param number which one it is of these
+	 */
+	static String part(String key, String name, long number) {
+		return key + ':' + name + ':' + number;
 	}
 
 	private static String encode(String text, boolean colons) {

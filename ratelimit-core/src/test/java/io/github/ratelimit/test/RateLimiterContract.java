@@ -60,6 +60,14 @@ public abstract class RateLimiterContract {
 	/** A store without any counts. */
 	protected abstract RateLimiter newRateLimiter(InstantSource clock);
 
+	/**
+	 * What the store supports: all algorithms, unless it says otherwise and hides
+	 * {@link #algorithms()} by a method that returns the same.
+	 */
+	protected Stream<Algorithm> supportedAlgorithms() {
+		return algorithms();
+	}
+
 	@BeforeEach
 	void createRateLimiter() {
 		this.limiter = newRateLimiter(this.clock);
@@ -310,7 +318,7 @@ public abstract class RateLimiterContract {
 	@MethodSource("algorithms")
 	void changedAlgorithmStartsAfresh(Algorithm algorithm) {
 		this.limiter.tryAcquire(Policy.of("api", algorithm, Limit.parse("5/m")), ALICE, 5);
-		algorithms().filter((other) -> !other.equals(algorithm))
+		supportedAlgorithms().filter((other) -> !other.equals(algorithm))
 			.forEach((other) -> assertThat(remaining(Policy.of("api", other, Limit.parse("5/m")), ALICE))
 				.containsExactly(5L));
 	}
@@ -329,7 +337,7 @@ public abstract class RateLimiterContract {
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void clockThatJumpedAheadLocksNobodyForLongerThanAWindow(Algorithm algorithm) {
+	protected void clockThatJumpedAheadLocksNobodyForLongerThanAWindow(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
 		for (Duration jump : List.of(Duration.ofHours(1), Duration.ofSeconds(61), Duration.ofSeconds(30))) {
 			this.clock.advance(jump);
@@ -349,7 +357,7 @@ public abstract class RateLimiterContract {
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void clockThatIsSetBackMintsNoQuota(Algorithm algorithm) {
+	protected void clockThatIsSetBackMintsNoQuota(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
 		this.clock.set("2026-03-01T12:01:00Z");
 		this.limiter.tryAcquire(policy, ALICE, 5);

@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.outage.AllowingRateLimiter;
+import io.github.ratelimit.redis.PipelineRateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyEnforcer;
@@ -96,13 +97,10 @@ public final class RateLimitAutoConfiguration {
 
 		@Bean
 		RateLimiter rateLimiter(UnifiedJedis jedis, RateLimitProperties properties) {
-			try {
-				return new AllowingRateLimiter(RedisRateLimiter.of(jedis, properties.keyPrefix()));
-			}
-			catch (IllegalArgumentException ex) {
-				throw new InvalidConfigurationPropertyValueException("ratelimit.key-prefix", properties.keyPrefix(),
-						ex.getMessage(), ex);
-			}
+			String prefix = properties.keyPrefix();
+			return PolicyReader.read("ratelimit.key-prefix", prefix,
+					() -> new AllowingRateLimiter(properties.redis().scripting() ? RedisRateLimiter.of(jedis, prefix)
+							: PipelineRateLimiter.of(jedis, prefix)));
 		}
 
 	}

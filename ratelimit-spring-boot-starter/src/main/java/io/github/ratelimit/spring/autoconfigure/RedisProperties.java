@@ -17,12 +17,14 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param password login password
  * @param database number of the database
  * @param ssl encryption
+ * @param scripting whether scripts may be used; without them only some algorithms are
+ * supported
  * @param timeout time within which a decision is made; requests are allowed after it
  * @since 0.1
  */
 public record RedisProperties(@Nullable String url, @Nullable String host, @DefaultValue("6379") int port,
 		@Nullable String username, @Nullable String password, @DefaultValue("0") int database, @DefaultValue Ssl ssl,
-		@DefaultValue("100ms") Duration timeout) {
+		@DefaultValue("true") boolean scripting, @DefaultValue("100ms") Duration timeout) {
 
 	/**
 	 * Encryption.

@@ -67,6 +67,17 @@ class InvalidPropertiesTests {
 				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.algorithm=guess");
 	}
 
+	@Test
+	void startFailsWhenAlgorithmNeedsScripting() {
+		assertRefused("ratelimit.policies.api.algorithm", "sliding-log",
+				"Invalid algorithm (sliding-log): must be one of fixed-window, first-request-window, sliding-window, sliding-window-counter where scripts are not used.",
+				"ratelimit.redis.scripting=false", "ratelimit.policies.api.limits=10/s");
+		assertRefused("ratelimit.policies.api.algorithm", "fixed-window",
+				"Invalid retain (3): no past windows can be kept where scripts are not used.",
+				"ratelimit.redis.scripting=false", "ratelimit.policies.api.limits=10/s",
+				"ratelimit.policies.api.algorithm=fixed-window", "ratelimit.policies.api.retain=3");
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "address", "header:", "header:X User", "ip+", "+", "IP", "ip+address", "user:1" })
 	void startFailsWhenIdentifierIsUnknown(String identifier) {

@@ -7,6 +7,8 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.outage.AllowingRateLimiter;
+import io.github.ratelimit.redis.PipelineRateLimiter;
+import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.PolicyEnforcer;
@@ -117,6 +119,17 @@ class RateLimitAutoConfigurationTests {
 		this.runner.withBean("mine", UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
 			.withPropertyValues("ratelimit.redis.url=wrong")
 			.run((context) -> assertThat(context).hasNotFailed().hasSingleBean(UnifiedJedis.class).hasBean("mine"));
+	}
+
+	@Test
+	void scriptsAreUsedUnlessSwitchedOff() {
+		this.runner.run((context) -> assertThat(context.getBean(RateLimiter.class)).extracting("store")
+			.isInstanceOf(RedisRateLimiter.class));
+		this.runner
+			.withPropertyValues("ratelimit.redis.scripting=false", "ratelimit.policies.api.limits=10/s",
+					"ratelimit.policies.api.algorithm=sliding-window")
+			.run((context) -> assertThat(context.getBean(RateLimiter.class)).extracting("store")
+				.isInstanceOf(PipelineRateLimiter.class));
 	}
 
 	@Test

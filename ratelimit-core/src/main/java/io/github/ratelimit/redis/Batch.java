@@ -1,0 +1,127 @@
+package io.github.ratelimit.redis;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Commands that travel together, in one round trip.
+ */
+final class Batch {
+
+	private final List<Line> lines = new ArrayList<>();
+
+	/**
+	 * Adds a command.
+	 * @return what the server answers, once the batch was sent
+	 */
+	Reply add(Command command, String... arguments) {
+		Line line = new Line(command, arguments, new Reply());
+		this.lines.add(line);
+		return line.reply();
+	}
+
+	void addAll(Batch other) {
+		this.lines.addAll(other.lines);
+	}
+
+	boolean isEmpty() {
+		return this.lines.isEmpty();
+	}
+
+	private record Line(Command command, String[] arguments, Reply reply) {
+
+	}
+
+	/**
+	 * A connection of one decision. It stays the same, as watching Redis keys demands.
+	 */
+	static final class Session implements AutoCloseable {
+
+		private static final Logger logger = LoggerFactory.getLogger(Session.class);
+
+		private final AbstractPipeline pipeline;
+
+		private boolean watching;
+
+		Session(UnifiedJedis jedis) {
+			this.pipeline = jedis.pipelined();
+		}
+
+		/**
+		 * Executes all commands or none.
+		 * @return whether they were executed; if not, a watched key has changed
+		 * @throws JedisDataException if one of them failed, and not because of what is in
+		 * its Redis key
+		 */
+		boolean transact(Batch batch) {
+			send(Command.MULTI);
+			for (Line line : batch.lines) {
+				send(line.command(), line.arguments());
+			}
+			Response<Object> exec = send(Command.EXEC);
+			this.pipeline.sync();
+			this.watching = false;
+			List<?> replies = (List<?>) exec.get();
+			if (replies == null) {
+				return false;
+			}
+			for (int i = 0; i < replies.size(); i++) {
+				batch.lines.get(i).reply().set(replies.get(i));
+			}
+			return true;
+		}
+
+		/**
+		 * Watches Redis keys until the next transaction, which is not executed if one of
+		 * them changes or expires.
+		 * @return their values from then
+		 */
+		List<@Nullable Long> watch(List<String> keys) {
+			this.watching = true;
+			send(Command.WATCH, keys.toArray(String[]::new));
+			Response<Object> response = send(Command.MGET, keys.toArray(String[]::new));
+			this.pipeline.sync();
+			List<@Nullable Long> values = new ArrayList<>();
+			for (Object value : (List<?>) response.get()) {
+				Reply reply = new Reply();
+				reply.set(value);
+				values.add(reply.number());
+			}
+			return values;
+		}
+
+		private Response<Object> send(Command command, String... arguments) {
+			return this.pipeline.sendCommand(command, arguments);
+		}
+
+		/**
+		 * Returns the connection, which must not be watching anything: another user's
+		 * transaction would suffer.
+		 */
+		@Override
+		public void close() {
+			try (this.pipeline) {
+				if (this.watching) {
+					send(Command.UNWATCH);
+				}
+			}
+			catch (JedisException ex) {
+				// The connection is broken, and not used again. Whoever needed an answer
+				// knows.
+				logger.debug("Redis failed to end a decision", ex);
+			}
+		}
+
+	}
+
+}

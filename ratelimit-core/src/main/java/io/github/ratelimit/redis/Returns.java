@@ -1,0 +1,100 @@
+package io.github.ratelimit.redis;
+
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+import io.github.ratelimit.redis.Batch.Session;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.Protocol.Command;
+
+/**
+ * Gives back what was counted. A count that another process has given back from, or
+ * reset, in the meantime is put right afterwards if it has fallen below nothing.
+ */
+final class Returns {
+
+	private final List<Return> returns = new ArrayList<>();
+
+	private final Batch others = new Batch();
+
+	/**
+	 * What is given back to one counter.
+	 *
+	 * @param key Redis key of the counter
+	 * @param cost what is given back
+	 * @param ttlMillis time to live if the counter is gone
+	 * @param nothing value of the counter when nothing is used
+	 * @param window Redis key that holds {@code nothing} for as long as the window lasts
+	 * that was counted in; {@code null} if the counter belongs to one window only
+	 */
+	record Return(String key, long cost, long ttlMillis, long nothing, @Nullable String window) {
+
+		Return withCost(long cost) {
+			return new Return(this.key, cost, this.ttlMillis, this.nothing, this.window);
+		}
+
+	}
+
+	void add(Return part) {
+		this.returns.add(part);
+	}
+
+	/** Commands that travel with what is given back. */
+	Batch others() {
+		return this.others;
+	}
+
+	/** Takes one round trip; two if a window is to be looked at first. */
+	void send(Session session) {
+		// If it is not executed, a window has ended or was reset in the meantime, and
+		// the next time there is one less.
+		while (!trySend(session)) {
+			continue;
+		}
+	}
+
+	private boolean trySend(Session session) {
+		dropWindowsThatAreOver(session);
+		if (this.returns.isEmpty() && this.others.isEmpty()) {
+			return true;
+		}
+		Batch batch = new Batch();
+		Map<Return, Reply> replies = new LinkedHashMap<>();
+		for (Return part : this.returns) {
+			if (part.window() == null) {
+				batch.add(Command.SET, part.key(), "0", "PX", Long.toString(part.ttlMillis()), "NX");
+			}
+			replies.put(part, batch.add(Command.DECRBY, part.key(), Long.toString(part.cost())));
+		}
+		batch.addAll(this.others);
+		if (!session.transact(batch)) {
+			return false;
+		}
+		correct(session, replies);
+		return true;
+	}
+
+	private void dropWindowsThatAreOver(Session session) {
+		List<String> windows = this.returns.stream().map(Return::window).filter(Objects::nonNull).toList();
+		if (!windows.isEmpty()) {
+			Iterator<@Nullable Long> values = session.watch(windows).iterator();
+			this.returns.removeIf((part) -> part.window() != null && !Objects.equals(values.next(), part.nothing()));
+		}
+	}
+
+	private static void correct(Session session, Map<Return, Reply> replies) {
+		Returns correction = new Returns();
+		replies.forEach((part, reply) -> {
+			long below = part.nothing() - reply.count();
+			if (reply.done() && part.cost() > 0 && below > 0) {
+				correction.add(part.withCost(-Math.min(below, part.cost())));
+			}
+		});
+		correction.send(session);
+	}
+
+}

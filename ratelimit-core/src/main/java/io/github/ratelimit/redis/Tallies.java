@@ -1,0 +1,149 @@
+package io.github.ratelimit.redis;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.redis.Batch.Session;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * One attempt to decide a request: counts, looks, and gives back what a denied request
+ * has counted.
+ */
+final class Tallies {
+
+	private static final Logger logger = LoggerFactory.getLogger(Tallies.class);
+
+	private final List<Tally> tallies = new ArrayList<>();
+
+	private final Moment moment;
+
+	Tallies(RateLimitRequest request, RedisKeys keys, Moment moment, PastCounts pastCounts) {
+		this.moment = moment;
+		for (Charge charge : request.charges()) {
+			for (Identifier identifier : charge.identifiers()) {
+				this.tallies.add(tally(charge, identifier, keys, moment, pastCounts));
+			}
+		}
+	}
+
+	static Tally tally(Charge charge, Identifier identifier, RedisKeys keys, Moment moment, PastCounts pastCounts) {
+		PipelineRateLimiter.requireExpressible(charge.policy());
+		String key = keys.key(identifier, charge.policy());
+		return switch (charge.policy().algorithm().name()) {
+			case "fixed-window" -> new FixedWindowTally(charge, identifier, key, moment);
+			case "first-request-window" -> new FirstRequestWindowTally(charge, identifier, key, moment);
+			case "sliding-window-counter" -> new SlidingWindowCounterTally(charge, identifier, key, moment, pastCounts);
+			default -> new SlidingWindowTally(charge, identifier, key, moment);
+		};
+	}
+
+	/** Reads how things stand. */
+	void read(Session session) {
+		Batch batch = new Batch();
+		this.tallies.forEach((tally) -> tally.read(batch));
+		session.transact(batch);
+	}
+
+	/** Counts everything, and reads how things stand then. */
+	void count(Session session) {
+		if (this.moment.handedIn()) {
+			endWindows(session);
+		}
+		Batch batch = new Batch();
+		for (Tally tally : this.tallies) {
+			if (tally.charge.cost() > 0) {
+				tally.count(batch);
+			}
+			else {
+				tally.read(batch);
+			}
+		}
+		session.transact(batch);
+	}
+
+	/** A handed-in clock's: the server does not end them. */
+	private void endWindows(Session session) {
+		for (Tally tally : this.tallies) {
+			if (tally instanceof FirstRequestWindowTally windows && tally.charge.cost() > 0) {
+				windows.endWindows(session);
+			}
+		}
+	}
+
+	/**
+	 * Replaces Redis keys that cannot be counted with, and takes back all that was
+	 * counted.
+	 * @return whether there were any
+	 */
+	boolean replaceDamaged(Session session) {
+		List<String> damaged = this.tallies.stream()
+			.filter((tally) -> tally.charge.cost() > 0)
+			.flatMap((tally) -> tally.damaged().stream())
+			.toList();
+		if (damaged.isEmpty()) {
+			return false;
+		}
+		Returns returns = new Returns();
+		this.tallies.forEach((tally) -> tally.giveBack(returns, tally.charge.cost(), true));
+		returns.others().add(Command.DEL, damaged.toArray(String[]::new));
+		returns.send(session);
+		return true;
+	}
+
+	/** Whether there is something to count, and every limit could ever allow it. */
+	boolean isCountable() {
+		return this.tallies.stream().anyMatch((tally) -> tally.charge.cost() > 0)
+				&& this.tallies.stream().allMatch(Tally::isPossible);
+	}
+
+	/** Decides by what was read. */
+	Decision look() {
+		boolean allowed = this.tallies.stream().allMatch(Tally::isAllowed);
+		List<LimitStatus> statuses = new ArrayList<>();
+		this.tallies.forEach((tally) -> tally.addStatuses(statuses, false, false));
+		return new Decision(allowed, statuses);
+	}
+
+	/** Decides by what was counted, and gives back what does not stay so. */
+	Decision settle(Session session) {
+		boolean allowed = this.tallies.stream().allMatch(Tally::isAllowed);
+		Returns returns = new Returns();
+		List<LimitStatus> statuses = new ArrayList<>();
+		for (Tally tally : this.tallies) {
+			boolean stays = allowed || tally.policy().countDenied();
+			if (!stays) {
+				tally.giveBack(returns, tally.charge.cost(), true);
+			}
+			if (tally.charge.cost() > 0) {
+				tally.repair(returns.others());
+			}
+			tally.addStatuses(statuses, stays && !allowed, stays);
+		}
+		try {
+			returns.send(session);
+		}
+		catch (JedisException ex) {
+			// The decision stands: to forget it might admit what was denied. The quota is
+			// held until the window ends.
+			logger.debug("Redis failed to take back what a denied request has counted", ex);
+		}
+		return new Decision(allowed, statuses);
+	}
+
+	/** Gives back what was read to be used, and no more than the cost. */
+	void refund(Session session) {
+		Returns returns = new Returns();
+		this.tallies.forEach((tally) -> tally.giveBack(returns, tally.charge.cost(), false));
+		returns.send(session);
+	}
+
+}

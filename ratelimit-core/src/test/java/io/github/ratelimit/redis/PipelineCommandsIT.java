@@ -1,0 +1,252 @@
+package io.github.ratelimit.redis;
+
+import java.time.Duration;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.FirstRequestWindow;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.SlidingWindow;
+import io.github.ratelimit.algorithm.SlidingWindowCounter;
+import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisAccessControlException;
+import redis.clients.jedis.util.JedisClusterCRC16;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What a request without scripts costs: which commands the server executes, and how often
+ * the client waits for it.
+ */
+class PipelineCommandsIT {
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private static final Identifier ADDRESS = Identifier.ip("203.0.113.7");
+
+	private final String keyPrefix = TestRedis.newKeyPrefix();
+
+	private final ManualClock clock = new ManualClock("2026-03-01T12:00:00.5Z");
+
+	private RoundTrips roundTrips;
+
+	private RedisMonitor monitor;
+
+	/** By the real clock, with windows that do not end within the test. */
+	private RateLimiter limiter;
+
+	@BeforeEach
+	void start() throws Exception {
+		this.roundTrips = new RoundTrips();
+		this.limiter = PipelineRateLimiter.of(this.roundTrips.client(), this.keyPrefix);
+		this.monitor = RedisMonitor.start(this.keyPrefix);
+	}
+
+	@AfterEach
+	void stop() {
+		this.monitor.close();
+		this.roundTrips.close();
+	}
+
+	static Stream<Algorithm> algorithms() {
+		return PipelineRateLimiterIT.algorithms();
+	}
+
+	private static Policy policy(String name, Algorithm algorithm) {
+		return Policy.of(name, algorithm, Limit.parse("3/100d"), Limit.parse("5/3650d"));
+	}
+
+	private static RateLimitRequest everything() {
+		return new RateLimitRequest(
+				algorithms().map((algorithm) -> Charge.of(policy(algorithm.name(), algorithm), ALICE, ADDRESS))
+					.toList());
+	}
+
+	@Test
+	void allowedRequestOfAllAlgorithmsIsOneRoundTrip() {
+		RateLimitRequest request = everything();
+		for (int i = 0; i < 3; i++) {
+			assertThat(this.limiter.tryAcquire(request).allowed()).isTrue();
+			assertThat(this.roundTrips.count()).isEqualTo(1);
+		}
+		assertThat(this.limiter.tryAcquire(request).allowed()).isFalse();
+		assertThat(this.roundTrips.count()).isEqualTo(3);
+		assertThat(this.limiter.peek(request).allowed()).isFalse();
+		assertThat(this.roundTrips.count()).isEqualTo(1);
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void deniedRequestIsTakenBackInASecondRoundTrip(Algorithm algorithm) {
+		Policy policy = policy("api", algorithm);
+		assertThat(this.limiter.tryAcquire(policy, ALICE, 3).allowed()).isTrue();
+		assertThat(this.roundTrips.count()).isEqualTo(1);
+		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
+		assertThat(this.roundTrips.count()).isEqualTo((algorithm instanceof FirstRequestWindow) ? 3 : 2);
+		assertThat(this.limiter.tryAcquire(policy.withCountDenied(true), ALICE).allowed()).isFalse();
+		assertThat(this.roundTrips.count()).isEqualTo(1);
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void requestStaysDeniedWhenTheConnectionBreaksBeforeItIsTakenBack(Algorithm algorithm) {
+		Policy policy = policy("api", algorithm);
+		this.limiter.tryAcquire(policy, ALICE, 2);
+		this.roundTrips.breakAfter(1);
+		assertThat(this.limiter.tryAcquire(policy, ALICE, 2).allowed()).isFalse();
+		assertThat(this.roundTrips.client().getPool().getNumActive()).isZero();
+		// The quota is held.
+		RateLimiter other = PipelineRateLimiter.of(TestRedis.client(), this.keyPrefix);
+		assertThat(other.tryAcquire(policy, ALICE).allowed()).isFalse();
+	}
+
+	@Test
+	void commandsOfFixedWindow() throws InterruptedException {
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("1/3650d"));
+		this.limiter.tryAcquire(policy, ALICE);
+		assertThat(this.monitor.commands()).containsExactly("INCRBY", "PEXPIRE");
+		this.limiter.tryAcquire(policy, ALICE);
+		assertThat(this.monitor.commands()).containsExactly("INCRBY", "PEXPIRE", "SET", "DECRBY");
+	}
+
+	@Test
+	void commandsOfFirstRequestWindow() throws InterruptedException {
+		Policy policy = Policy.of("api", new FirstRequestWindow(), Limit.parse("1/3650d"));
+		this.limiter.tryAcquire(policy, ALICE);
+		assertThat(this.monitor.commands()).containsExactly("SET", "COPY", "INCRBY", "GET", "PTTL", "PTTL");
+		this.limiter.tryAcquire(policy, ALICE);
+		assertThat(this.monitor.commands()).containsExactly("SET", "COPY", "INCRBY", "GET", "PTTL", "PTTL", "WATCH",
+				"MGET", "DECRBY");
+	}
+
+	@Test
+	void commandsOfSlidingWindowAreOneReadForEachPrecision() throws InterruptedException {
+		Policy bySecond = Policy.of("api", new SlidingWindow(Duration.ofSeconds(1)), Limit.parse("1000/s"),
+				Limit.parse("5000/10s"), Limit.parse("7000/15s"));
+		this.limiter.tryAcquire(bySecond, ALICE);
+		assertThat(this.monitor.commands()).containsExactly("INCRBY", "PEXPIRE", "MGET");
+		assertThat(this.roundTrips.count()).isEqualTo(1);
+		this.limiter.tryAcquire(policy("own", new SlidingWindow()), ALICE);
+		assertThat(this.monitor.commands()).containsExactly("INCRBY", "PEXPIRE", "INCRBY", "PEXPIRE", "MGET", "MGET");
+	}
+
+	@Test
+	void countOfTheWindowBeforeIsReadUntilItIsSettledAndThenOnce() throws InterruptedException {
+		RateLimiter later = PipelineRateLimiter.of(this.roundTrips.client(), this.keyPrefix).withClock(this.clock);
+		Policy policy = Policy.of("api", new SlidingWindowCounter(), Limit.parse("100/m"));
+		this.clock.set("2026-03-01T11:59:50Z");
+		later.tryAcquire(policy, ALICE, 60);
+		assertThat(this.monitor.commands()).containsExactly("INCRBY", "PEXPIRE", "GET");
+		// Others may still count in the window before.
+		this.clock.set("2026-03-01T12:00:00.999999Z");
+		later.tryAcquire(policy, ALICE);
+		later.tryAcquire(policy, ALICE);
+		assertThat(this.monitor.commands()).containsExactly("INCRBY", "PEXPIRE", "GET", "INCRBY", "PEXPIRE", "GET");
+		this.clock.set("2026-03-01T12:00:01Z");
+		later.tryAcquire(policy, ALICE);
+		assertThat(this.monitor.commands()).containsExactly("INCRBY", "PEXPIRE", "GET");
+		this.clock.set("2026-03-01T12:00:30Z");
+		assertThat(later.tryAcquire(policy, ALICE).statuses()).singleElement()
+			.satisfies((status) -> assertThat(status.remaining()).isEqualTo(100 - 30 - 4));
+		assertThat(this.monitor.commands()).containsExactly("INCRBY", "PEXPIRE");
+		later.reset(policy, ALICE);
+		assertThat(later.tryAcquire(policy, ALICE, 99).allowed()).isTrue();
+		assertThat(this.monitor.commands()).containsExactly("DEL", "INCRBY", "PEXPIRE", "GET");
+	}
+
+	@Test
+	void fixedNumberOfCountsIsRemembered() {
+		PastCounts counts = new PastCounts();
+		for (int i = 0; i <= PastCounts.MAX_SIZE; i++) {
+			counts.put("key" + i, i);
+			counts.get("key0");
+		}
+		assertThat(counts.size()).isEqualTo(PastCounts.MAX_SIZE);
+		assertThat(counts.get("key0")).isZero();
+		assertThat(counts.get("key1")).isNull();
+	}
+
+	@Test
+	void requestThatIsNeverAllowedAndPeekAndCostOfZeroWriteNothing() throws InterruptedException {
+		RateLimitRequest request = everything();
+		Policy small = Policy.of("small", new FixedWindow(), Limit.parse("1/3650d"));
+		this.limiter.tryAcquire(RateLimitRequest.of(request.charges().get(0), request.charges().get(1),
+				Charge.of(small, ALICE).withCost(2)));
+		this.limiter.peek(request);
+		this.limiter
+			.tryAcquire(new RateLimitRequest(request.charges().stream().map((charge) -> charge.withCost(0)).toList()));
+		assertThat(this.monitor.commands()).containsOnly("GET", "MGET", "PTTL");
+		assertThat(TestRedis.client().keys(this.keyPrefix + ":*")).isEmpty();
+	}
+
+	@Test
+	void refundReadsAndThenWrites() throws InterruptedException {
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("5/3650d"));
+		this.limiter.refund(RateLimitRequest.of(policy, ALICE));
+		assertThat(this.monitor.commands()).containsExactly("GET");
+		this.limiter.tryAcquire(policy, ALICE, 2);
+		this.monitor.commands();
+		this.limiter.refund(RateLimitRequest.of(policy, ALICE));
+		assertThat(this.monitor.commands()).containsExactly("GET", "SET", "DECRBY");
+	}
+
+	@Test
+	void redisKeysOfAnIdentifierShareASlot() {
+		RateLimitRequest request = new RateLimitRequest(
+				everything().charges().stream().map((charge) -> Charge.of(charge.policy(), ALICE)).toList());
+		this.limiter.tryAcquire(request);
+		assertThat(TestRedis.client().keys(this.keyPrefix + ":*")).hasSize(10)
+			.allSatisfy((key) -> assertThat(JedisClusterCRC16.getSlot(key))
+				.isEqualTo(JedisClusterCRC16.getSlot("user:alice")));
+	}
+
+	@Test
+	void userWhoMayNotScriptIsEnough() {
+		String user = this.keyPrefix;
+		try (Jedis admin = new Jedis(TestRedis.uri())) {
+			admin.aclSetUser(user, "on", ">secret", "~" + this.keyPrefix + ":*", "+@all", "-@scripting");
+		}
+		DefaultJedisClientConfig config = DefaultJedisClientConfig.builder().user(user).password("secret").build();
+		try (UnifiedJedis jedis = RedisClient.builder()
+			.hostAndPort(new HostAndPort(TestRedis.uri().getHost(), TestRedis.uri().getPort()))
+			.clientConfig(config)
+			.build()) {
+			assertThatExceptionOfType(JedisAccessControlException.class).isThrownBy(() -> jedis.eval("return 1"));
+			RateLimiter limited = PipelineRateLimiter.of(jedis, this.keyPrefix);
+			RateLimitRequest request = everything();
+			for (int i = 0; i < 3; i++) {
+				assertThat(limited.tryAcquire(request).allowed()).isTrue();
+			}
+			assertThat(limited.tryAcquire(request).allowed()).isFalse();
+			limited.refund(request);
+			assertThat(limited.tryAcquire(request).allowed()).isTrue();
+			request.charges().forEach((charge) -> limited.reset(charge.policy(), ALICE));
+			assertThat(limited.peek(request).violated()).extracting((status) -> status.identifier())
+				.containsOnly(ADDRESS);
+		}
+		finally {
+			try (Jedis admin = new Jedis(TestRedis.uri())) {
+				admin.aclDelUser(user);
+			}
+		}
+	}
+
+}

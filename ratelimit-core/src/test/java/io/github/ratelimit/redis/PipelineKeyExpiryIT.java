@@ -1,0 +1,188 @@
+package io.github.ratelimit.redis;
+
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.algorithm.FirstRequestWindow;
+import io.github.ratelimit.algorithm.SlidingWindow;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What becomes of Redis keys without scripts.
+ */
+class PipelineKeyExpiryIT {
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private static final long DAY_MILLIS = 86_400_000;
+
+	private final UnifiedJedis jedis = TestRedis.client();
+
+	private final String keyPrefix = TestRedis.newKeyPrefix();
+
+	private final RateLimiter limiter = PipelineRateLimiter.of(this.jedis, this.keyPrefix);
+
+	static Stream<Algorithm> algorithms() {
+		return PipelineRateLimiterIT.algorithms();
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void keysExpireASecondAfterTheyMatter(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/1000d"));
+		LimitStatus status = this.limiter.tryAcquire(policy, ALICE).statuses().get(0);
+		long needed = status.resetAfter().toMillis();
+		assertThat(keys()).isNotEmpty()
+			.allSatisfy((key) -> assertThat(this.jedis.pttl(key)).isBetween(needed - 2000, needed + 1002));
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void everyKeyHasAnEndOnEveryPathAndNoneIsPutOff(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("3/100d"), Limit.parse("7/1000d"));
+		Policy full = Policy.of("full", algorithm, Limit.parse("1/1000d"));
+		this.limiter.tryAcquire(full, ALICE);
+		RateLimitRequest request = RateLimitRequest.of(policy, ALICE);
+		this.limiter.refund(request);
+		this.limiter.tryAcquire(request);
+		this.limiter.tryAcquire(RateLimitRequest.of(Charge.of(policy, ALICE), Charge.of(full, ALICE)));
+		this.limiter.tryAcquire(RateLimitRequest.of(Charge.of(policy.withCountDenied(true), ALICE).withCost(3)));
+		Set<String> keys = keys();
+		for (int i = 0; i < 6; i++) {
+			long[] before = keys.stream().mapToLong(this.jedis::pttl).toArray();
+			this.limiter.refund(request);
+			long[] after = keys.stream().mapToLong(this.jedis::pttl).toArray();
+			for (int k = 0; k < before.length; k++) {
+				assertThat(after[k]).isBetween(1L, Math.min(before[k], 2000 * DAY_MILLIS + 1002));
+			}
+		}
+		assertThat(this.limiter.peek(request).statuses()).extracting(LimitStatus::remaining).containsExactly(3L, 7L);
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void keysThatDoNotExpireAreGivenAnEndAgain(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/1000d"));
+		this.limiter.tryAcquire(policy, ALICE, 2);
+		keys().forEach(this.jedis::persist);
+		this.limiter.peek(RateLimitRequest.of(policy, ALICE));
+		assertThat(keys()).allSatisfy((key) -> assertThat(this.jedis.pttl(key)).isEqualTo(-1));
+		assertThat(this.limiter.tryAcquire(policy, ALICE).statuses()).extracting(LimitStatus::remaining)
+			.containsExactly(2L);
+		assertThat(keys()).allSatisfy((key) -> assertThat(this.jedis.pttl(key)).isPositive());
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void resetDeletesAllKeys(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/100d"), Limit.parse("5/1000d"));
+		this.limiter.tryAcquire(policy, ALICE);
+		this.limiter.reset(policy, ALICE);
+		assertThat(keys()).isEmpty();
+	}
+
+	static Stream<Arguments> harms() {
+		return algorithms().flatMap((algorithm) -> Stream.of("list", "hash", "text", "negative", "huge")
+			.map((harm) -> Arguments.of(algorithm, harm)));
+	}
+
+	@ParameterizedTest
+	@MethodSource("harms")
+	void keyOfAnotherMakingIsReplacedAndOthersAreCountedOnce(Algorithm algorithm, String harm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/100d"), Limit.parse("5/1000d"));
+		Policy other = Policy.of("other", algorithm, Limit.parse("5/1000d"));
+		this.limiter.tryAcquire(policy, ALICE);
+		Set<String> keys = keys();
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(other, ALICE), Charge.of(policy, ALICE));
+		for (String key : keys) {
+			harm(key, harm);
+			this.limiter.peek(request);
+			this.limiter.refund(RateLimitRequest.of(policy, ALICE));
+			boolean allowed = this.limiter.tryAcquire(request).allowed();
+			assertThat(allowed || harm.equals("huge")).isTrue();
+			assertThat(this.limiter.peek(RateLimitRequest.of(other, ALICE)).statuses())
+				.extracting(LimitStatus::remaining)
+				.containsExactly(allowed ? 4L : 5L);
+			assertThat(keys()).allSatisfy((each) -> assertThat(this.jedis.pttl(each)).isPositive());
+			this.limiter.reset(policy, ALICE);
+			this.limiter.reset(other, ALICE);
+			this.limiter.tryAcquire(policy, ALICE);
+		}
+	}
+
+	private void harm(String key, String harm) {
+		this.jedis.del(key);
+		switch (harm) {
+			case "list" -> this.jedis.lpush(key, "1", "2");
+			case "hash" -> this.jedis.hset(key, Map.of("count", "5"));
+			case "text" -> this.jedis.set(key, "many");
+			case "negative" -> this.jedis.set(key, "-3");
+			default -> this.jedis.set(key, Long.toString(Long.MAX_VALUE));
+		}
+	}
+
+	@Test
+	void pastSubWindowOfAnotherMakingCountsAsNothing() {
+		Policy policy = Policy.of("api", new SlidingWindow(), Limit.parse("5/1000d"));
+		Tally tally = Tallies.tally(Charge.of(policy, ALICE), ALICE, new RedisKeys(this.keyPrefix),
+				Moment.now(InstantSource.system(), false), new PastCounts());
+		this.jedis.lpush(tally.keys().get(1), "x");
+		this.jedis.set(tally.keys().get(2), "x");
+		assertThat(this.limiter.tryAcquire(policy, ALICE, 5).allowed()).isTrue();
+		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
+	}
+
+	@Test
+	void windowOfFirstRequestEndsByTheServersClock() {
+		Policy policy = Policy.of("api", new FirstRequestWindow(), Limit.parse("1/100ms"));
+		for (int window = 0; window < 5; window++) {
+			long start = System.nanoTime();
+			assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+			long began = System.nanoTime();
+			while (!this.limiter.tryAcquire(policy, ALICE).allowed()) {
+				Thread.onSpinWait();
+			}
+			assertThat(System.nanoTime() - start).isGreaterThan(99_000_000L);
+			assertThat(System.nanoTime() - began).isLessThan(5_000_000_000L);
+			this.limiter.reset(policy, ALICE);
+		}
+	}
+
+	@Test
+	void serverThatIsGoneIsAStoreException() {
+		Policy policy = Policy.of("api", new FirstRequestWindow(), Limit.parse("1/m"));
+		try (UnifiedJedis nobody = RedisClient.create("127.0.0.1", TestRedis.freePort())) {
+			RateLimiter gone = PipelineRateLimiter.of(nobody);
+			RateLimitRequest request = RateLimitRequest.of(policy, ALICE);
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> gone.tryAcquire(request));
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> gone.peek(request));
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> gone.refund(request));
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> gone.reset(policy, ALICE));
+		}
+	}
+
+	private Set<String> keys() {
+		return this.jedis.keys(this.keyPrefix + ":*");
+	}
+
+}

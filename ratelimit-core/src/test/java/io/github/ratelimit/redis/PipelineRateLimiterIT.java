@@ -1,0 +1,193 @@
+package io.github.ratelimit.redis;
+
+import java.time.Duration;
+import java.time.InstantSource;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.FirstRequestWindow;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.SlidingWindow;
+import io.github.ratelimit.algorithm.SlidingWindowCounter;
+import io.github.ratelimit.test.RateLimiterContract;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * The contract for the algorithms that plain commands can express. Two of its truths are
+ * others here, those of a clock that is set back: windows are part of the Redis key, so
+ * that what was counted in the windows of another time is not looked at.
+ */
+class PipelineRateLimiterIT extends RateLimiterContract {
+
+	private static final List<String> SUPPORTED = List.of("fixed-window", "first-request-window", "sliding-window",
+			"sliding-window-counter");
+
+	/** Hides the algorithms of the contract. */
+	public static Stream<Algorithm> algorithms() {
+		return RateLimiterContract.algorithms().filter((algorithm) -> SUPPORTED.contains(algorithm.name()));
+	}
+
+	@Override
+	protected Stream<Algorithm> supportedAlgorithms() {
+		return algorithms();
+	}
+
+	@Override
+	protected RateLimiter newRateLimiter(InstantSource clock) {
+		return PipelineRateLimiter.of(TestRedis.client(), TestRedis.newKeyPrefix()).withClock(clock);
+	}
+
+	@Test
+	void fourAlgorithmsAreSupported() {
+		assertThat(algorithms()).containsExactly(new FixedWindow(), new FirstRequestWindow(), new SlidingWindow(),
+				new SlidingWindowCounter());
+	}
+
+	@Override
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	protected void clockThatJumpedAheadLocksNobodyForLongerThanAWindow(Algorithm algorithm) {
+		RateLimiter limiter = newRateLimiter(this.clock);
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
+		this.clock.advance(Duration.ofHours(1));
+		limiter.tryAcquire(policy, ALICE, 5);
+		this.clock.advance(Duration.ofHours(-1));
+		Decision decision = limiter.tryAcquire(policy, ALICE, 5);
+		if (algorithm instanceof FirstRequestWindow) {
+			// Its windows are the server's, which was not set.
+			assertThat(decision.allowed()).isFalse();
+			assertThat(decision.retryAfter().orElseThrow()).isLessThanOrEqualTo(Duration.ofMinutes(1));
+		}
+		else {
+			assertThat(decision.allowed()).isTrue();
+		}
+	}
+
+	@Override
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	protected void clockThatIsSetBackMintsNoQuota(Algorithm algorithm) {
+		RateLimiter limiter = newRateLimiter(this.clock);
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
+		limiter.tryAcquire(policy, ALICE, 5);
+		this.clock.advance(Duration.ofHours(-1));
+		// One quota for each time, and no more.
+		boolean another = !(algorithm instanceof FirstRequestWindow);
+		assertThat(limiter.tryAcquire(policy, ALICE, 5).allowed()).isEqualTo(another);
+		assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
+		this.clock.advance(Duration.ofHours(1));
+		assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
+	}
+
+	static Stream<Algorithm> unsupportedAlgorithms() {
+		return RateLimiterContract.algorithms().filter((algorithm) -> algorithms().noneMatch(algorithm::equals));
+	}
+
+	@ParameterizedTest
+	@MethodSource("unsupportedAlgorithms")
+	void otherAlgorithmIsRefused(Algorithm algorithm) {
+		RateLimiter limiter = newRateLimiter(this.clock);
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
+		RateLimitRequest request = RateLimitRequest.of(policy, ALICE);
+		String message = "Invalid algorithm (%s): must be one of fixed-window, first-request-window, sliding-window, sliding-window-counter where scripts are not used."
+			.formatted(algorithm.name());
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> PipelineRateLimiter.of(TestRedis.client()).requireSupported(policy))
+			.withMessage(message);
+		assertThatIllegalArgumentException().isThrownBy(() -> limiter.tryAcquire(request)).withMessage(message);
+		assertThatIllegalArgumentException().isThrownBy(() -> limiter.peek(request)).withMessage(message);
+		assertThatIllegalArgumentException().isThrownBy(() -> limiter.refund(request)).withMessage(message);
+		assertThatIllegalArgumentException().isThrownBy(() -> limiter.reset(policy, ALICE)).withMessage(message);
+	}
+
+	@Test
+	void windowsThatAreKeptAreRefused() {
+		Policy policy = Policy.of("api", new FixedWindow(3, ZoneOffset.UTC), Limit.parse("5/m"));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> PipelineRateLimiter.of(TestRedis.client()).requireSupported(policy))
+			.withMessage("Invalid retain (3): no past windows can be kept where scripts are not used.");
+	}
+
+	@Test
+	void tooManySubWindowsAreRefused() {
+		Algorithm algorithm = new SlidingWindow(Duration.ofMillis(10));
+		PipelineRateLimiter.of(TestRedis.client()).requireSupported(Policy.of("api", algorithm, Limit.parse("5/10s")));
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/s"), Limit.parse("5/m"));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> PipelineRateLimiter.of(TestRedis.client()).requireSupported(policy))
+			.withMessage(
+					"Invalid precision (10ms): the window of 5/m would have 6000 sub-windows, more than the 1000 that can be read without scripting; set a longer precision.");
+	}
+
+	/** "3 Rate Limiting Patterns with Redis: Sliding Window aggregation". */
+	@Test
+	void quotasOfSeveralWindowsAreCountedBySecond() {
+		RateLimiter limiter = newRateLimiter(this.clock);
+		Policy policy = Policy.of("api", new SlidingWindow(Duration.ofSeconds(1)), Limit.parse("1000/s"),
+				Limit.parse("5000/10s"), Limit.parse("7000/15s"));
+		for (int second = 0; second < 10; second += 2) {
+			Decision decision = limiter.tryAcquire(policy, ALICE, 1000);
+			assertThat(decision.allowed()).isTrue();
+			assertThat(decision.statuses()).extracting(LimitStatus::remaining)
+				.containsExactly(0L, 4000L - 500 * second, 6000L - 500 * second);
+			this.clock.advance(Duration.ofSeconds(2));
+		}
+		Decision denied = limiter.tryAcquire(policy, ALICE, 1000);
+		assertThat(denied.violated()).extracting(LimitStatus::limit).containsExactly(Limit.parse("5000/10s"));
+		assertThat(denied.retryAfter()).contains(Duration.ofSeconds(1));
+		this.clock.advance(Duration.ofSeconds(1));
+		assertThat(limiter.tryAcquire(policy, ALICE, 1000).allowed()).isTrue();
+		assertThat(limiter.peek(RateLimitRequest.of(policy, ALICE)).violated()).extracting(LimitStatus::limit)
+			.containsExactly(Limit.parse("1000/s"), Limit.parse("5000/10s"));
+		this.clock.advance(Duration.ofSeconds(2));
+		assertThat(limiter.tryAcquire(policy, ALICE, 1000).allowed()).isTrue();
+		Decision last = limiter.tryAcquire(RateLimitRequest.of(Charge.of(policy, ALICE).withCost(1)));
+		assertThat(last.violated()).extracting(LimitStatus::limit)
+			.containsExactly(Limit.parse("1000/s"), Limit.parse("5000/10s"), Limit.parse("7000/15s"));
+	}
+
+	@Test
+	void daysBeginAtMidnightOfTheZone() {
+		RateLimiter limiter = newRateLimiter(this.clock);
+		Policy policy = Policy.of("api", new FixedWindow(1, ZoneId.of("Europe/Paris")), Limit.parse("1/d"));
+		this.clock.set("2026-03-28T22:59:59Z");
+		assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+		assertThat(limiter.tryAcquire(policy, ALICE).retryAfter()).contains(Duration.ofSeconds(1));
+		this.clock.set("2026-03-28T23:00:00Z");
+		assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+		assertThat(limiter.tryAcquire(policy, ALICE).retryAfter()).contains(Duration.ofHours(23));
+	}
+
+	@Test
+	void identifiersOfOneRequestHaveCountsOfTheirOwn() {
+		RateLimiter limiter = newRateLimiter(this.clock);
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("2/m"));
+		limiter.tryAcquire(policy, ALICE);
+		assertThat(limiter.tryAcquire(RateLimitRequest.of(policy, ALICE, ADDRESS)).allowed()).isTrue();
+		assertThat(limiter.tryAcquire(RateLimitRequest.of(policy, ALICE, ADDRESS)).allowed()).isFalse();
+		assertThat(List.of(remaining(limiter, policy, ALICE), remaining(limiter, policy, ADDRESS))).containsExactly(0L,
+				1L);
+	}
+
+	private static long remaining(RateLimiter limiter, Policy policy, Identifier identifier) {
+		return limiter.peek(RateLimitRequest.of(policy, identifier)).statuses().get(0).remaining();
+	}
+
+}

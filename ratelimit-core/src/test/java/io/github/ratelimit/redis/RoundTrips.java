@@ -1,0 +1,115 @@
+package io.github.ratelimit.redis;
+
+import java.io.FilterInputStream;
+import java.io.FilterOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.Socket;
+
+import io.github.ratelimit.test.TestRedis;
+import redis.clients.jedis.ConnectionFactory;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.JedisSocketFactory;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.providers.PooledConnectionProvider;
+import redis.clients.jedis.util.JedisURIHelper;
+
+/**
+ * A client of the test's server that counts how often it speaks after it has listened.
+ * For one thread.
+ */
+final class RoundTrips implements AutoCloseable {
+
+	private final RedisClient client;
+
+	private int count;
+
+	private boolean listened = true;
+
+	private int last = Integer.MAX_VALUE;
+
+	RoundTrips() {
+		DefaultJedisClientConfig config = DefaultJedisClientConfig.builder()
+			.user(JedisURIHelper.getUser(TestRedis.uri()))
+			.password(JedisURIHelper.getPassword(TestRedis.uri()))
+			.build();
+		JedisSocketFactory sockets = () -> connect();
+		this.client = RedisClient.builder()
+			.connectionProvider(new PooledConnectionProvider(new ConnectionFactory(sockets, config)))
+			.build();
+		this.client.ping();
+		count();
+	}
+
+	private Socket connect() {
+		try {
+			return new CountingSocket();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/** The client that is counted. */
+	RedisClient client() {
+		return this.client;
+	}
+
+	/** Returns the number since the last call. */
+	int count() {
+		int count = this.count;
+		this.count = 0;
+		return count;
+	}
+
+	/** Lets the connection break after some more of them. */
+	void breakAfter(int more) {
+		this.last = this.count + more;
+	}
+
+	@Override
+	public void close() {
+		this.client.close();
+	}
+
+	private final class CountingSocket extends Socket {
+
+		private CountingSocket() throws IOException {
+			super(TestRedis.uri().getHost(), TestRedis.uri().getPort());
+		}
+
+		@Override
+		public InputStream getInputStream() throws IOException {
+			return new FilterInputStream(super.getInputStream()) {
+
+				@Override
+				public int read(byte[] bytes, int offset, int length) throws IOException {
+					RoundTrips.this.listened = true;
+					return super.read(bytes, offset, length);
+				}
+
+			};
+		}
+
+		@Override
+		public OutputStream getOutputStream() throws IOException {
+			return new FilterOutputStream(super.getOutputStream()) {
+
+				@Override
+				public void write(byte[] bytes, int offset, int length) throws IOException {
+					RoundTrips.this.count += RoundTrips.this.listened ? 1 : 0;
+					RoundTrips.this.listened = false;
+					if (RoundTrips.this.count > RoundTrips.this.last) {
+						throw new IOException("Broken by the test");
+					}
+					this.out.write(bytes, offset, length);
+				}
+
+			};
+		}
+
+	}
+
+}
