@@ -29,7 +29,7 @@ class FailureAnalysisTests {
 	@CsvSource(delimiter = '|',
 			textBlock = """
 					ratelimit.policies.api.limits=often    | ratelimit.policies.api.limits | often   | Invalid limit (often): must be quota/window
-					ratelimit.default-identifiers=address  | ratelimit.default-identifiers[0] | address | Invalid identifier (address): must be ip, user
+					ratelimit.default-identifiers=address  | ratelimit.default-identifiers | address | Invalid identifier (address): must be ip, user
 					ratelimit.redis.url=nonsense           | ratelimit.redis.url              | nonsense | Must be a URL such as redis://
 					""")
 	void descriptionNamesPropertyAndValueAndRule(String argument, String property, String value, String rule,

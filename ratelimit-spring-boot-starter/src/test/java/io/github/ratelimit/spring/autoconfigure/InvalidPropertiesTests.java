@@ -42,7 +42,7 @@ class InvalidPropertiesTests {
 
 	@Test
 	void startFailsWhenLimitIsWrong() {
-		assertRefused("ratelimit.policies.api.limits[1]", "often", "Invalid limit (often): " + LIMIT_RULE,
+		assertRefused("ratelimit.policies.api.limits", "often", "Invalid limit (often): " + LIMIT_RULE,
 				"ratelimit.policies.api.limits=10/s,often");
 	}
 
@@ -70,7 +70,7 @@ class InvalidPropertiesTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "address", "header:", "header:X User", "ip+", "+", "IP", "ip+address", "user:1" })
 	void startFailsWhenIdentifierIsUnknown(String identifier) {
-		assertRefused("ratelimit.policies.api.identifiers[1]", identifier,
+		assertRefused("ratelimit.policies.api.identifiers", identifier,
 				"Invalid identifier (%s): %s".formatted(identifier, IDENTIFIER_RULE),
 				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.identifiers=ip," + identifier);
 	}
@@ -84,7 +84,7 @@ class InvalidPropertiesTests {
 
 	@Test
 	void startFailsWhenDefaultIdentifierIsUnknown() {
-		assertRefused("ratelimit.default-identifiers[0]", "address", "Invalid identifier (address): " + IDENTIFIER_RULE,
+		assertRefused("ratelimit.default-identifiers", "address", "Invalid identifier (address): " + IDENTIFIER_RULE,
 				"ratelimit.default-identifiers=address");
 	}
 
@@ -96,7 +96,7 @@ class InvalidPropertiesTests {
 
 	@Test
 	void startFailsWhenPathIsNoPattern() {
-		assertRefused("ratelimit.policies.api.paths[1]", "api",
+		assertRefused("ratelimit.policies.api.paths", "api",
 				"Invalid path (api): must be a pattern such as /api/** or GET /user/**.",
 				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.paths=/x,api");
 	}
@@ -105,7 +105,7 @@ class InvalidPropertiesTests {
 	void startFailsWhenPatternIsWrong() {
 		this.runner.withPropertyValues("ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.paths=/{a")
 			.run((context) -> assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
-				assertThat(ex.getName()).isEqualTo("ratelimit.policies.api.paths[0]");
+				assertThat(ex.getName()).isEqualTo("ratelimit.policies.api.paths");
 				assertThat(ex.getValue()).isEqualTo("/{a");
 				assertThat(ex.getReason()).startsWith("Invalid path (/{a): ").contains("/{a");
 			}));
@@ -114,7 +114,7 @@ class InvalidPropertiesTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "FETCH", "get" })
 	void startFailsWhenMethodIsUnknown(String method) {
-		assertRefused("ratelimit.policies.api.paths[0]", method + " /api",
+		assertRefused("ratelimit.policies.api.paths", method + " /api",
 				"Invalid path (%s /api): %s is no HTTP method.".formatted(method, method),
 				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.paths=" + method + " /api");
 	}
