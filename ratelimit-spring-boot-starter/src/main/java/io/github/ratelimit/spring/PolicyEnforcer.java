@@ -7,6 +7,7 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.outage.AllowingRateLimiter;
 
 /**
  * Enforces a policy on whatever is being done by the present thread: finds out who is
@@ -36,15 +37,16 @@ public interface PolicyEnforcer {
 	/**
 	 * Returns an enforcer for applications that do not serve requests, in which
 	 * {@code global} is the only identifier.
-	 * @param limiter what decides
+	 * @param limiter what decides; calls are allowed while its store fails
 	 * @return a new enforcer
 	 */
 	static PolicyEnforcer withoutRequests(RateLimiter limiter) {
+		RateLimiter allowing = new AllowingRateLimiter(limiter);
 		return new PolicyEnforcer() {
 
 			@Override
 			public Decision enforce(IdentifiedPolicy policy, long cost) {
-				return limiter
+				return allowing
 					.tryAcquire(RateLimitRequest.of(new Charge(policy.policy(), List.of(Identifier.GLOBAL), cost)));
 			}
 

@@ -3,7 +3,6 @@ package io.github.ratelimit.spring.autoconfigure;
 import java.time.Duration;
 
 import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.outage.AllowingRateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyEnforcer;
@@ -95,9 +94,9 @@ public final class RateLimitAutoConfiguration {
 		}
 
 		@Bean
-		RateLimiter rateLimiter(UnifiedJedis jedis, RateLimitProperties properties) {
+		RedisRateLimiter rateLimiter(UnifiedJedis jedis, RateLimitProperties properties) {
 			try {
-				return new AllowingRateLimiter(RedisRateLimiter.of(jedis, properties.keyPrefix()));
+				return RedisRateLimiter.of(jedis, properties.keyPrefix());
 			}
 			catch (IllegalArgumentException ex) {
 				throw new InvalidConfigurationPropertyValueException("ratelimit.key-prefix", properties.keyPrefix(),

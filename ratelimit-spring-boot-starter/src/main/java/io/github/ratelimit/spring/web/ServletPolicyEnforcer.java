@@ -11,6 +11,7 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.outage.AllowingRateLimiter;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.PolicyEnforcer;
 import jakarta.servlet.http.HttpServletRequest;
@@ -40,12 +41,12 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	/**
 	 * Creates an enforcer.
-	 * @param limiter what decides
+	 * @param limiter what decides; requests are allowed while its store fails
 	 * @param styles which headers to write; may be empty
 	 * @param jsonMapper what writes the problem body of denied requests
 	 */
 	public ServletPolicyEnforcer(RateLimiter limiter, Set<HeaderStyle> styles, JsonMapper jsonMapper) {
-		this.limiter = limiter;
+		this.limiter = new AllowingRateLimiter(limiter);
 		this.headers = new StatusHeaders(styles);
 		this.rejection = new Rejection(jsonMapper);
 	}
