@@ -82,6 +82,15 @@ class FailureAnalysisTests {
 	}
 
 	@Test
+	void passwordWithoutHostIsNotPrinted(CapturedOutput output) {
+		assertThatException()
+			.isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET, "ratelimit.redis.password=sec/ret"));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("Invalid value '***' for configuration property 'ratelimit.redis.password'")
+			.doesNotContain("sec/ret");
+	}
+
+	@Test
 	void descriptionNamesHeaderStyle(CapturedOutput output) {
 		assertThatException()
 			.isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET, "ratelimit.headers.styles=loud"));

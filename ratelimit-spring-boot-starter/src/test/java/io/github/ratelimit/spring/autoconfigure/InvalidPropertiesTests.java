@@ -11,6 +11,7 @@ import io.github.ratelimit.algorithm.Algorithms;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -206,7 +207,7 @@ class InvalidPropertiesTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "nonsense", "redis://", "http://example.com:6379", "redis://example.com:99999",
-			"redis://example.com:0" })
+			"redis://example.com:0", "redis://h/abc", "redis://h/99999999999", "redis://h/-1", "redis://h/1/2" })
 	void startFailsWhenUrlIsWrong(String url) {
 		assertRefused("ratelimit.redis.url", url, URL_RULE, "ratelimit.redis.url=" + url);
 	}
@@ -270,6 +271,29 @@ class InvalidPropertiesTests {
 	void startFailsWhenSpringUsesReplicas() {
 		assertRefused("spring.data.redis.masterreplica.nodes", "a:1,b:1", SERVER_RULE,
 				"spring.data.redis.masterreplica.nodes=a:1,b:1");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "port, 6380, 6380", "username, anna, anna", "password, secret, ***", "database, 3, 3",
+			"ssl.enabled, true, true" })
+	void startFailsWhenServerIsNotNamed(String name, String value, String shown) {
+		assertRefused("ratelimit.redis." + name, shown,
+				"Counts only with ratelimit.redis.host or ratelimit.redis.url: set one of them.",
+				"ratelimit.redis." + name + "=" + value, "spring.data.redis.host=example.com");
+	}
+
+	@Test
+	void startFailsWhenSpringUsesBundle() {
+		assertRefused("spring.data.redis.ssl.bundle", "mine",
+				"Rate limits do not support SSL bundles yet: set ratelimit.redis.url, or provide a UnifiedJedis bean.",
+				"spring.data.redis.ssl.bundle=mine");
+	}
+
+	@Test
+	void startFailsWhenCostHasNoPath() {
+		assertRefused("ratelimit.policies.api.cost", 2L,
+				"Is the cost of a request on one of the paths, but there are none.",
+				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.cost=2");
 	}
 
 	@Test
