@@ -11,8 +11,8 @@ import org.springframework.aot.hint.annotation.Reflective;
 import org.springframework.core.annotation.AliasFor;
 
 /**
- * Limits how often a method is called. On a type, limits the calls of all its public
- * methods together, but for those with an annotation of their own.
+ * Limits how often a method is called. On a type, limits the calls of all its methods
+ * together, but private ones and those with an annotation of their own.
  * <p>
  * Names a policy from the configuration, or has limits written in place. A policy written
  * in place is named after its class and method ({@code SearchController.search}), or
@@ -20,6 +20,10 @@ import org.springframework.core.annotation.AliasFor;
  * <p>
  * A denied call throws {@link io.github.ratelimit.spring.RateLimitExceededException
  * RateLimitExceededException}, and the method is not called.
+ * <p>
+ * Calls are seen where they come from another object; a method that calls another of the
+ * same object is not. In a web application, calls outside of a request count for
+ * everybody together.
  *
  * @since 0.1
  */

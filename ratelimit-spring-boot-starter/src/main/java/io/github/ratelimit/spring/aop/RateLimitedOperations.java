@@ -27,6 +27,7 @@ import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Reads {@code @RateLimited}, once for each method. The first look at a method is when
@@ -80,10 +81,25 @@ final class RateLimitedOperations {
 		RateLimited onMethod = annotation(specific);
 		if (onMethod != null) {
 			requireInterceptable(specific);
-			return read(onMethod, type.getSimpleName() + '.' + specific.getName(), specific.toGenericString());
+			return read(onMethod, type.getSimpleName() + '.' + specific.getName(), place(specific, type));
 		}
-		RateLimited onType = Modifier.isPublic(specific.getModifiers()) ? annotation(type) : null;
-		return (onType != null) ? read(onType, type.getSimpleName(), type.getName()) : null;
+		RateLimited onType = isCoveredByType(specific) ? annotation(type) : null;
+		if (onType == null) {
+			return null;
+		}
+		requireInterceptable(specific);
+		return read(onType, type.getSimpleName(), type.getName());
+	}
+
+	/** Each class that inherits a method has a policy of its own for it. */
+	private static String place(Method method, Class<?> type) {
+		String text = method.toGenericString();
+		return (method.getDeclaringClass() == type) ? text : text + " in " + type.getName();
+	}
+
+	private static boolean isCoveredByType(Method method) {
+		return (method.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC)) == 0 && !method.isSynthetic()
+				&& !ReflectionUtils.isObjectMethod(method);
 	}
 
 	private static void requireInterceptable(Method method) {
@@ -102,6 +118,7 @@ final class RateLimitedOperations {
 			IdentifiedPolicy policy = annotation.policy().isEmpty() ? inPlace(annotation, name, place)
 					: configured(annotation);
 			policy.identifiers().forEach(this.enforcer.get()::requireKnown);
+			this.enforcer.get().requireSupported(policy.policy());
 			policy.requirePossible(annotation.cost());
 			return new RateLimitedOperation(policy, annotation.cost());
 		}

@@ -2,12 +2,10 @@ package io.github.ratelimit.spring.autoconfigure;
 
 import java.io.Serial;
 
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
-
 /**
  * The URL of Redis is invalid. Nothing of it that may be a password is told.
  */
-class InvalidRedisUrlException extends InvalidConfigurationPropertyValueException {
+class InvalidRedisUrlException extends HiddenValueException {
 
 	@Serial
 	private static final long serialVersionUID = 1L;

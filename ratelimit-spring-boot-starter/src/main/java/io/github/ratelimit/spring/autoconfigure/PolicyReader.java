@@ -63,6 +63,10 @@ final class PolicyReader {
 			throw new InvalidConfigurationPropertyValueException(property(name, ".limits"), null,
 					"A policy must have at least one limit, such as 100/m.");
 		}
+		if (properties.cost() != 1 && properties.paths().isEmpty()) {
+			throw new InvalidConfigurationPropertyValueException(property(name, ".cost"), properties.cost(),
+					"Is the cost of a request on one of the paths, but there are none.");
+		}
 		List<Limit> limits = readEach(property(name, ".limits"), properties.limits(), Limit::parse);
 		Algorithm algorithm = AlgorithmReader.read(property(name, ""), properties, limits);
 		Policy policy = read(property(name, ".limits"), properties.limits(),

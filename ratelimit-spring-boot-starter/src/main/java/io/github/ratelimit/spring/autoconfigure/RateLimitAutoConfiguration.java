@@ -3,7 +3,6 @@ package io.github.ratelimit.spring.autoconfigure;
 import java.time.Duration;
 
 import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.outage.AllowingRateLimiter;
 import io.github.ratelimit.redis.PipelineRateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
@@ -15,6 +14,7 @@ import redis.clients.jedis.UnifiedJedis;
 
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -48,6 +48,19 @@ public final class RateLimitAutoConfiguration {
 	@ConditionalOnMissingBean
 	ConfiguredPolicies rateLimitPolicies(RateLimitProperties properties, Environment environment) {
 		return new PolicyReader(properties, environment).readPolicies();
+	}
+
+	/**
+	 * Refuses policies that the store cannot hold, before the first request.
+	 */
+	@Bean
+	SmartInitializingSingleton rateLimitPolicyCheck(RateLimiter limiter, ConfiguredPolicies policies) {
+		return () -> policies.policies()
+			.forEach((name, policy) -> PolicyReader.read(PolicyReader.property(name, ".algorithm"),
+					policy.policy().algorithm().name(), () -> {
+						limiter.requireSupported(policy.policy());
+						return policy;
+					}));
 	}
 
 	/**
@@ -96,11 +109,19 @@ public final class RateLimitAutoConfiguration {
 		}
 
 		@Bean
-		RateLimiter rateLimiter(UnifiedJedis jedis, RateLimitProperties properties) {
-			String prefix = properties.keyPrefix();
-			return PolicyReader.read("ratelimit.key-prefix", prefix,
-					() -> new AllowingRateLimiter(properties.redis().scripting() ? RedisRateLimiter.of(jedis, prefix)
-							: PipelineRateLimiter.of(jedis, prefix)));
+		@ConditionalOnBooleanProperty(name = "ratelimit.redis.scripting", matchIfMissing = true)
+		RedisRateLimiter rateLimiter(UnifiedJedis jedis, RateLimitProperties properties) {
+			// Refuses a client that will not do, which has nothing to do with the prefix.
+			RedisRateLimiter.of(jedis);
+			return PolicyReader.read("ratelimit.key-prefix", properties.keyPrefix(),
+					() -> RedisRateLimiter.of(jedis, properties.keyPrefix()));
+		}
+
+		@Bean
+		@ConditionalOnBooleanProperty(name = "ratelimit.redis.scripting", havingValue = false)
+		PipelineRateLimiter pipelineRateLimiter(UnifiedJedis jedis, RateLimitProperties properties) {
+			return PolicyReader.read("ratelimit.key-prefix", properties.keyPrefix(),
+					() -> PipelineRateLimiter.of(jedis, properties.keyPrefix()));
 		}
 
 	}

@@ -20,6 +20,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
@@ -40,10 +41,11 @@ import org.springframework.web.util.pattern.PathPatternParser;
 @ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
 public final class RateLimitWebAutoConfiguration {
 
-	/** Spring Security's filter chain has the order -100. */
-	private static final int BEFORE_SECURITY = -110;
+	/** Order of Spring Security's filter chain, unless it is configured. */
+	private static final int SECURITY = -100;
 
-	private static final int AFTER_SECURITY = -90;
+	/** How far before and after it the limits stand. */
+	private static final int DISTANCE = 10;
 
 	/**
 	 * Paths need this one; annotations prefer a {@link PolicyEnforcer} of the
@@ -81,7 +83,7 @@ public final class RateLimitWebAutoConfiguration {
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeSecurity(ServletPolicyEnforcer enforcer,
 			RateLimitProperties properties, ConfiguredPolicies policies,
 			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
-		return registration("rateLimitFilterBeforeSecurity", BEFORE_SECURITY, enforcer,
+		return registration("rateLimitFilterBeforeSecurity", orderBesideSecurity(environment, -DISTANCE), enforcer,
 				pathPolicies(properties, policies, parser, environment).stream()
 					.filter((policy) -> !policy.needsUser())
 					.toList());
@@ -91,7 +93,7 @@ public final class RateLimitWebAutoConfiguration {
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterAfterSecurity(ServletPolicyEnforcer enforcer,
 			RateLimitProperties properties, ConfiguredPolicies policies,
 			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
-		return registration("rateLimitFilterAfterSecurity", AFTER_SECURITY, enforcer,
+		return registration("rateLimitFilterAfterSecurity", orderBesideSecurity(environment, DISTANCE), enforcer,
 				pathPolicies(properties, policies, parser, environment).stream()
 					.filter(PathPolicy::needsUser)
 					.toList());
@@ -107,6 +109,11 @@ public final class RateLimitWebAutoConfiguration {
 			ObjectProvider<PathPatternParser> parser, Environment environment) {
 		return new PolicyReader(properties, environment).readPathPolicies(policies,
 				parser.getIfAvailable(() -> PathPatternParser.defaultInstance));
+	}
+
+	private static int orderBesideSecurity(Environment environment, int distance) {
+		int security = Binder.get(environment).bind("spring.security.filter.order", Integer.class).orElse(SECURITY);
+		return (int) Math.max(Integer.MIN_VALUE, Math.min(Integer.MAX_VALUE, (long) security + distance));
 	}
 
 	private static FilterRegistrationBean<RateLimitFilter> registration(String name, int order,

@@ -3,8 +3,10 @@ package io.github.ratelimit.spring.autoconfigure;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.ClientSetInfoConfig;
 import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
@@ -25,7 +27,11 @@ record RedisServer(HostAndPort address, @Nullable String username, @Nullable Str
 
 	private static final int LAST_PORT = 65_535;
 
+	private static final String OWN = "ratelimit.redis";
+
 	private static final String SPRING = "spring.data.redis";
+
+	private static final Pattern DATABASE = Pattern.compile("(/[0-9]{0,9})?");
 
 	/**
 	 * Finds the server: that of {@code ratelimit.redis}, else of
@@ -33,17 +39,31 @@ record RedisServer(HostAndPort address, @Nullable String username, @Nullable Str
 	 */
 	static RedisServer find(RedisProperties properties, Environment environment) {
 		if (properties.url() != null || properties.host() != null) {
-			return of("ratelimit.redis", properties);
+			return of(OWN, properties);
 		}
+		Binder binder = Binder.get(environment);
+		requireNothingOfOwn(binder);
 		for (String unsupported : new String[] { "cluster.nodes", "masterreplica.nodes", "sentinel.master" }) {
 			String property = SPRING + "." + unsupported;
-			List<String> values = Binder.get(environment)
-				.bind(property, Bindable.listOf(String.class))
-				.orElse(List.of());
+			List<String> values = binder.bind(property, Bindable.listOf(String.class)).orElse(List.of());
 			require(values.isEmpty(), property, String.join(",", values),
 					"Rate limits need a single Redis server: set ratelimit.redis.url, or provide a UnifiedJedis bean.");
 		}
-		return of(SPRING, Binder.get(environment).bindOrCreate(SPRING, RedisProperties.class));
+		binder.bind(SPRING + ".ssl.bundle", String.class)
+			.ifBound((bundle) -> require(bundle.isEmpty(), SPRING + ".ssl.bundle", bundle,
+					"Rate limits do not support SSL bundles yet: set ratelimit.redis.url, or provide a UnifiedJedis bean."));
+		return of(SPRING, binder.bindOrCreate(SPRING, RedisProperties.class));
+	}
+
+	/** Refuses parts of a server that is not named: they would have no effect. */
+	private static void requireNothingOfOwn(Binder binder) {
+		for (String part : new String[] { "port", "username", "password", "database", "ssl.enabled" }) {
+			String property = OWN + "." + part;
+			binder.bind(property, String.class).ifBound((value) -> {
+				throw new HiddenValueException(property, part.equals("password") ? "***" : value,
+						"Counts only with ratelimit.redis.host or ratelimit.redis.url: set one of them.");
+			});
+		}
 	}
 
 	private static RedisServer of(String prefix, RedisProperties properties) {
@@ -75,6 +95,7 @@ record RedisServer(HostAndPort address, @Nullable String username, @Nullable Str
 		try {
 			URI uri = URI.create(url);
 			if (uri.getHost() != null && uri.getPort() <= LAST_PORT && uri.getPort() != 0
+					&& DATABASE.matcher(uri.getPath()).matches()
 					&& (JedisURIHelper.isRedisScheme(uri) || JedisURIHelper.isRedisSSLScheme(uri))) {
 				return uri;
 			}
@@ -86,8 +107,10 @@ record RedisServer(HostAndPort address, @Nullable String username, @Nullable Str
 	}
 
 	/**
-	 * Creates a client that answers within the time-out: half of it is for getting a
-	 * connection, half for the answer.
+	 * Creates a client that answers within the time-out: waiting for a connection,
+	 * connecting, and the answer get half of it each, and a decision rarely needs more
+	 * than two of them. A new connection does not tell the server who it is, because each
+	 * step of that is one more to wait for.
 	 */
 	UnifiedJedis connect(Duration timeout) {
 		int half = Math.toIntExact(Math.max(1, timeout.toMillis() / 2));
@@ -102,7 +125,7 @@ record RedisServer(HostAndPort address, @Nullable String username, @Nullable Str
 				.password(this.password)
 				.database(this.database)
 				.ssl(this.ssl)
-				.clientName("ratelimit")
+				.clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
 				.connectionTimeoutMillis(half)
 				.socketTimeoutMillis(half)
 				.build())

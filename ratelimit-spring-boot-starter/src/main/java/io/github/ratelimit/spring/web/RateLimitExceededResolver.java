@@ -1,9 +1,13 @@
 package io.github.ratelimit.spring.web;
 
+import java.io.IOException;
+
 import io.github.ratelimit.spring.RateLimitExceededException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.core.Ordered;
 import org.springframework.web.servlet.HandlerExceptionResolver;
@@ -11,11 +15,16 @@ import org.springframework.web.servlet.ModelAndView;
 
 /**
  * Answers requests in which a method with {@code @RateLimited} was denied, unless the
- * application handles the exception itself.
+ * application handles the exception itself. The exception may be the cause of another.
  *
  * @since 0.1
  */
 public final class RateLimitExceededResolver implements HandlerExceptionResolver, Ordered {
+
+	private static final Logger logger = LoggerFactory.getLogger(RateLimitExceededResolver.class);
+
+	/** Chains of causes may be circles. */
+	private static final int LONGEST_CHAIN = 50;
 
 	private final ServletPolicyEnforcer enforcer;
 
@@ -38,11 +47,29 @@ public final class RateLimitExceededResolver implements HandlerExceptionResolver
 	@Override
 	public @Nullable ModelAndView resolveException(HttpServletRequest request, HttpServletResponse response,
 			@Nullable Object handler, Exception ex) {
-		if (!(ex instanceof RateLimitExceededException exceeded) || response.isCommitted()) {
+		RateLimitExceededException exceeded = find(ex);
+		if (exceeded == null || response.isCommitted()) {
 			return null;
 		}
-		this.enforcer.reject(exceeded.getDecision(), response);
+		try {
+			this.enforcer.reject(exceeded.getDecision(), response);
+		}
+		catch (IOException failure) {
+			logger.debug("The client has not read that it was denied", failure);
+		}
 		return new ModelAndView();
+	}
+
+	/** Returns the exception, or the one that it wraps, as a future does. */
+	private static @Nullable RateLimitExceededException find(Throwable ex) {
+		Throwable cause = ex;
+		for (int depth = 0; cause != null && depth < LONGEST_CHAIN; depth++) {
+			if (cause instanceof RateLimitExceededException exceeded) {
+				return exceeded;
+			}
+			cause = cause.getCause();
+		}
+		return null;
 	}
 
 }

@@ -3,16 +3,24 @@ package io.github.ratelimit.spring.web;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRegistration;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 
 import org.springframework.http.server.PathContainer;
+import org.springframework.http.server.RequestPath;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 import org.springframework.web.cors.CorsUtils;
 import org.springframework.web.filter.OncePerRequestFilter;
+import org.springframework.web.servlet.DispatcherServlet;
+import org.springframework.web.util.ServletRequestPathUtils;
 
 /**
  * Enforces the policies of paths, once for each request, before its handler runs. CORS
@@ -27,6 +35,9 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 	private final ServletPolicyEnforcer enforcer;
 
 	private final List<PathPolicy> policies;
+
+	/** Which servlets, by name, are dispatcher servlets. */
+	private final Map<String, Boolean> dispatchers = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates a filter.
@@ -55,9 +66,10 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 	 * Returns the path behind the context path, as the client wrote it, by which handlers
 	 * are found, and as the container understood it, by which files and other servlets
 	 * are found: {@code //a/./b} is {@code /a/b} for them. A slash at the end may be
-	 * taken away by a filter that comes later.
+	 * taken away by a filter that comes later. If the dispatcher servlet has a path of
+	 * its own, handlers are found by what stands behind that.
 	 */
-	private static List<PathContainer> paths(HttpServletRequest request) {
+	private List<PathContainer> paths(HttpServletRequest request) {
 		String uri = request.getRequestURI();
 		String contextPath = request.getContextPath();
 		String written = uri.startsWith(contextPath) ? uri.substring(contextPath.length()) : uri;
@@ -71,7 +83,34 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 		if (understood.length() > 1 && understood.endsWith("/")) {
 			paths.add(PathContainer.parsePath(StringUtils.trimTrailingCharacter(understood, '/'), DECODED));
 		}
+		if (pathInfo != null && !request.getServletPath().isEmpty() && isServedByHandlers(request)) {
+			addPathsInServlet(request, pathInfo, paths);
+		}
 		return paths;
+	}
+
+	private boolean isServedByHandlers(HttpServletRequest request) {
+		return this.dispatchers.computeIfAbsent(request.getHttpServletMapping().getServletName(), (name) -> {
+			ServletContext context = request.getServletContext();
+			ServletRegistration servlet = context.getServletRegistration(name);
+			return servlet != null && servlet.getClassName() != null && DispatcherServlet.class
+				.isAssignableFrom(ClassUtils.resolveClassName(servlet.getClassName(), context.getClassLoader()));
+		});
+	}
+
+	private static void addPathsInServlet(HttpServletRequest request, String pathInfo, List<PathContainer> paths) {
+		try {
+			RequestPath path = ServletRequestPathUtils.parse(request);
+			paths.add(path.pathWithinApplication());
+		}
+		catch (IllegalArgumentException ex) {
+			// Spring MVC cannot find the servlet's path in what the client wrote, and
+			// refuses the request.
+		}
+		paths.add(PathContainer.parsePath(pathInfo, DECODED));
+		if (pathInfo.length() > 1 && pathInfo.endsWith("/")) {
+			paths.add(PathContainer.parsePath(StringUtils.trimTrailingCharacter(pathInfo, '/'), DECODED));
+		}
 	}
 
 }

@@ -1,7 +1,6 @@
 package io.github.ratelimit.spring.web;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -29,7 +28,7 @@ final class Rejection {
 		this.jsonMapper = jsonMapper;
 	}
 
-	void write(Decision decision, HttpServletResponse response) {
+	void write(Decision decision, HttpServletResponse response) throws IOException {
 		response.setStatus(HttpStatus.TOO_MANY_REQUESTS.value());
 		// Whole seconds, rounded up and at least 1 (RFC 9110, section 10.2.3): clients
 		// that read 0 come back at once. Nothing at all if waiting does not help.
@@ -40,12 +39,7 @@ final class Rejection {
 		byte[] body = this.jsonMapper.writeValueAsBytes(problem(decision));
 		response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
 		response.setContentLength(body.length);
-		try {
-			write(body, response);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		write(body, response);
 	}
 
 	/** Writes the body instead of what a handler may have begun to write. */

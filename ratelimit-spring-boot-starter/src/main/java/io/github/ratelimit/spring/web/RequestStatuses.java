@@ -2,12 +2,15 @@ package io.github.ratelimit.spring.web;
 
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
 
+import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
 import jakarta.servlet.http.HttpServletRequest;
 
@@ -29,7 +32,7 @@ final class RequestStatuses {
 
 	private final Map<String, LimitStatus> statuses = new LinkedHashMap<>();
 
-	private final Set<String> paid = new HashSet<>();
+	private final Map<Account, Long> paid = new HashMap<>();
 
 	static RequestStatuses of(HttpServletRequest request) {
 		if (request.getAttribute(ATTRIBUTE) instanceof RequestStatuses statuses) {
@@ -71,12 +74,22 @@ final class RequestStatuses {
 	}
 
 	/** Notes that a path policy has been enforced on this request, whatever comes. */
-	void pay(String policy) {
-		this.paid.add(policy);
+	void pay(Charge charge) {
+		this.paid.merge(Account.of(charge), charge.cost(), Math::max);
 	}
 
-	boolean isPaid(String policy) {
-		return this.paid.contains(policy);
+	/** What the path of this request has paid to the policy and identifiers already. */
+	OptionalLong paid(Charge charge) {
+		Long cost = this.paid.get(Account.of(charge));
+		return (cost != null) ? OptionalLong.of(cost) : OptionalLong.empty();
+	}
+
+	private record Account(String policy, Set<Identifier> identifiers) {
+
+		static Account of(Charge charge) {
+			return new Account(charge.policy().name(), Set.copyOf(charge.identifiers()));
+		}
+
 	}
 
 }

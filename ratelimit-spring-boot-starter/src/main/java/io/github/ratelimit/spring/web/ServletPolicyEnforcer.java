@@ -1,14 +1,18 @@
 package io.github.ratelimit.spring.web;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.Set;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.outage.AllowingRateLimiter;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.PolicyEnforcer;
 import jakarta.servlet.http.HttpServletRequest;
@@ -38,12 +42,12 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	/**
 	 * Creates an enforcer.
-	 * @param limiter what decides
+	 * @param limiter what decides; requests are allowed while its store fails
 	 * @param styles which headers to write; may be empty
 	 * @param jsonMapper what writes the problem body of denied requests
 	 */
 	public ServletPolicyEnforcer(RateLimiter limiter, Set<HeaderStyle> styles, JsonMapper jsonMapper) {
-		this.limiter = limiter;
+		this.limiter = new AllowingRateLimiter(limiter);
 		this.headers = new StatusHeaders(styles);
 		this.rejection = new Rejection(jsonMapper);
 	}
@@ -52,8 +56,8 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	 * Decides whether the request that the present thread serves may go on. Outside of a
 	 * request the policy is counted for everybody together.
 	 * <p>
-	 * A policy that was already enforced on the path of the request is not enforced
-	 * again.
+	 * Where the path of the request has paid to the same policy and identifiers, only
+	 * what the cost is higher is paid now; nothing, if it is not.
 	 */
 	@Override
 	public Decision enforce(IdentifiedPolicy policy, long cost) {
@@ -63,11 +67,16 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		}
 		HttpServletRequest request = attributes.getRequest();
 		RequestStatuses statuses = RequestStatuses.of(request);
-		if (statuses.isPaid(policy.policy().name())) {
+		Charge charge = charge(policy, cost, request);
+		OptionalLong paid = statuses.paid(charge);
+		if (paid.isPresent() && paid.getAsLong() >= cost) {
 			return new Decision(true, List.of());
 		}
-		Decision decision = this.limiter.tryAcquire(RateLimitRequest.of(charge(policy, cost, request)));
+		Decision decision = this.limiter.tryAcquire(RateLimitRequest.of(charge.withCost(cost - paid.orElse(0))));
 		statuses.add(decision);
+		if (paid.isPresent() && decision.allowed()) {
+			statuses.pay(charge);
+		}
 		HttpServletResponse response = attributes.getResponse();
 		if (response != null) {
 			this.headers.write(statuses, response);
@@ -80,7 +89,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	 * @return whether the request may go on; if not, the response is written
 	 */
 	boolean enforce(List<PathPolicy> policies, List<PathContainer> paths, HttpServletRequest request,
-			HttpServletResponse response) {
+			HttpServletResponse response) throws IOException {
 		List<Charge> charges = new ArrayList<>();
 		for (PathPolicy policy : policies) {
 			policy.cost(request, paths).ifPresent((cost) -> charges.add(charge(policy.policy(), cost, request)));
@@ -91,7 +100,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		Decision decision = this.limiter.tryAcquire(new RateLimitRequest(charges));
 		RequestStatuses statuses = RequestStatuses.of(request);
 		statuses.add(decision);
-		charges.forEach((charge) -> statuses.pay(charge.policy().name()));
+		charges.forEach(statuses::pay);
 		this.headers.write(statuses, response);
 		if (!decision.allowed()) {
 			this.rejection.write(decision, response);
@@ -100,8 +109,13 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	}
 
 	/** Answers a request of which a part was denied. */
-	void reject(Decision decision, HttpServletResponse response) {
+	void reject(Decision decision, HttpServletResponse response) throws IOException {
 		this.rejection.write(decision, response);
+	}
+
+	@Override
+	public void requireSupported(Policy policy) {
+		this.limiter.requireSupported(policy);
 	}
 
 	@Override

@@ -154,13 +154,26 @@ class RateLimitedAdvisorTests {
 	}
 
 	@Test
-	void methodIsFreeWhenTypeIsAnnotatedButMethodIsNotPublic() {
+	void methodIsLimitedWhenTypeIsAnnotatedAndMethodIsNotPrivate() {
 		this.runner.withBean(Typed.class).run((context) -> {
 			Typed bean = context.getBean(Typed.class);
-			bean.hidden();
-			bean.hidden();
-			bean.hidden();
-			assertThat(((Typed) AopProxyUtils.getSingletonTarget(bean)).hiddenCalls).isEqualTo(3);
+			bean.packagePrivate();
+			bean.guarded();
+			assertDenied(bean::packagePrivate, "Rate limit exceeded: Typed (2/m)");
+			assertDenied(bean::guarded, "Rate limit exceeded: Typed (2/m)");
+			assertDenied(bean::one, "Rate limit exceeded: Typed (2/m)");
+		});
+	}
+
+	@Test
+	void methodIsFreeWhenItIsStaticOrOfObject() {
+		this.runner.withBean(Typed.class).run((context) -> {
+			Typed bean = context.getBean(Typed.class);
+			for (int i = 0; i < 5; i++) {
+				assertThat(bean).hasToString("typed");
+				assertThat(Typed.fixed()).isEqualTo(1);
+			}
+			bean.one();
 		});
 	}
 
@@ -245,16 +258,29 @@ class RateLimitedAdvisorTests {
 	@RateLimited(limits = "2/m")
 	static class Typed {
 
-		int hiddenCalls;
-
 		public void one() {
 		}
 
 		public void two() {
 		}
 
-		void hidden() {
-			this.hiddenCalls++;
+		void packagePrivate() {
+			secret();
+		}
+
+		protected void guarded() {
+		}
+
+		private void secret() {
+		}
+
+		static int fixed() {
+			return 1;
+		}
+
+		@Override
+		public String toString() {
+			return "typed";
 		}
 
 		@RateLimited(limits = "1/m")

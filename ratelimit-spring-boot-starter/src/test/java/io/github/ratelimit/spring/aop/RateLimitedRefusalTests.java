@@ -132,21 +132,14 @@ class RateLimitedRefusalTests {
 	}
 
 	@Test
-	void startFailsWhenMethodIsPrivate() {
-		assertRefused(Private.class, "private void " + NAME + "$Private.call()",
-				"calls of private, static and final methods cannot be intercepted.");
-	}
-
-	@Test
-	void startFailsWhenMethodIsStatic() {
-		assertRefused(Static.class, "public static void " + NAME + "$Static.call()",
-				"calls of private, static and final methods cannot be intercepted.");
-	}
-
-	@Test
-	void startFailsWhenMethodIsFinal() {
-		assertRefused(Final.class, "public final void " + NAME + "$Final.call()",
-				"calls of private, static and final methods cannot be intercepted.");
+	void startFailsWhenClassesOfOneNameInheritMethod() {
+		this.runner.withBean("one", One.Heir.class)
+			.withBean("other", Other.Heir.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessage(
+						"its policy would be named 'Heir.call', as the one of public void " + NAME + "$Base.call() in "
+								+ NAME + "$One$Heir already is; give one of them a name below ratelimit.policies."));
 	}
 
 	private void assertRefused(Class<?> type, String place, String reason) {
@@ -246,7 +239,19 @@ class RateLimitedRefusalTests {
 
 	}
 
+	static class Base {
+
+		@RateLimited(limits = "1/s")
+		public void call() {
+		}
+
+	}
+
 	static class One {
+
+		static class Heir extends Base {
+
+		}
 
 		static class Same {
 
@@ -259,6 +264,10 @@ class RateLimitedRefusalTests {
 	}
 
 	static class Other {
+
+		static class Heir extends Base {
+
+		}
 
 		static class Same {
 
@@ -288,30 +297,6 @@ class RateLimitedRefusalTests {
 		@Override
 		@RateLimited("nothing")
 		public void second() {
-		}
-
-	}
-
-	static class Private {
-
-		@RateLimited("api")
-		private void call() {
-		}
-
-	}
-
-	static class Static {
-
-		@RateLimited("api")
-		public static void call() {
-		}
-
-	}
-
-	static class Final {
-
-		@RateLimited("api")
-		public final void call() {
 		}
 
 	}

@@ -29,7 +29,7 @@ class FailureAnalysisTests {
 	@CsvSource(delimiter = '|',
 			textBlock = """
 					ratelimit.policies.api.limits=often    | ratelimit.policies.api.limits | often   | Invalid limit (often): must be quota/window
-					ratelimit.default-identifiers=address  | ratelimit.default-identifiers[0] | address | Invalid identifier (address): must be ip, user
+					ratelimit.default-identifiers=address  | ratelimit.default-identifiers | address | Invalid identifier (address): must be ip, user
 					ratelimit.redis.url=nonsense           | ratelimit.redis.url              | nonsense | Must be a URL such as redis://
 					""")
 	void descriptionNamesPropertyAndValueAndRule(String argument, String property, String value, String rule,
@@ -78,6 +78,15 @@ class FailureAnalysisTests {
 				"ratelimit.redis.url=http://user:sec/ret@example.com:6379"));
 		assertThat(output).contains("APPLICATION FAILED TO START")
 			.contains("http://***@example.com:6379")
+			.doesNotContain("sec/ret");
+	}
+
+	@Test
+	void passwordWithoutHostIsNotPrinted(CapturedOutput output) {
+		assertThatException()
+			.isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET, "ratelimit.redis.password=sec/ret"));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("Invalid value '***' for configuration property 'ratelimit.redis.password'")
 			.doesNotContain("sec/ret");
 	}
 

@@ -11,6 +11,7 @@ import io.github.ratelimit.algorithm.Algorithms;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -42,7 +43,7 @@ class InvalidPropertiesTests {
 
 	@Test
 	void startFailsWhenLimitIsWrong() {
-		assertRefused("ratelimit.policies.api.limits[1]", "often", "Invalid limit (often): " + LIMIT_RULE,
+		assertRefused("ratelimit.policies.api.limits", "often", "Invalid limit (often): " + LIMIT_RULE,
 				"ratelimit.policies.api.limits=10/s,often");
 	}
 
@@ -81,7 +82,7 @@ class InvalidPropertiesTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "address", "header:", "header:X User", "ip+", "+", "IP", "ip+address", "user:1" })
 	void startFailsWhenIdentifierIsUnknown(String identifier) {
-		assertRefused("ratelimit.policies.api.identifiers[1]", identifier,
+		assertRefused("ratelimit.policies.api.identifiers", identifier,
 				"Invalid identifier (%s): %s".formatted(identifier, IDENTIFIER_RULE),
 				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.identifiers=ip," + identifier);
 	}
@@ -95,7 +96,7 @@ class InvalidPropertiesTests {
 
 	@Test
 	void startFailsWhenDefaultIdentifierIsUnknown() {
-		assertRefused("ratelimit.default-identifiers[0]", "address", "Invalid identifier (address): " + IDENTIFIER_RULE,
+		assertRefused("ratelimit.default-identifiers", "address", "Invalid identifier (address): " + IDENTIFIER_RULE,
 				"ratelimit.default-identifiers=address");
 	}
 
@@ -107,7 +108,7 @@ class InvalidPropertiesTests {
 
 	@Test
 	void startFailsWhenPathIsNoPattern() {
-		assertRefused("ratelimit.policies.api.paths[1]", "api",
+		assertRefused("ratelimit.policies.api.paths", "api",
 				"Invalid path (api): must be a pattern such as /api/** or GET /user/**.",
 				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.paths=/x,api");
 	}
@@ -116,7 +117,7 @@ class InvalidPropertiesTests {
 	void startFailsWhenPatternIsWrong() {
 		this.runner.withPropertyValues("ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.paths=/{a")
 			.run((context) -> assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
-				assertThat(ex.getName()).isEqualTo("ratelimit.policies.api.paths[0]");
+				assertThat(ex.getName()).isEqualTo("ratelimit.policies.api.paths");
 				assertThat(ex.getValue()).isEqualTo("/{a");
 				assertThat(ex.getReason()).startsWith("Invalid path (/{a): ").contains("/{a");
 			}));
@@ -125,7 +126,7 @@ class InvalidPropertiesTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "FETCH", "get" })
 	void startFailsWhenMethodIsUnknown(String method) {
-		assertRefused("ratelimit.policies.api.paths[0]", method + " /api",
+		assertRefused("ratelimit.policies.api.paths", method + " /api",
 				"Invalid path (%s /api): %s is no HTTP method.".formatted(method, method),
 				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.paths=" + method + " /api");
 	}
@@ -217,7 +218,7 @@ class InvalidPropertiesTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "nonsense", "redis://", "http://example.com:6379", "redis://example.com:99999",
-			"redis://example.com:0" })
+			"redis://example.com:0", "redis://h/abc", "redis://h/99999999999", "redis://h/-1", "redis://h/1/2" })
 	void startFailsWhenUrlIsWrong(String url) {
 		assertRefused("ratelimit.redis.url", url, URL_RULE, "ratelimit.redis.url=" + url);
 	}
@@ -281,6 +282,29 @@ class InvalidPropertiesTests {
 	void startFailsWhenSpringUsesReplicas() {
 		assertRefused("spring.data.redis.masterreplica.nodes", "a:1,b:1", SERVER_RULE,
 				"spring.data.redis.masterreplica.nodes=a:1,b:1");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "port, 6380, 6380", "username, anna, anna", "password, secret, ***", "database, 3, 3",
+			"ssl.enabled, true, true" })
+	void startFailsWhenServerIsNotNamed(String name, String value, String shown) {
+		assertRefused("ratelimit.redis." + name, shown,
+				"Counts only with ratelimit.redis.host or ratelimit.redis.url: set one of them.",
+				"ratelimit.redis." + name + "=" + value, "spring.data.redis.host=example.com");
+	}
+
+	@Test
+	void startFailsWhenSpringUsesBundle() {
+		assertRefused("spring.data.redis.ssl.bundle", "mine",
+				"Rate limits do not support SSL bundles yet: set ratelimit.redis.url, or provide a UnifiedJedis bean.",
+				"spring.data.redis.ssl.bundle=mine");
+	}
+
+	@Test
+	void startFailsWhenCostHasNoPath() {
+		assertRefused("ratelimit.policies.api.cost", 2L,
+				"Is the cost of a request on one of the paths, but there are none.",
+				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.cost=2");
 	}
 
 	@Test

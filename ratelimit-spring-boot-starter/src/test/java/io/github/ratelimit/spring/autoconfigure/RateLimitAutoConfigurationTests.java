@@ -3,10 +3,11 @@ package io.github.ratelimit.spring.autoconfigure;
 import java.util.List;
 import java.util.Set;
 
+import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.RequestHistory;
 import io.github.ratelimit.memory.MemoryRateLimiter;
-import io.github.ratelimit.outage.AllowingRateLimiter;
 import io.github.ratelimit.redis.PipelineRateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
@@ -19,6 +20,7 @@ import io.github.ratelimit.spring.web.RateLimitExceededResolver;
 import io.github.ratelimit.spring.web.RateLimitFilter;
 import io.github.ratelimit.spring.web.ServletPolicyEnforcer;
 import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.TestRedis;
 import jakarta.servlet.DispatcherType;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.RedisClient;
@@ -40,6 +42,7 @@ import org.springframework.test.util.ReflectionTestUtils;
 import org.springframework.web.servlet.DispatcherServlet;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 import static org.assertj.core.api.InstanceOfAssertFactories.throwable;
 
 /**
@@ -66,7 +69,9 @@ class RateLimitAutoConfigurationTests {
 				.hasSingleBean(UnifiedJedis.class)
 				.hasSingleBean(PolicyEnforcer.class)
 				.hasSingleBean(RateLimitExceededResolver.class);
-			assertThat(context.getBean(RateLimiter.class)).isInstanceOf(AllowingRateLimiter.class);
+			assertThat(context.getBean(RateLimiter.class)).isInstanceOf(RedisRateLimiter.class)
+				.isSameAs(context.getBean(BlockList.class))
+				.isSameAs(context.getBean(RequestHistory.class));
 			assertThat(context.getBean(PolicyEnforcer.class)).isInstanceOf(ServletPolicyEnforcer.class);
 			assertThat(context.getBean(ConfiguredPolicies.class).defaultIdentifiers()).containsExactly("ip");
 			assertThat(context.getBean(RateLimitProperties.class).headers().styles())
@@ -128,8 +133,7 @@ class RateLimitAutoConfigurationTests {
 		this.runner
 			.withPropertyValues("ratelimit.redis.scripting=false", "ratelimit.policies.api.limits=10/s",
 					"ratelimit.policies.api.algorithm=sliding-window")
-			.run((context) -> assertThat(context.getBean(RateLimiter.class)).extracting("store")
-				.isInstanceOf(PipelineRateLimiter.class));
+			.run((context) -> assertThat(context.getBean(RateLimiter.class)).isInstanceOf(PipelineRateLimiter.class));
 	}
 
 	@Test
@@ -138,6 +142,14 @@ class RateLimitAutoConfigurationTests {
 			.run((context) -> assertThat(context).hasSingleBean(RateLimiter.class)
 				.hasBean("mine")
 				.doesNotHaveBean(UnifiedJedis.class));
+	}
+
+	@Test
+	void callIsAllowedInOtherApplicationWhenItsLimiterFails() {
+		this.nonWebRunner.withBean(Limited.class)
+			.withBean("mine", RateLimiter.class,
+					() -> RedisRateLimiter.of(RedisClient.create("127.0.0.1", TestRedis.freePort())))
+			.run((context) -> assertThatNoException().isThrownBy(() -> context.getBean(Limited.class).call()));
 	}
 
 	@Test

@@ -1,5 +1,7 @@
 package io.github.ratelimit.spring.autoconfigure;
 
+import java.util.List;
+
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -97,6 +99,19 @@ class RedisConnectionIT {
 				assertThat(jedis.keys(PREFIX + "*")).isEmpty();
 				assertThat(jedis.info("keyspace")).contains("db3:keys=1");
 			});
+	}
+
+	@Test
+	void newConnectionTellsServerNothingOfItself() {
+		List<String> before = clientCommands();
+		this.runner.withPropertyValues("ratelimit.redis.url=redis://:secret@127.0.0.1:" + port).run((context) -> {
+			context.getBean(RateLimiter.class).tryAcquire(POLICY, Identifier.GLOBAL);
+			assertThat(clientCommands()).isEqualTo(before);
+		});
+	}
+
+	private static List<String> clientCommands() {
+		return jedis.info("commandstats").lines().filter((line) -> line.startsWith("cmdstat_client")).toList();
 	}
 
 	private static void assertCountsArrive(ApplicationContextRunner runner) {

@@ -7,9 +7,15 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.function.Consumer;
 
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.redis.RedisRateLimiter;
+import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.RedisClient;
 import redis.embedded.RedisServer;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -17,6 +23,7 @@ import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoCon
 import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -79,6 +86,17 @@ class OutageIT {
 		});
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "/api", "/annotated" })
+	void requestsAreAllowedWhenLimiterOfApplicationFails(String path) {
+		try (TestApplication application = TestApplication.startWithOwnLimiter(OwnLimiterApplication.class,
+				"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=1/d")) {
+			for (int i = 0; i < 3; i++) {
+				assertThat(application.get(path).statusCode()).isEqualTo(200);
+			}
+		}
+	}
+
 	private static void assertAllowedWithoutLimits(TestApplication application) {
 		for (int i = 0; i < 5; i++) {
 			long start = System.nanoTime();
@@ -108,6 +126,21 @@ class OutageIT {
 		@GetMapping("/api")
 		String get() {
 			return "served";
+		}
+
+		@GetMapping("/annotated")
+		@RateLimited(limits = "1/d")
+		String annotated() {
+			return "served";
+		}
+
+	}
+
+	static class OwnLimiterApplication extends Application {
+
+		@Bean
+		static RateLimiter ownLimiter() {
+			return RedisRateLimiter.of(RedisClient.create("127.0.0.1", TestRedis.freePort()));
 		}
 
 	}

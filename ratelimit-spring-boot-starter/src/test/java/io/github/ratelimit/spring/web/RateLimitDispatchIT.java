@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.http.HttpResponse;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionException;
 
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.annotation.RateLimited;
@@ -45,7 +46,9 @@ class RateLimitDispatchIT {
 	static void start() {
 		application = TestApplication.start(Application.class, "ratelimit.policies.path.paths=/path/**",
 				"ratelimit.policies.path.limits=2/m", "ratelimit.policies.other.limits=4/m",
-				"ratelimit.policies.same.paths=/same", "ratelimit.policies.same.limits=2/m");
+				"ratelimit.policies.same.paths=/same", "ratelimit.policies.same.limits=2/m",
+				"ratelimit.policies.dear.paths=/dear,/dear/*", "ratelimit.policies.dear.limits=10/m",
+				"ratelimit.policies.dear.cost=2");
 	}
 
 	@AfterAll
@@ -72,7 +75,7 @@ class RateLimitDispatchIT {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "/service", "/service/callable", "/service/writer" })
+	@ValueSource(strings = { "/service", "/service/callable", "/service/writer", "/service/wrapped" })
 	void callOfServiceIsAnsweredCompletelyWhenItIsDenied(String path) {
 		HttpResponse<String> allowed = application.get(path);
 		assertThat(allowed.statusCode()).isEqualTo(200);
@@ -95,6 +98,44 @@ class RateLimitDispatchIT {
 		assertThat(first.headers().allValues("RateLimit")).containsExactly("\"same\";r=1;t=60");
 		assertThat(application.get("/same").statusCode()).isEqualTo(200);
 		assertThat(application.get("/same").statusCode()).isEqualTo(429);
+	}
+
+	@Test
+	void annotationPaysDifferenceWhenItCostsMoreThanPath() {
+		assertThat(application.get("/dear/5").headers().allValues("RateLimit")).containsExactly("\"dear\";r=5;t=60");
+		assertThat(application.get("/dear/5").headers().allValues("RateLimit")).containsExactly("\"dear\";r=0;t=60");
+		assertThat(application.get("/dear").statusCode()).isEqualTo(429);
+	}
+
+	@Test
+	void annotationIsDeniedWhenDifferenceIsTooMuch() {
+		for (int i = 0; i < 3; i++) {
+			assertThat(application.get("/dear").statusCode()).isEqualTo(200);
+		}
+		HttpResponse<String> denied = application.get("/dear/5");
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertThat(denied.headers().allValues("RateLimit")).containsExactly("\"dear\";r=2;t=60");
+	}
+
+	@Test
+	void annotationPaysNothingWhenItCostsLessThanPath() {
+		assertThat(application.get("/dear/1").headers().allValues("RateLimit")).containsExactly("\"dear\";r=8;t=60");
+		assertThat(application.decisions()).isEqualTo(1);
+	}
+
+	@Test
+	void annotationPaysInFullWhenItHasOtherIdentifiers() {
+		HttpResponse<String> first = application.get("/dear/other", "X-User", "anna");
+		assertThat(first.headers().allValues("RateLimit")).containsExactly("\"dear\";r=6;t=60");
+		assertThat(application.decisions()).isEqualTo(2);
+		assertThat(application.get("/dear/other", "X-User", "anna").statusCode()).isEqualTo(200);
+		assertThat(application.get("/dear/other", "X-User", "anna").statusCode()).isEqualTo(429);
+		assertThat(application.get("/dear/other", "X-User", "berta").statusCode()).isEqualTo(200);
+	}
+
+	@Test
+	void secondCallPaysAgainWhenPathHasNotPaidForIt() {
+		assertThat(application.get("/service/twice").statusCode()).isEqualTo(429);
 	}
 
 	@Test
@@ -174,9 +215,36 @@ class RateLimitDispatchIT {
 			return "served";
 		}
 
+		@GetMapping("/dear")
+		@ResponseBody
+		String dear() {
+			return "served";
+		}
+
+		@GetMapping("/dear/5")
+		@ResponseBody
+		@RateLimited(policy = "dear", cost = 5)
+		String dearer() {
+			return "served";
+		}
+
+		@GetMapping("/dear/1")
+		@ResponseBody
+		@RateLimited(policy = "dear", cost = 1)
+		String cheaper() {
+			return "served";
+		}
+
+		@GetMapping("/dear/other")
+		@ResponseBody
+		@RateLimited(policy = "dear", cost = 4, identifiers = "header:X-User")
+		String other() {
+			return "served";
+		}
+
 		@GetMapping("/same")
 		@ResponseBody
-		@RateLimited(policy = "same", cost = 2)
+		@RateLimited("same")
 		public String same() {
 			return "served";
 		}
@@ -200,6 +268,21 @@ class RateLimitDispatchIT {
 		@GetMapping("/service/callable")
 		Callable<String> callable() {
 			return this.service::call;
+		}
+
+		@GetMapping("/service/wrapped")
+		String wrapped() {
+			try {
+				return this.service.call();
+			}
+			catch (RateLimitExceededException ex) {
+				throw new IllegalStateException(new CompletionException(ex));
+			}
+		}
+
+		@GetMapping("/service/twice")
+		String twice() {
+			return this.service.call() + this.service.call();
 		}
 
 		@GetMapping("/service/writer")

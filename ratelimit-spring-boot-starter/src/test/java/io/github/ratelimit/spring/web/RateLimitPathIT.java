@@ -80,6 +80,12 @@ class RateLimitPathIT {
 		assertThat(application.get(path).statusCode()).isEqualTo(429);
 	}
 
+	@Test
+	void pathInAnotherServletIsNotThatOfHandler() {
+		assertThat(application.get("/api/x").statusCode()).isEqualTo(200);
+		assertThat(application.get("/servlet/api/x").statusCode()).isEqualTo(200);
+	}
+
 	private static void assertNotServedTwice(String path) {
 		HttpResponse<String> first = application.get(path);
 		HttpResponse<String> second = application.get(path);
@@ -177,12 +183,18 @@ class RateLimitPathIT {
 		}
 	}
 
-	@Test
-	void pathsBeginWithPathOfDispatcherServlet() {
+	@ParameterizedTest
+	@CsvSource({ "'', /api/**", "'', /app/api/**", "/context, /api/**", "/context, /app/api/**" })
+	void pathsBeginWithPathOfDispatcherServletOrBehindIt(String contextPath, String pattern) {
 		try (TestApplication other = TestApplication.start(Application.class, "spring.mvc.servlet.path=/app",
-				"ratelimit.policies.api.paths=/app/api/**", "ratelimit.policies.api.limits=1/m")) {
-			assertThat(other.get("/app/api/x").statusCode()).isEqualTo(200);
-			assertThat(other.get("/app/api/x").statusCode()).isEqualTo(429);
+				"server.servlet.context-path=" + contextPath, "ratelimit.policies.api.paths=" + pattern,
+				"ratelimit.policies.api.limits=1/m")) {
+			for (String path : new String[] { "/app/api/x", "/%61pp/api/x", "/app;a=b/api/x", "/x/../app/api/x",
+					"//app/api/x", "/app/%61pi/x", "/app//api/x", "/app/api/x/" }) {
+				other.forget();
+				assertThat(other.get(contextPath + "/app/api/x").statusCode()).isEqualTo(200);
+				assertThat(other.get(contextPath + path).statusCode()).as(path).isIn(400, 404, 429);
+			}
 		}
 	}
 

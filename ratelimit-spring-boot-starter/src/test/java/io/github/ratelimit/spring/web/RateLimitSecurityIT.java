@@ -83,7 +83,23 @@ class RateLimitSecurityIT {
 		assertThat(get("/both", "berta", "secret").statusCode()).isEqualTo(200);
 	}
 
+	@Test
+	void everyUserHasOwnCountWhenSecurityHasAnotherOrder() {
+		try (TestApplication other = TestApplication.start(Application.class, "spring.security.filter.order=0",
+				"ratelimit.policies.user.paths=/user", "ratelimit.policies.user.limits=1/m",
+				"ratelimit.policies.user.identifiers=user")) {
+			assertThat(get(other, "/user", "anna", "secret").statusCode()).isEqualTo(200);
+			assertThat(get(other, "/user", "berta", "secret").statusCode()).isEqualTo(200);
+			assertThat(get(other, "/user", "anna", "secret").statusCode()).isEqualTo(429);
+			assertThat(get(other, "/user", "berta", "secret").statusCode()).isEqualTo(429);
+		}
+	}
+
 	private static HttpResponse<String> get(String path, String user, String password) {
+		return get(application, path, user, password);
+	}
+
+	private static HttpResponse<String> get(TestApplication application, String path, String user, String password) {
 		String credentials = Base64.getEncoder()
 			.encodeToString((user + ":" + password).getBytes(StandardCharsets.UTF_8));
 		return application.get(path, "Authorization", "Basic " + credentials);

@@ -1,8 +1,12 @@
 package io.github.ratelimit.spring.web;
 
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.io.UnsupportedEncodingException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
@@ -10,14 +14,21 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.spring.RateLimitExceededException;
+import io.github.ratelimit.test.ManualClock;
+import jakarta.servlet.ServletOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.mock.web.DelegatingServletOutputStream;
+import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockHttpServletResponse;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
 
 /**
  * Tests for {@link Rejection}.
@@ -60,7 +71,7 @@ class RejectionTests {
 	@Test
 	void blockIsAnotherTypeOfProblem() throws UnsupportedEncodingException {
 		MockHttpServletResponse response = new MockHttpServletResponse();
-		new Rejection(JsonMapper.shared()).write(new Decision(false, List.of(), Duration.ofMillis(90_001)), response);
+		write(new Decision(false, List.of(), Duration.ofMillis(90_001)), response);
 		assertThat(response.getStatus()).isEqualTo(429);
 		assertThat(response.getHeader("Retry-After")).isEqualTo("91");
 		assertThat(response.getContentAsString()).isEqualTo("""
@@ -73,14 +84,49 @@ class RejectionTests {
 	void bodyReplacesWhatHandlerHasBegunToWrite() throws UnsupportedEncodingException {
 		MockHttpServletResponse response = new MockHttpServletResponse();
 		response.getWriter().write("begun");
-		new Rejection(JsonMapper.shared()).write(decision(1, 1), response);
+		write(decision(1, 1), response);
 		assertThat(response.getContentAsString()).startsWith("{\"type\":");
+	}
+
+	@Test
+	void failureIsPassedOnWhenConnectionBreaks() {
+		MockHttpServletResponse response = new MockHttpServletResponse() {
+
+			@Override
+			public ServletOutputStream getOutputStream() {
+				return new DelegatingServletOutputStream(new OutputStream() {
+
+					@Override
+					public void write(int octet) throws IOException {
+						throw new IOException("Broken pipe");
+					}
+
+				});
+			}
+
+		};
+		assertThatIOException().isThrownBy(() -> new Rejection(JsonMapper.shared()).write(decision(1, 1), response))
+			.withMessage("Broken pipe");
+		ServletPolicyEnforcer enforcer = new ServletPolicyEnforcer(
+				new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")), Set.of(), JsonMapper.shared());
+		assertThat(new RateLimitExceededResolver(enforcer).resolveException(new MockHttpServletRequest(), response,
+				null, new RateLimitExceededException(decision(1, 1))))
+			.isNotNull();
 	}
 
 	private static MockHttpServletResponse write(long perSecond, long perMinute) {
 		MockHttpServletResponse response = new MockHttpServletResponse();
-		new Rejection(JsonMapper.shared()).write(decision(perSecond, perMinute), response);
+		write(decision(perSecond, perMinute), response);
 		return response;
+	}
+
+	private static void write(Decision decision, MockHttpServletResponse response) {
+		try {
+			new Rejection(JsonMapper.shared()).write(decision, response);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	private static Decision decision(long perSecond, long perMinute) {

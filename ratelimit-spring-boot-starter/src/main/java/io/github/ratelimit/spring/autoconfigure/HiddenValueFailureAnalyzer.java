@@ -6,14 +6,14 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
 /**
- * Explains that the URL of Redis is invalid. Comes before Spring Boot's analyzer of
- * invalid properties, which shows the value with its password.
+ * Explains that a property is invalid whose value may hold a password. Comes before
+ * Spring Boot's analyzer of invalid properties, which shows the value as it is.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
-class InvalidRedisUrlFailureAnalyzer extends AbstractFailureAnalyzer<InvalidRedisUrlException> {
+class HiddenValueFailureAnalyzer extends AbstractFailureAnalyzer<HiddenValueException> {
 
 	@Override
-	protected FailureAnalysis analyze(Throwable rootFailure, InvalidRedisUrlException cause) {
+	protected FailureAnalysis analyze(Throwable rootFailure, HiddenValueException cause) {
 		return new FailureAnalysis(
 				"Invalid value '%s' for configuration property '%s'. Validation failed for the following reason:%n%n%s"
 					.formatted(cause.getValue(), cause.getName(), cause.getReason()),
