@@ -1,63 +1,83 @@
 package io.github.ratelimit.sample;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.util.Map;
 import java.util.stream.Stream;
 
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import redis.clients.jedis.RedisClient;
-import redis.clients.jedis.UnifiedJedis;
 import redis.embedded.RedisServer;
 
-import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Condition;
-import org.springframework.context.annotation.ConditionContext;
-import org.springframework.context.annotation.Conditional;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.core.type.AnnotatedTypeMetadata;
+import org.springframework.beans.factory.support.DefaultSingletonBeanRegistry;
+import org.springframework.context.ApplicationContextInitializer;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.Ordered;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.MapPropertySource;
 
 /**
  * A real Redis for those who just want to try the application: where none is configured,
- * one is started with it, and stopped with it.
+ * one is started before it, and stopped with it. The application does not see the
+ * difference, because all it gets of it are properties.
  */
-@Configuration(proxyBeanMethods = false)
-@Conditional(LocalRedis.NoRedisConfigured.class)
-class LocalRedis {
+class LocalRedis implements ApplicationContextInitializer<ConfigurableApplicationContext>, Ordered {
 
 	private static final Logger logger = LoggerFactory.getLogger(LocalRedis.class);
 
-	@Bean(destroyMethod = "stop")
-	RedisServer redisServer() throws IOException {
+	private static final String BEAN = "localRedis";
+
+	private static final String HOST = "127.0.0.1";
+
+	@Override
+	public void initialize(ConfigurableApplicationContext context) {
+		if (isRedisConfigured(context.getEnvironment())
+				|| !(context.getBeanFactory() instanceof DefaultSingletonBeanRegistry beans)) {
+			return;
+		}
 		int port = freePort();
-		RedisServer server = RedisServer.newRedisServer().port(port).bind("127.0.0.1").setting("save \"\"").build();
-		server.start();
-		logger.info("No Redis is configured (ratelimit.redis.* or spring.data.redis.*): started one on 127.0.0.1:{}",
+		RedisServer server = start(port);
+		beans.registerSingleton(BEAN, server);
+		beans.registerDisposableBean(BEAN, server::stop);
+		context.getEnvironment()
+			.getPropertySources()
+			.addFirst(new MapPropertySource(BEAN, Map.of("ratelimit.redis.host", HOST, "ratelimit.redis.port", port)));
+		logger.info("No Redis is configured (ratelimit.redis.* or spring.data.redis.*): started one on {}:{}", HOST,
 				port);
-		return server;
 	}
 
-	@Bean
-	UnifiedJedis jedis(RedisServer server) {
-		return RedisClient.create("127.0.0.1", server.ports().get(0));
+	/** After the initializers of tests, which configure a Redis of their own. */
+	@Override
+	public int getOrder() {
+		return LOWEST_PRECEDENCE;
 	}
 
-	private static int freePort() throws IOException {
+	private static boolean isRedisConfigured(ConfigurableEnvironment environment) {
+		return Stream
+			.of("ratelimit.redis.url", "ratelimit.redis.host", "spring.data.redis.url", "spring.data.redis.host")
+			.anyMatch(environment::containsProperty);
+	}
+
+	private static RedisServer start(int port) {
+		try {
+			RedisServer server = RedisServer.newRedisServer().port(port).bind(HOST).setting("save \"\"").build();
+			server.start();
+			return server;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static int freePort() {
 		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
 			return socket.getLocalPort();
 		}
-	}
-
-	static class NoRedisConfigured implements Condition {
-
-		@Override
-		public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
-			return Stream
-				.of("ratelimit.redis.url", "ratelimit.redis.host", "spring.data.redis.url", "spring.data.redis.host")
-				.noneMatch(context.getEnvironment()::containsProperty);
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
 		}
-
 	}
 
 }

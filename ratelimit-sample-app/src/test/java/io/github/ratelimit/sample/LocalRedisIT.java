@@ -17,6 +17,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
@@ -33,16 +34,25 @@ class LocalRedisIT {
 		int port;
 		try (ConfigurableApplicationContext context = start()) {
 			assertThat(context.getBean(UnifiedJedis.class).ping()).isEqualTo("PONG");
-			Matcher matcher = STARTED.matcher(output);
-			assertThat(matcher.find()).isTrue();
-			port = Integer.parseInt(matcher.group(1));
+			port = startedPort(output);
 			try (UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
 				assertThat(jedis.ping()).isEqualTo("PONG");
 			}
 		}
-		try (UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
-			assertThatExceptionOfType(JedisConnectionException.class).isThrownBy(jedis::ping);
-		}
+		assertStopped(port);
+	}
+
+	@Test
+	void redisIsStoppedWhenApplicationFailsToStart(CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start("--ratelimit.policies.search.limits=often"));
+		assertStopped(startedPort(output));
+	}
+
+	@Test
+	void timeoutCountsWhenNoRedisIsConfigured() {
+		assertThatException().isThrownBy(() -> start("--ratelimit.redis.timeout=1ms"))
+			.havingRootCause()
+			.withMessageContaining("ratelimit.redis.timeout");
 	}
 
 	@Test
@@ -50,6 +60,18 @@ class LocalRedisIT {
 		try (ConfigurableApplicationContext context = start("--ratelimit.redis.url=" + TestRedis.uri())) {
 			assertThat(context.getBeanProvider(RedisServer.class).getIfAvailable()).isNull();
 			assertThat(output).doesNotContain("No Redis is configured");
+		}
+	}
+
+	private static int startedPort(CapturedOutput output) {
+		Matcher matcher = STARTED.matcher(output);
+		assertThat(matcher.find()).isTrue();
+		return Integer.parseInt(matcher.group(1));
+	}
+
+	private static void assertStopped(int port) {
+		try (UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
+			assertThatExceptionOfType(JedisConnectionException.class).isThrownBy(jedis::ping);
 		}
 	}
 
