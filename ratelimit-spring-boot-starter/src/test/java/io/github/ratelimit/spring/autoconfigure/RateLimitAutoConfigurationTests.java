@@ -128,12 +128,22 @@ class RateLimitAutoConfigurationTests {
 
 	@Test
 	void scriptsAreUsedUnlessSwitchedOff() {
-		this.runner.run((context) -> assertThat(context.getBean(RateLimiter.class)).extracting("store")
-			.isInstanceOf(RedisRateLimiter.class));
+		this.runner
+			.run((context) -> assertThat(context.getBean(RateLimiter.class)).isInstanceOf(RedisRateLimiter.class));
 		this.runner
 			.withPropertyValues("ratelimit.redis.scripting=false", "ratelimit.policies.api.limits=10/s",
 					"ratelimit.policies.api.algorithm=sliding-window")
 			.run((context) -> assertThat(context.getBean(RateLimiter.class)).isInstanceOf(PipelineRateLimiter.class));
+	}
+
+	@Test
+	void startFailsWhenLimitsWrittenInPlaceNeedScripts() {
+		this.nonWebRunner.withBean(Limited.class)
+			.withPropertyValues("ratelimit.redis.scripting=false")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessage("Invalid algorithm (sliding-log): must be one of fixed-window, first-request-window, "
+						+ "sliding-window, sliding-window-counter where scripts are not used."));
 	}
 
 	@Test
