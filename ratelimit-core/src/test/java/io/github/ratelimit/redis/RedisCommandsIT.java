@@ -1,5 +1,6 @@
 package io.github.ratelimit.redis;
 
+import java.time.Duration;
 import java.util.List;
 
 import io.github.ratelimit.Charge;
@@ -102,6 +103,33 @@ class RedisCommandsIT {
 		this.limiter.refund(request);
 		assertThat(this.monitor.commands()).containsExactly("EVALSHA", " TIME", " MGET", " SET", "EVALSHA", " TIME",
 				" MGET", " DEL");
+	}
+
+	@Test
+	void blocksAreReadInTheSameCallAndNothingIsScanned() throws InterruptedException {
+		RedisRateLimiter blocks = RedisRateLimiter.of(TestRedis.client(), this.keyPrefix);
+		blocks.block(ADDRESS, null, Duration.ofHours(1), "");
+		blocks.unblock(ADDRESS, null);
+		this.monitor.commands();
+		blocks.block(ALICE, null, Duration.ofHours(1), "scraping");
+		assertThat(this.monitor.commands()).containsExactly("EVALSHA", " TIME", " MGET", " SET", "EVALSHA", " TIME",
+				" ZRANGEBYSCORE", " ZREM", " HDEL", " ZADD", " HSET", " ZRANGE", " PEXPIREAT", " PEXPIREAT");
+		assertThat(blocks.tryAcquire(this.policy, ALICE).allowed()).isFalse();
+		assertThat(this.monitor.commands()).containsExactly("EVALSHA", " TIME", " MGET");
+		assertThat(blocks.blocks()).hasSize(1);
+		assertThat(this.monitor.commands()).containsExactly("ZRANGE", "HMGET");
+		blocks.unblock(ALICE, null);
+		assertThat(this.monitor.commands()).containsExactly("EVALSHA", " TIME", " MGET", " DEL", "EVALSHA", " TIME",
+				" ZRANGEBYSCORE", " ZREM", " HDEL", " ZRANGE");
+	}
+
+	@Test
+	void historyIsOneCallThatWritesNothing() throws InterruptedException {
+		RedisRateLimiter history = RedisRateLimiter.of(TestRedis.client(), this.keyPrefix);
+		history.tryAcquire(this.policy, ALICE);
+		this.monitor.commands();
+		assertThat(history.entries(this.policy, ALICE)).hasSize(1);
+		assertThat(this.monitor.commands()).containsExactly("EVALSHA", " TIME", " MGET");
 	}
 
 	@Test

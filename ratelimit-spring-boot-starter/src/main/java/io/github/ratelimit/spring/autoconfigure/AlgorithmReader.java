@@ -10,7 +10,6 @@ import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.algorithm.Algorithms;
 import io.github.ratelimit.algorithm.FixedWindow;
-import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.algorithm.TokenBucket;
@@ -35,7 +34,6 @@ final class AlgorithmReader {
 		Map<String, Map<String, Function<PolicyProperties, @Nullable Object>>> options = new LinkedHashMap<>();
 		options.put(new FixedWindow().name(),
 				Map.of("retain", PolicyProperties::retain, "zone", PolicyProperties::zone));
-		options.put(new SlidingLog().name(), Map.of("metadata", PolicyProperties::metadata));
 		options.put(new SlidingWindow().name(), Map.of("precision", PolicyProperties::precision));
 		options.put(new SlidingWindowCounter().name(),
 				Map.of("previous-weight", PolicyProperties::previousWeight, "rounding", PolicyProperties::rounding));
@@ -78,9 +76,6 @@ final class AlgorithmReader {
 	private static Algorithm withOptions(Algorithm algorithm, PolicyProperties properties) {
 		if (algorithm instanceof FixedWindow standard) {
 			return new FixedWindow(or(properties.retain(), standard.retain()), or(properties.zone(), standard.zone()));
-		}
-		if (algorithm instanceof SlidingLog standard) {
-			return new SlidingLog(or(properties.metadata(), standard.metadata()));
 		}
 		if (algorithm instanceof SlidingWindow) {
 			return new SlidingWindow(properties.precision());

@@ -51,15 +51,13 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * @param previousWeight weight of the window before, from 0 to 1; an option of
 	 * sliding-window-counter
 	 * @param rounding how the estimate is rounded; an option of sliding-window-counter
-	 * @param metadata whether the metadata of requests is kept; an option of sliding-log
 	 * @param burst how many tokens are kept at most; an option of token-bucket
 	 */
 	public record PolicyProperties(@DefaultValue List<String> limits, @DefaultValue("sliding-log") String algorithm,
 			@DefaultValue List<String> identifiers, @DefaultValue List<String> paths, @DefaultValue("1") long cost,
 			@DefaultValue List<RouteProperties> routes, @DefaultValue("false") boolean countDenied,
 			@Nullable Integer retain, @Nullable ZoneId zone, @Nullable Duration precision,
-			@Nullable Double previousWeight, @Nullable Rounding rounding, @Nullable Boolean metadata,
-			@Nullable Long burst) {
+			@Nullable Double previousWeight, @Nullable Rounding rounding, @Nullable Long burst) {
 
 	}
 

@@ -1,0 +1,91 @@
+package io.github.ratelimit.algorithm;
+
+import java.time.Duration;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * Names of algorithms, and which options are refused.
+ */
+class AlgorithmsTests {
+
+	@ParameterizedTest
+	@MethodSource("io.github.ratelimit.test.RateLimiterContract#algorithms")
+	void algorithmIsFoundByItsName(Algorithm algorithm) {
+		assertThat(Algorithms.named(algorithm.name())).isEqualTo(algorithm);
+		assertThat(Algorithms.all()).contains(algorithm);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "sliding-tail, sliding-window-counter", "gcra, leaky-bucket" })
+	void algorithmIsFoundByItsAlias(String alias, String name) {
+		assertThat(Algorithms.named(alias).name()).isEqualTo(name);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "Fixed-Window", "fixed_window", "sliding" })
+	void unknownNameIsRefused(String name) {
+		assertThatIllegalArgumentException().isThrownBy(() -> Algorithms.named(name))
+			.withMessage("Invalid algorithm (" + name
+					+ "): must be one of fixed-window, first-request-window, sliding-log, sliding-window, "
+					+ "sliding-window-counter, leaky-bucket, token-bucket.");
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { -1, 0, 94_906_266 })
+	void burstOutOfRangeIsRefused(long burst) {
+		assertThatIllegalArgumentException().isThrownBy(() -> new TokenBucket(burst))
+			.withMessage("Invalid burst (" + burst + "): must be between 1 and 94906265.");
+	}
+
+	@Test
+	void burstOfSeveralLimitsIsRefused() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> Policy.of("api", new TokenBucket(5L), Limit.parse("1/s"), Limit.parse("9/m")))
+			.withMessage("Invalid burst (5): the policy must have one limit, not [1/s, 9/m].");
+	}
+
+	@Test
+	void burstThatWouldNeverRefillIsRefused() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> Policy.of("api", new TokenBucket(10L), Limit.parse("1/3650d")))
+			.withMessage("Invalid burst (10): at 1/3650d it would take more than 95 years to refill.");
+		assertThat(Policy.of("api", new TokenBucket(9L), Limit.parse("1/3650d")).limits()).hasSize(1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "PT0S", "PT-1S", "PT0.0005S", "PT0.0015S", "P3651D" })
+	void precisionOutOfRangeIsRefused(Duration precision) {
+		assertThatIllegalArgumentException().isThrownBy(() -> new SlidingWindow(precision))
+			.withMessage("Invalid precision (" + precision + "): must be whole milliseconds, at least 1ms.");
+	}
+
+	@Test
+	void precisionLongerThanTheShortestWindowIsRefused() {
+		SlidingWindow algorithm = new SlidingWindow(Duration.ofSeconds(2));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> Policy.of("api", algorithm, Limit.parse("9/m"), Limit.parse("1/s")))
+			.withMessage("Invalid precision (PT2S): must not be longer than the window of 1/s.");
+	}
+
+	@Test
+	void moreSubWindowsThanFitIsRefused() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> Policy.of("api", new SlidingWindow(), Limit.parse("10/s"), Limit.parse("20000/h")))
+			.withMessage("Invalid precision (PT0.016S): the window of 20000/h would have 225000 sub-windows, "
+					+ "more than 10000; set a longer precision.");
+		assertThat(Policy.of("api", new SlidingWindow(), Limit.parse("10/s"), Limit.parse("10000/h")).limits())
+			.hasSize(2);
+	}
+
+}
