@@ -55,7 +55,7 @@ public interface Algorithm {
 	 * @param limit the limit
 	 * @return the quota unless said otherwise
 	 */
-	default long capacity(Limit limit) {
+	default long largestCost(Limit limit) {
 		return limit.quota();
 	}
 

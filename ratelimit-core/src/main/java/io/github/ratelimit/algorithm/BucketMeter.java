@@ -22,7 +22,7 @@ final class BucketMeter implements Meter {
 
 	private final long now;
 
-	private final long[] capacities;
+	private final long[] sizes;
 
 	private final long[] empty;
 
@@ -30,11 +30,11 @@ final class BucketMeter implements Meter {
 
 	private boolean corrected;
 
-	BucketMeter(List<Limit> limits, @Nullable MeterState stored, long now, ToLongFunction<Limit> capacity) {
+	BucketMeter(List<Limit> limits, @Nullable MeterState stored, long now, ToLongFunction<Limit> size) {
 		long[] state = (stored != null) ? stored.numbers() : null;
 		this.limits = limits;
 		this.now = now;
-		this.capacities = limits.stream().mapToLong(capacity).toArray();
+		this.sizes = limits.stream().mapToLong(size).toArray();
 		this.empty = new long[limits.size()];
 		this.part = new long[limits.size()];
 		for (int i = 0; i < limits.size(); i++) {
@@ -52,8 +52,8 @@ final class BucketMeter implements Meter {
 
 	@Override
 	public long retryAfter(int limit, long cost) {
-		long room = draining(limit, this.capacities[limit] - cost);
-		long roomPart = drainingPart(limit, this.capacities[limit] - cost);
+		long room = draining(limit, this.sizes[limit] - cost);
+		long roomPart = drainingPart(limit, this.sizes[limit] - cost);
 		long wait = this.empty[limit] - this.now - room;
 		if (this.part[limit] > roomPart) {
 			wait++;
@@ -78,7 +78,7 @@ final class BucketMeter implements Meter {
 	public void refund(long cost) {
 		for (int i = 0; i < this.empty.length; i++) {
 			if (quota(i) > 0) {
-				long back = Math.min(cost, this.capacities[i]);
+				long back = Math.min(cost, this.sizes[i]);
 				this.empty[i] -= draining(i, back);
 				this.part[i] -= drainingPart(i, back);
 				if (this.part[i] < 0) {
@@ -92,15 +92,15 @@ final class BucketMeter implements Meter {
 
 	@Override
 	public long remaining(int limit) {
-		long capacity = this.capacities[limit];
+		long size = this.sizes[limit];
 		if (quota(limit) == 0) {
 			return 0;
 		}
 		// About so many, and then exactly.
-		long remaining = capacity - (long) ((this.empty[limit] - this.now + (double) this.part[limit] / quota(limit))
+		long remaining = size - (long) ((this.empty[limit] - this.now + (double) this.part[limit] / quota(limit))
 				/ window(limit) * quota(limit));
-		remaining = Math.max(0, Math.min(capacity, remaining));
-		while (remaining < capacity && retryAfter(limit, remaining + 1) == 0) {
+		remaining = Math.max(0, Math.min(size, remaining));
+		while (remaining < size && retryAfter(limit, remaining + 1) == 0) {
 			remaining++;
 		}
 		while (remaining > 0 && retryAfter(limit, remaining) > 0) {
@@ -146,8 +146,8 @@ final class BucketMeter implements Meter {
 
 	/** No bucket is more than full or less than empty. */
 	private boolean clamp(int limit) {
-		long full = this.now + draining(limit, this.capacities[limit]);
-		long fullPart = drainingPart(limit, this.capacities[limit]);
+		long full = this.now + draining(limit, this.sizes[limit]);
+		long fullPart = drainingPart(limit, this.sizes[limit]);
 		if (this.empty[limit] > full || (this.empty[limit] == full && this.part[limit] > fullPart)) {
 			this.empty[limit] = full;
 			this.part[limit] = fullPart;

@@ -73,7 +73,7 @@ public record TokenBucket(@Nullable Long burst) implements Algorithm {
 	}
 
 	@Override
-	public long capacity(Limit limit) {
+	public long largestCost(Limit limit) {
 		return (this.burst == null || limit.quota() == 0) ? limit.quota() : this.burst;
 	}
 
@@ -96,12 +96,12 @@ public record TokenBucket(@Nullable Long burst) implements Algorithm {
 
 	@Override
 	public List<String> options(List<Limit> limits, long nowMicros) {
-		return limits.stream().map((limit) -> Long.toString(capacity(limit))).toList();
+		return limits.stream().map((limit) -> Long.toString(largestCost(limit))).toList();
 	}
 
 	@Override
 	public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
-		return new BucketMeter(limits, state, nowMicros, this::capacity);
+		return new BucketMeter(limits, state, nowMicros, this::largestCost);
 	}
 
 }

@@ -277,7 +277,7 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 			if (this.charge.cost() == 0) {
 				return 0;
 			}
-			if (this.charge.cost() > capacity(limit)) {
+			if (this.charge.cost() > largestCost(limit)) {
 				return NEVER;
 			}
 			return this.meter.retryAfter(limit, this.charge.cost());
@@ -286,11 +286,11 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 		/** More quota has arrived when one more than what remains would be allowed. */
 		long resetAfter(int limit) {
 			long remaining = this.meter.remaining(limit);
-			return (remaining < capacity(limit)) ? this.meter.retryAfter(limit, remaining + 1) : 0;
+			return (remaining < largestCost(limit)) ? this.meter.retryAfter(limit, remaining + 1) : 0;
 		}
 
-		private long capacity(int limit) {
-			return this.charge.policy().algorithm().capacity(limits().get(limit));
+		private long largestCost(int limit) {
+			return this.charge.policy().algorithm().largestCost(limits().get(limit));
 		}
 
 	}

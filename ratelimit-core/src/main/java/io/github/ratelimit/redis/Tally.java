@@ -88,7 +88,7 @@ abstract class Tally {
 
 	/** Whether every limit could ever allow the cost. */
 	final boolean isPossible() {
-		return limits().stream().allMatch((limit) -> this.charge.cost() <= algorithm().capacity(limit));
+		return limits().stream().allMatch((limit) -> this.charge.cost() <= algorithm().largestCost(limit));
 	}
 
 	/** Whether every limit allowed the cost before it was counted. */
@@ -105,7 +105,8 @@ abstract class Tally {
 		if (this.charge.cost() == 0) {
 			return 0;
 		}
-		return (this.charge.cost() <= capacity(limit)) ? meter(limit, after).retryAfter(0, this.charge.cost()) : NEVER;
+		return (this.charge.cost() <= largestCost(limit)) ? meter(limit, after).retryAfter(0, this.charge.cost())
+				: NEVER;
 	}
 
 	/**
@@ -118,14 +119,14 @@ abstract class Tally {
 			Meter meter = meter(i, counts);
 			long remaining = meter.remaining(0);
 			// More quota has arrived when one more than what remains would be allowed.
-			long resetAfter = (remaining < capacity(i)) ? meter.retryAfter(0, remaining + 1) : 0;
+			long resetAfter = (remaining < largestCost(i)) ? meter.retryAfter(0, remaining + 1) : 0;
 			statuses.add(LimitStatus.ofMicros(policy(), this.identifier, limits().get(i), remaining, resetAfter,
 					retryAfter(i, retryAfterCount)));
 		}
 	}
 
-	private long capacity(int limit) {
-		return algorithm().capacity(limits().get(limit));
+	private long largestCost(int limit) {
+		return algorithm().largestCost(limits().get(limit));
 	}
 
 	/** A count as the meters take it, without what this request has added. */

@@ -1,6 +1,6 @@
 -- leaky-bucket and token-bucket: for each limit a bucket that drains evenly, a quota in a window.
 --
--- Options: for each limit the capacity of its bucket.
+-- Options: for each limit the size of its bucket.
 -- State, 11 bytes for each limit: the time at which the bucket will be empty, in microseconds (7 bytes) and parts of a
 -- microsecond, of which there are as many as the quota (4 bytes). So no rounding mints quota or loses it.
 
@@ -12,7 +12,7 @@ local function draining(meter, i, cost)
 end
 
 local function retry_after(meter, i, cost)
-    local room, room_part = draining(meter, i, meter.capacities[i] - cost)
+    local room, room_part = draining(meter, i, meter.largest_costs[i] - cost)
     local wait = meter.empty[i] - meter.now - room
     if meter.part[i] > room_part then
         wait = wait + 1
@@ -22,7 +22,7 @@ end
 
 -- No bucket is more than full or less than empty.
 local function clamp(meter, i)
-    local full, full_part = draining(meter, i, meter.capacities[i])
+    local full, full_part = draining(meter, i, meter.largest_costs[i])
     full = meter.now + full
     if meter.empty[i] > full or (meter.empty[i] == full and meter.part[i] > full_part) then
         meter.empty[i], meter.part[i] = full, full_part
@@ -39,7 +39,7 @@ algorithms['bucket'] = {
     load = function(meter)
         local state = meter.state
         local stored = #state == 11 * #meter.quotas
-        meter.capacities, meter.empty, meter.part = meter.options, {}, {}
+        meter.largest_costs, meter.empty, meter.part = meter.options, {}, {}
         for i = 1, #meter.quotas do
             meter.empty[i], meter.part[i] = meter.now, 0
             if stored and meter.quotas[i] > 0 then
@@ -71,7 +71,7 @@ algorithms['bucket'] = {
     refund = function(meter, cost)
         for i = 1, #meter.quotas do
             if meter.quotas[i] > 0 then
-                local time, part = draining(meter, i, math.min(cost, meter.capacities[i]))
+                local time, part = draining(meter, i, math.min(cost, meter.largest_costs[i]))
                 meter.empty[i] = meter.empty[i] - time
                 meter.part[i] = meter.part[i] - part
                 if meter.part[i] < 0 then
@@ -84,14 +84,14 @@ algorithms['bucket'] = {
     end,
 
     remaining = function(meter, i)
-        local quota, window, capacity = meter.quotas[i], meter.windows[i], meter.capacities[i]
+        local quota, window, size = meter.quotas[i], meter.windows[i], meter.largest_costs[i]
         if quota == 0 then
             return 0
         end
         -- About so many, and then exactly.
-        local remaining = capacity - math.floor((meter.empty[i] - meter.now + meter.part[i] / quota) / window * quota)
-        remaining = math.max(0, math.min(capacity, remaining))
-        while remaining < capacity and retry_after(meter, i, remaining + 1) == 0 do
+        local remaining = size - math.floor((meter.empty[i] - meter.now + meter.part[i] / quota) / window * quota)
+        remaining = math.max(0, math.min(size, remaining))
+        while remaining < size and retry_after(meter, i, remaining + 1) == 0 do
             remaining = remaining + 1
         end
         while remaining > 0 and retry_after(meter, i, remaining) > 0 do

@@ -35,7 +35,7 @@ local function load_meters(values)
             key = KEYS[m], state = values[m] or '', now = now,
             algorithm = algorithms[ARGV[at + 1]], policy = ARGV[at + 2], blocks = values[ARGV[at + 3] + 0],
             cost = ARGV[at + 4] + 0, count_denied = ARGV[at + 5] == '1',
-            quotas = quotas, windows = windows, capacities = quotas, options = options,
+            quotas = quotas, windows = windows, largest_costs = quotas, options = options,
         }
         local size = ARGV[at + 6] + 0
         at = at + 6
@@ -87,7 +87,7 @@ end
 local function retry_after(meter, i, cost)
     if cost == 0 then
         return 0
-    elseif cost > meter.capacities[i] then
+    elseif cost > meter.largest_costs[i] then
         return NEVER
     else
         return meter.algorithm.retry_after(meter, i, cost)
@@ -143,7 +143,7 @@ for m = 1, #meters do
         local remaining = meter.algorithm.remaining(meter, i)
         reply[at] = remaining
         -- More quota has arrived when one more than what remains would be allowed.
-        reply[at + 1] = remaining < meter.capacities[i] and meter.algorithm.retry_after(meter, i, remaining + 1) or 0
+        reply[at + 1] = remaining < meter.largest_costs[i] and meter.algorithm.retry_after(meter, i, remaining + 1) or 0
         if counts and not allowed then
             reply[at + 2] = retry_after(meter, i, meter.cost)
         end

@@ -39,7 +39,7 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers) {
 			throw new IllegalArgumentException("Invalid cost (%d): must not be negative.".formatted(cost));
 		}
 		for (Limit limit : this.policy.limits()) {
-			if (cost > this.policy.algorithm().capacity(limit) && limit.quota() > 0) {
+			if (cost > this.policy.algorithm().largestCost(limit) && limit.quota() > 0) {
 				throw new IllegalArgumentException(
 						"Invalid cost (%d): the limit %s would never allow it.".formatted(cost, limit));
 			}
