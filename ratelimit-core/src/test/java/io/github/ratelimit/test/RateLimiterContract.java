@@ -53,8 +53,9 @@ public abstract class RateLimiterContract {
 	/** The same algorithms with other options. */
 	public static Stream<Algorithm> variants() {
 		return Stream.of(new FixedWindow(3, ZoneOffset.UTC), new FixedWindow(2, ZoneId.of("Europe/Paris")),
-				new SlidingWindow(Duration.ofMillis(1)), new SlidingWindowCounter(0.3, Rounding.DOWN),
-				new SlidingWindowCounter(1, Rounding.UP), new SlidingWindowCounter(0, Rounding.NONE));
+				new SlidingLog(true), new SlidingWindow(Duration.ofMillis(1)),
+				new SlidingWindowCounter(0.3, Rounding.DOWN), new SlidingWindowCounter(1, Rounding.UP),
+				new SlidingWindowCounter(0, Rounding.NONE));
 	}
 
 	/** A store without any counts. */
