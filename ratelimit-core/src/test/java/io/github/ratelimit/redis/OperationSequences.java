@@ -26,7 +26,7 @@ import net.jqwik.api.RandomDistribution;
 import net.jqwik.api.Tuple;
 
 /**
- * Random sequences of operations. Each has a policy of every algorithm and up to two
+ * Random sequences of operations. Each has a policy of every algorithm and perhaps one
  * more, so that what is counted is soon met again.
  */
 final class OperationSequences {
@@ -79,7 +79,7 @@ final class OperationSequences {
 			.combine(BY_ALGORITHM.values().stream().map(Arbitraries::of).toList())
 			.as((policies) -> policies);
 		Arbitrary<List<Policy>> policies = Combinators
-			.combine(ofEachAlgorithm, Arbitraries.of(POLICIES).set().ofMaxSize(2))
+			.combine(ofEachAlgorithm, Arbitraries.of(POLICIES).set().ofMaxSize(1))
 			.as((some, more) -> Stream.concat(some.stream(), more.stream()).distinct().toList());
 		Arbitrary<Boolean> blocks = Arbitraries.frequency(Tuple.of(4, false), Tuple.of(1, true));
 		return Combinators.combine(policies, blocks)
@@ -141,7 +141,7 @@ final class OperationSequences {
 		return Arbitraries.of(policies)
 			.set()
 			.ofMinSize(1)
-			.ofMaxSize(3)
+			.ofMaxSize(4)
 			.flatMap((some) -> Combinators.combine(some.stream().map(OperationSequences::charges).toList())
 				.as((charges) -> charges))
 			.flatMap((charges) -> metadata.map((text) -> new RateLimitRequest(charges, text)));
