@@ -1,6 +1,7 @@
 package io.github.ratelimit.redis;
 
 import java.time.Duration;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -81,8 +82,31 @@ class DifferentialIT {
 				new Operation.Advance(Duration.ofSeconds(-14)), new Operation.Acquire(request)));
 	}
 
+	/** Days of 23, 24 and 25 hours, from their first microsecond to their last. */
+	@Example
+	void redisAndMemoryAgreeOnTheDaysOfAZone() {
+		Policy policy = Policy.of("zone", new FixedWindow(2, ZoneId.of("Europe/Paris")), Limit.parse("3/d"));
+		RateLimitRequest request = RateLimitRequest.of(policy, Identifier.GLOBAL);
+		for (String midnight : List.of("2026-03-28T23:00:00Z", "2026-10-23T22:00:00Z", "2026-10-24T22:00:00Z")) {
+			List<Operation> operations = new ArrayList<>();
+			for (int day = 0; day < 3; day++) {
+				operations.add(new Operation.Acquire(request));
+				operations
+					.add(new Operation.Acquire(RateLimitRequest.of(Charge.of(policy, Identifier.GLOBAL).withCost(3))));
+				operations.add(new Operation.AwaitRetry(-1));
+				operations.add(new Operation.Acquire(request));
+				operations.add(new Operation.Advance(Duration.ofNanos(1000)));
+			}
+			compare(midnight, operations);
+		}
+	}
+
 	private static void compare(List<Operation> operations) {
-		ManualClock clock = new ManualClock("2026-03-01T12:00:20.123456Z");
+		compare("2026-03-01T12:00:20.123456Z", operations);
+	}
+
+	private static void compare(String start, List<Operation> operations) {
+		ManualClock clock = new ManualClock(start);
 		RateLimiter redis = RedisRateLimiter.of(TestRedis.client(), TestRedis.newKeyPrefix()).withClock(clock);
 		RateLimiter memory = new MemoryRateLimiter(clock);
 		List<Policy> all = policies(operations);
