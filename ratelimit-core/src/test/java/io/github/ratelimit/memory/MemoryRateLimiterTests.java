@@ -4,15 +4,79 @@ import java.time.InstantSource;
 
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.test.BlockListContract;
-import io.github.ratelimit.test.RateLimiterContract;
+import io.github.ratelimit.test.ChangeContract;
+import io.github.ratelimit.test.ClockContract;
+import io.github.ratelimit.test.CountDeniedContract;
+import io.github.ratelimit.test.DecisionContract;
+import io.github.ratelimit.test.RefundContract;
 import io.github.ratelimit.test.RequestHistoryContract;
+import io.github.ratelimit.test.WaitContract;
 import org.junit.jupiter.api.Nested;
 
-class MemoryRateLimiterTests extends RateLimiterContract {
+class MemoryRateLimiterTests {
 
-	@Override
-	protected RateLimiter newRateLimiter(InstantSource clock) {
+	private static RateLimiter create(InstantSource clock) {
 		return new MemoryRateLimiter(clock);
+	}
+
+	@Nested
+	class Decisions extends DecisionContract {
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Waits extends WaitContract {
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class CountedDenials extends CountDeniedContract {
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Refunds extends RefundContract {
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Changes extends ChangeContract {
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Clocks extends ClockContract {
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
 	}
 
 	@Nested
@@ -20,7 +84,7 @@ class MemoryRateLimiterTests extends RateLimiterContract {
 
 		@Override
 		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return new MemoryRateLimiter(clock);
+			return create(clock);
 		}
 
 	}
@@ -30,7 +94,7 @@ class MemoryRateLimiterTests extends RateLimiterContract {
 
 		@Override
 		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return new MemoryRateLimiter(clock);
+			return create(clock);
 		}
 
 	}

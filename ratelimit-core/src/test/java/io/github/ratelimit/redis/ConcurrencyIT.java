@@ -9,6 +9,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
@@ -18,6 +19,7 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.test.RateLimiterContract;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,8 +50,12 @@ class ConcurrencyIT {
 		this.otherClient.close();
 	}
 
+	static Stream<Algorithm> algorithms() {
+		return Stream.concat(RateLimiterContract.algorithms(), RateLimiterContract.variants());
+	}
+
 	@ParameterizedTest
-	@MethodSource("io.github.ratelimit.test.RateLimiterContract#algorithms")
+	@MethodSource("algorithms")
 	void exactlyTheQuotaOfOneIdentifierIsAllowed(Algorithm algorithm) throws Exception {
 		Identifier alice = Identifier.user("alice");
 		Policy policy = new Policy("api", algorithm, List.of(new Limit(1000, Limit.MAX_WINDOW)));
@@ -58,7 +64,7 @@ class ConcurrencyIT {
 	}
 
 	@ParameterizedTest
-	@MethodSource("io.github.ratelimit.test.RateLimiterContract#algorithms")
+	@MethodSource("algorithms")
 	void exactlyTheQuotasOfManyIdentifiersAreAllowed(Algorithm algorithm) throws Exception {
 		Policy policy = new Policy("api", algorithm, List.of(new Limit(30, Limit.MAX_WINDOW)));
 		fromAllThreads((limiter, attempt) -> {
@@ -70,7 +76,7 @@ class ConcurrencyIT {
 	}
 
 	@ParameterizedTest
-	@MethodSource("io.github.ratelimit.test.RateLimiterContract#algorithms")
+	@MethodSource("algorithms")
 	void quotaOfAllIsNotLostToThoseThatAreDenied(Algorithm algorithm) throws Exception {
 		Policy each = new Policy("each", algorithm, List.of(new Limit(40, Limit.MAX_WINDOW)));
 		Policy total = new Policy("total", algorithm, List.of(new Limit(301, Limit.MAX_WINDOW)));
@@ -88,6 +94,56 @@ class ConcurrencyIT {
 				count) -> assertThat(this.limiters.get(1).peek(RateLimitRequest.of(each, identifier)).statuses())
 					.extracting(LimitStatus::remaining)
 					.containsExactly(40 - 2 * count.sum()));
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void deniedRequestsThatCountLetNobodyElseIn(Algorithm algorithm) throws Exception {
+		Identifier alice = Identifier.user("alice");
+		Policy policy = new Policy("api", algorithm, List.of(new Limit(100, Limit.MAX_WINDOW)), true);
+		fromAllThreads((limiter, attempt) -> acquire(limiter, RateLimitRequest.of(policy, alice), alice), 20);
+		assertThat(this.allowed.get(alice).sum()).isEqualTo(100);
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void quotaThatIsGivenBackIsAllowedAgainAndNoMore(Algorithm algorithm) throws Exception {
+		Identifier alice = Identifier.user("alice");
+		Policy policy = new Policy("api", algorithm, List.of(new Limit(100, Limit.MAX_WINDOW)));
+		RateLimitRequest request = RateLimitRequest.of(policy, alice);
+		LongAdder refunds = new LongAdder();
+		fromAllThreads((limiter, attempt) -> {
+			if (limiter.tryAcquire(request).allowed()) {
+				this.allowed.computeIfAbsent(alice, (key) -> new LongAdder()).increment();
+				if (attempt % 3 == 0) {
+					limiter.refund(request);
+					refunds.increment();
+				}
+			}
+		}, 50);
+		assertThat(this.limiters.get(0).peek(request).statuses()).extracting(LimitStatus::remaining)
+			.containsExactly(100 - this.allowed.get(alice).sum() + refunds.sum());
+	}
+
+	static Stream<Algorithm> buckets() {
+		return algorithms().filter((algorithm) -> algorithm.part().equals("bucket"));
+	}
+
+	/** They drain meanwhile. */
+	@ParameterizedTest
+	@MethodSource("buckets")
+	void bucketsAllowTheirSizeAndWhatDrains(Algorithm algorithm) throws Exception {
+		Identifier alice = Identifier.user("alice");
+		Policy policy = Policy.of("api", algorithm, Limit.parse("100/s"));
+		long start = serverMillis();
+		fromAllThreads((limiter, attempt) -> acquire(limiter, RateLimitRequest.of(policy, alice), alice), 200);
+		long millis = serverMillis() - start;
+		assertThat(this.allowed.get(alice).sum()).isBetween(100L, Math.min(3200, 100 + millis / 10 + 1));
+	}
+
+	private static long serverMillis() {
+		Object millis = TestRedis.client().eval("local t = redis.call('TIME') return t[1] * 1000 + t[2] / 1000");
+		return (Long) millis;
 	}
 
 	private void acquire(RateLimiter limiter, RateLimitRequest request, Identifier identifier) {

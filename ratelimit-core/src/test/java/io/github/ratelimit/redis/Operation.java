@@ -4,13 +4,18 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 
+import io.github.ratelimit.Block;
+import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.RequestHistory;
 import io.github.ratelimit.test.ManualClock;
 
 /**
@@ -22,9 +27,17 @@ sealed interface Operation {
 	/** The decision of an operation that comes to none. */
 	Decision NONE = new Decision(true, List.of());
 
-	/** Asks the rate limiter. */
-	default Decision ask(RateLimiter limiter) {
+	/**
+	 * Asks the rate limiter.
+	 * @return the decision, or whatever else can be compared
+	 */
+	default Object ask(RateLimiter limiter) {
 		return NONE;
+	}
+
+	/** Whose counts are looked at or changed. */
+	default List<Policy> policies() {
+		return List.of();
 	}
 
 	/**
@@ -34,8 +47,18 @@ sealed interface Operation {
 	default void pass(ManualClock clock, Decision last) {
 	}
 
+	/** The answer, if it is a decision. */
+	static Optional<Decision> decision(Object answer) {
+		return (answer instanceof Decision decision && decision != NONE) ? Optional.of(decision) : Optional.empty();
+	}
+
+	private static List<Policy> policies(RateLimitRequest request) {
+		return request.charges().stream().map(Charge::policy).toList();
+	}
+
 	private static String text(RateLimitRequest request) {
-		return String.join(" & ", request.charges().stream().map(Operation::text).toList());
+		String charges = String.join(" & ", request.charges().stream().map(Operation::text).toList());
+		return request.metadata().isEmpty() ? charges : charges + " with '" + request.metadata() + "'";
 	}
 
 	private static String text(Charge charge) {
@@ -51,6 +74,11 @@ sealed interface Operation {
 		}
 
 		@Override
+		public List<Policy> policies() {
+			return Operation.policies(this.request);
+		}
+
+		@Override
 		public String toString() {
 			return "acquire " + text(this.request);
 		}
@@ -62,6 +90,11 @@ sealed interface Operation {
 		@Override
 		public Decision ask(RateLimiter limiter) {
 			return limiter.peek(this.request);
+		}
+
+		@Override
+		public List<Policy> policies() {
+			return Operation.policies(this.request);
 		}
 
 		@Override
@@ -80,6 +113,11 @@ sealed interface Operation {
 		}
 
 		@Override
+		public List<Policy> policies() {
+			return Operation.policies(this.request);
+		}
+
+		@Override
 		public String toString() {
 			return "refund " + text(this.request);
 		}
@@ -95,8 +133,84 @@ sealed interface Operation {
 		}
 
 		@Override
+		public List<Policy> policies() {
+			return List.of(this.policy);
+		}
+
+		@Override
 		public String toString() {
 			return "reset " + this.policy.name() + " of " + this.identifier;
+		}
+
+	}
+
+	/** Reads back what the algorithm remembers: requests, windows or neither. */
+	record ReadHistory(Policy policy, Identifier identifier) implements Operation {
+
+		@Override
+		public Object ask(RateLimiter limiter) {
+			RequestHistory history = (RequestHistory) limiter;
+			if (this.policy.algorithm().keepsEntries()) {
+				return history.entries(this.policy, this.identifier);
+			}
+			return this.policy.algorithm().keepsWindows() ? history.series(this.policy, this.identifier) : NONE;
+		}
+
+		@Override
+		public List<Policy> policies() {
+			return List.of(this.policy);
+		}
+
+		@Override
+		public String toString() {
+			return "read history of " + this.identifier + " in " + this.policy.name() + this.policy.limits();
+		}
+
+	}
+
+	/** Blocks an identifier in one policy, or in all where its name is empty. */
+	record BlockFor(Identifier identifier, String policy, Duration time) implements Operation {
+
+		@Override
+		public Object ask(RateLimiter limiter) {
+			return ((BlockList) limiter).block(this.identifier, this.policy.isEmpty() ? null : this.policy, this.time,
+					"for " + this.time);
+		}
+
+		@Override
+		public String toString() {
+			return "block " + this.identifier + " in '" + this.policy + "' for " + this.time;
+		}
+
+	}
+
+	/** Ends a block in one policy, or that in all where its name is empty. */
+	record Unblock(Identifier identifier, String policy) implements Operation {
+
+		@Override
+		public Object ask(RateLimiter limiter) {
+			return ((BlockList) limiter).unblock(this.identifier, this.policy.isEmpty() ? null : this.policy);
+		}
+
+		@Override
+		public String toString() {
+			return "unblock " + this.identifier + " in '" + this.policy + "'";
+		}
+
+	}
+
+	/** Lists the blocks; those that end at the same time are in no order. */
+	record ListBlocks() implements Operation {
+
+		@Override
+		public Object ask(RateLimiter limiter) {
+			List<Block> blocks = ((BlockList) limiter).blocks();
+			return List.of(blocks.stream().map(Block::until).toList(), blocks.size(), Set.copyOf(blocks));
+		}
+
+		@Override
+		public String toString() {
+			return "list blocks";
 		}
 
 	}

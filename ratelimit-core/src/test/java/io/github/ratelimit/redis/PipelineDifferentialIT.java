@@ -65,9 +65,9 @@ class PipelineDifferentialIT {
 		Decision last = Operation.NONE;
 		for (Operation operation : operations) {
 			operation.pass(clock, last);
-			Decision inMemory = operation.ask(memory);
+			Object inMemory = operation.ask(memory);
 			assertThat(operation.ask(pipeline)).as("%s of %s", operation, operations).isEqualTo(inMemory);
-			last = (inMemory != Operation.NONE) ? inMemory : last;
+			last = Operation.decision(inMemory).orElse(last);
 		}
 	}
 

@@ -20,8 +20,16 @@ import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.algorithm.SlidingWindowCounter;
+import io.github.ratelimit.test.ChangeContract;
+import io.github.ratelimit.test.ClockContract;
+import io.github.ratelimit.test.CountDeniedContract;
+import io.github.ratelimit.test.DecisionContract;
+import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.RateLimiterContract;
+import io.github.ratelimit.test.RefundContract;
 import io.github.ratelimit.test.TestRedis;
+import io.github.ratelimit.test.WaitContract;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -30,27 +38,26 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * The contract for the algorithms that plain commands can express. Two of its truths are
+ * The contracts for the algorithms that plain commands can express. Two of its truths are
  * others here, those of a clock that is set back: windows are part of the Redis key, so
  * that what was counted in the windows of another time is not looked at.
  */
-class PipelineRateLimiterIT extends RateLimiterContract {
+class PipelineRateLimiterIT {
 
 	private static final List<String> SUPPORTED = List.of("fixed-window", "first-request-window", "sliding-window",
 			"sliding-window-counter");
 
-	/** Hides the algorithms of the contract. */
-	public static Stream<Algorithm> algorithms() {
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private static final Identifier ADDRESS = Identifier.ip("203.0.113.7");
+
+	private final ManualClock clock = new ManualClock("2026-03-01T12:00:20Z");
+
+	static Stream<Algorithm> algorithms() {
 		return RateLimiterContract.algorithms().filter((algorithm) -> SUPPORTED.contains(algorithm.name()));
 	}
 
-	@Override
-	protected Stream<Algorithm> supportedAlgorithms() {
-		return algorithms();
-	}
-
-	@Override
-	protected RateLimiter newRateLimiter(InstantSource clock) {
+	private static RateLimiter create(InstantSource clock) {
 		return PipelineRateLimiter.of(TestRedis.client(), TestRedis.newKeyPrefix()).withClock(clock);
 	}
 
@@ -60,42 +67,6 @@ class PipelineRateLimiterIT extends RateLimiterContract {
 				new SlidingWindowCounter());
 	}
 
-	@Override
-	@ParameterizedTest
-	@MethodSource("algorithms")
-	protected void clockThatJumpedAheadLocksNobodyForLongerThanAWindow(Algorithm algorithm) {
-		RateLimiter limiter = newRateLimiter(this.clock);
-		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
-		this.clock.advance(Duration.ofHours(1));
-		limiter.tryAcquire(policy, ALICE, 5);
-		this.clock.advance(Duration.ofHours(-1));
-		Decision decision = limiter.tryAcquire(policy, ALICE, 5);
-		if (algorithm instanceof FirstRequestWindow) {
-			// Its windows are the server's, which was not set.
-			assertThat(decision.allowed()).isFalse();
-			assertThat(decision.retryAfter().orElseThrow()).isLessThanOrEqualTo(Duration.ofMinutes(1));
-		}
-		else {
-			assertThat(decision.allowed()).isTrue();
-		}
-	}
-
-	@Override
-	@ParameterizedTest
-	@MethodSource("algorithms")
-	protected void clockThatIsSetBackMintsNoQuota(Algorithm algorithm) {
-		RateLimiter limiter = newRateLimiter(this.clock);
-		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
-		limiter.tryAcquire(policy, ALICE, 5);
-		this.clock.advance(Duration.ofHours(-1));
-		// One quota for each time, and no more.
-		boolean another = !(algorithm instanceof FirstRequestWindow);
-		assertThat(limiter.tryAcquire(policy, ALICE, 5).allowed()).isEqualTo(another);
-		assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
-		this.clock.advance(Duration.ofHours(1));
-		assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
-	}
-
 	static Stream<Algorithm> unsupportedAlgorithms() {
 		return RateLimiterContract.algorithms().filter((algorithm) -> algorithms().noneMatch(algorithm::equals));
 	}
@@ -103,7 +74,7 @@ class PipelineRateLimiterIT extends RateLimiterContract {
 	@ParameterizedTest
 	@MethodSource("unsupportedAlgorithms")
 	void otherAlgorithmIsRefused(Algorithm algorithm) {
-		RateLimiter limiter = newRateLimiter(this.clock);
+		RateLimiter limiter = create(this.clock);
 		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
 		RateLimitRequest request = RateLimitRequest.of(policy, ALICE);
 		String message = "Invalid algorithm (%s): must be one of fixed-window, first-request-window, sliding-window, sliding-window-counter where scripts are not used."
@@ -139,7 +110,7 @@ class PipelineRateLimiterIT extends RateLimiterContract {
 	/** "3 Rate Limiting Patterns with Redis: Sliding Window aggregation". */
 	@Test
 	void quotasOfSeveralWindowsAreCountedBySecond() {
-		RateLimiter limiter = newRateLimiter(this.clock);
+		RateLimiter limiter = create(this.clock);
 		Policy policy = Policy.of("api", new SlidingWindow(Duration.ofSeconds(1)), Limit.parse("1000/s"),
 				Limit.parse("5000/10s"), Limit.parse("7000/15s"));
 		for (int second = 0; second < 10; second += 2) {
@@ -165,7 +136,7 @@ class PipelineRateLimiterIT extends RateLimiterContract {
 
 	@Test
 	void daysBeginAtMidnightOfTheZone() {
-		RateLimiter limiter = newRateLimiter(this.clock);
+		RateLimiter limiter = create(this.clock);
 		Policy policy = Policy.of("api", new FixedWindow(1, ZoneId.of("Europe/Paris")), Limit.parse("1/d"));
 		this.clock.set("2026-03-28T22:59:59Z");
 		assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
@@ -177,7 +148,7 @@ class PipelineRateLimiterIT extends RateLimiterContract {
 
 	@Test
 	void identifiersOfOneRequestHaveCountsOfTheirOwn() {
-		RateLimiter limiter = newRateLimiter(this.clock);
+		RateLimiter limiter = create(this.clock);
 		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("2/m"));
 		limiter.tryAcquire(policy, ALICE);
 		assertThat(limiter.tryAcquire(RateLimitRequest.of(policy, ALICE, ADDRESS)).allowed()).isTrue();
@@ -188,6 +159,138 @@ class PipelineRateLimiterIT extends RateLimiterContract {
 
 	private static long remaining(RateLimiter limiter, Policy policy, Identifier identifier) {
 		return limiter.peek(RateLimitRequest.of(policy, identifier)).statuses().get(0).remaining();
+	}
+
+	@Nested
+	class Decisions extends DecisionContract {
+
+		/** Hides the algorithms of the contract. */
+		public static Stream<Algorithm> algorithms() {
+			return PipelineRateLimiterIT.algorithms();
+		}
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Waits extends WaitContract {
+
+		/** Hides the algorithms of the contract. */
+		public static Stream<Algorithm> algorithms() {
+			return PipelineRateLimiterIT.algorithms();
+		}
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class CountedDenials extends CountDeniedContract {
+
+		/** Hides the algorithms of the contract. */
+		public static Stream<Algorithm> algorithms() {
+			return PipelineRateLimiterIT.algorithms();
+		}
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Refunds extends RefundContract {
+
+		/** Hides the algorithms of the contract. */
+		public static Stream<Algorithm> algorithms() {
+			return PipelineRateLimiterIT.algorithms();
+		}
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Changes extends ChangeContract {
+
+		/** Hides the algorithms of the contract. */
+		public static Stream<Algorithm> algorithms() {
+			return PipelineRateLimiterIT.algorithms();
+		}
+
+		@Override
+		protected Stream<Algorithm> supportedAlgorithms() {
+			return algorithms();
+		}
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	/** Windows are part of the Redis key. */
+	@Nested
+	class Clocks extends ClockContract {
+
+		/** Hides the algorithms of the contract. */
+		public static Stream<Algorithm> algorithms() {
+			return PipelineRateLimiterIT.algorithms();
+		}
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+		@Override
+		@ParameterizedTest
+		@MethodSource("algorithms")
+		protected void clockThatJumpedAheadLocksNobodyForLongerThanAWindow(Algorithm algorithm) {
+			RateLimiter limiter = create(this.clock);
+			Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
+			this.clock.advance(Duration.ofHours(1));
+			limiter.tryAcquire(policy, ALICE, 5);
+			this.clock.advance(Duration.ofHours(-1));
+			Decision decision = limiter.tryAcquire(policy, ALICE, 5);
+			if (algorithm instanceof FirstRequestWindow) {
+				// Its windows are the server's, which was not set.
+				assertThat(decision.allowed()).isFalse();
+				assertThat(decision.retryAfter().orElseThrow()).isLessThanOrEqualTo(Duration.ofMinutes(1));
+			}
+			else {
+				assertThat(decision.allowed()).isTrue();
+			}
+		}
+
+		@Override
+		@ParameterizedTest
+		@MethodSource("algorithms")
+		protected void clockThatIsSetBackMintsNoQuota(Algorithm algorithm) {
+			RateLimiter limiter = create(this.clock);
+			Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
+			limiter.tryAcquire(policy, ALICE, 5);
+			this.clock.advance(Duration.ofHours(-1));
+			// One quota for each time, and no more.
+			boolean another = !(algorithm instanceof FirstRequestWindow);
+			assertThat(limiter.tryAcquire(policy, ALICE, 5).allowed()).isEqualTo(another);
+			assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
+			this.clock.advance(Duration.ofHours(1));
+			assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
+		}
+
 	}
 
 }

@@ -4,16 +4,80 @@ import java.time.InstantSource;
 
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.test.BlockListContract;
-import io.github.ratelimit.test.RateLimiterContract;
+import io.github.ratelimit.test.ChangeContract;
+import io.github.ratelimit.test.ClockContract;
+import io.github.ratelimit.test.CountDeniedContract;
+import io.github.ratelimit.test.DecisionContract;
+import io.github.ratelimit.test.RefundContract;
 import io.github.ratelimit.test.RequestHistoryContract;
 import io.github.ratelimit.test.TestRedis;
+import io.github.ratelimit.test.WaitContract;
 import org.junit.jupiter.api.Nested;
 
-class RedisRateLimiterIT extends RateLimiterContract {
+class RedisRateLimiterIT {
 
-	@Override
-	protected RateLimiter newRateLimiter(InstantSource clock) {
+	private static RateLimiter create(InstantSource clock) {
 		return RedisRateLimiter.of(TestRedis.client(), TestRedis.newKeyPrefix()).withClock(clock);
+	}
+
+	@Nested
+	class Decisions extends DecisionContract {
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Waits extends WaitContract {
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class CountedDenials extends CountDeniedContract {
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Refunds extends RefundContract {
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Changes extends ChangeContract {
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Clocks extends ClockContract {
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
 	}
 
 	@Nested
@@ -21,7 +85,7 @@ class RedisRateLimiterIT extends RateLimiterContract {
 
 		@Override
 		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return RedisRateLimiter.of(TestRedis.client(), TestRedis.newKeyPrefix()).withClock(clock);
+			return create(clock);
 		}
 
 	}
@@ -31,7 +95,7 @@ class RedisRateLimiterIT extends RateLimiterContract {
 
 		@Override
 		protected RateLimiter newRateLimiter(InstantSource clock) {
-			return RedisRateLimiter.of(TestRedis.client(), TestRedis.newKeyPrefix()).withClock(clock);
+			return create(clock);
 		}
 
 	}

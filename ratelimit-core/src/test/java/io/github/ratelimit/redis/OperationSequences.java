@@ -1,0 +1,198 @@
+package io.github.ratelimit.redis;
+
+import java.time.Duration;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.SlidingWindow;
+import io.github.ratelimit.test.RateLimiterContract;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.RandomDistribution;
+import net.jqwik.api.Tuple;
+
+/**
+ * Random sequences of operations. Each has a policy of every algorithm and perhaps one
+ * more, so that what is counted is soon met again.
+ */
+final class OperationSequences {
+
+	static final List<Identifier> IDENTIFIERS = List.of(Identifier.user("alice"), Identifier.ip("203.0.113.7"),
+			Identifier.GLOBAL);
+
+	/** One policy for each algorithm and each of these sets of limits. */
+	private static final List<List<String>> LIMITS = List.of(List.of("3/m"), List.of("5/s", "9/10s", "20/m"),
+			List.of("2/ms", "4/7ms"), List.of("3/s", "6/d"));
+
+	private static final List<Algorithm> ALGORITHMS = Stream
+		.concat(RateLimiterContract.algorithms(), RateLimiterContract.variants())
+		.toList();
+
+	static final List<Policy> POLICIES = ALGORITHMS.stream()
+		.flatMap((algorithm) -> LIMITS.stream()
+			.filter((limits) -> !hasZone(algorithm) || limits.contains("6/d"))
+			.map((limits) -> policy(algorithm, limits)))
+		.toList();
+
+	/** Without the variants, which have the names of algorithms. */
+	private static final Map<String, List<Policy>> BY_ALGORITHM = POLICIES.stream()
+		.collect(Collectors.groupingBy((policy) -> policy.algorithm().name(), TreeMap::new, Collectors.toList()));
+
+	private static final List<Duration> WINDOWS = POLICIES.stream()
+		.flatMap((policy) -> policy.limits().stream())
+		.map(Limit::window)
+		.distinct()
+		.toList();
+
+	/** A zone is refused where there is no window of whole days. */
+	private static boolean hasZone(Algorithm algorithm) {
+		return algorithm instanceof FixedWindow fixed && fixed.zone() != ZoneOffset.UTC;
+	}
+
+	/** Every other one counts denied requests. */
+	private static Policy policy(Algorithm algorithm, List<String> limits) {
+		int number = ALGORITHMS.indexOf(algorithm) * LIMITS.size() + LIMITS.indexOf(limits);
+		return new Policy(algorithm.code() + "-" + number, algorithm, limits.stream().map(Limit::parse).toList(),
+				number % 2 == 1);
+	}
+
+	private OperationSequences() {
+	}
+
+	/** Blocks in a fifth of them, because they keep requests from being counted. */
+	static Arbitrary<List<Operation>> all() {
+		Arbitrary<List<Policy>> ofEachAlgorithm = Combinators
+			.combine(BY_ALGORITHM.values().stream().map(Arbitraries::of).toList())
+			.as((policies) -> policies);
+		Arbitrary<List<Policy>> policies = Combinators
+			.combine(ofEachAlgorithm, Arbitraries.of(POLICIES).set().ofMaxSize(1))
+			.as((some, more) -> Stream.concat(some.stream(), more.stream()).distinct().toList());
+		Arbitrary<Boolean> blocks = Arbitraries.frequency(Tuple.of(4, false), Tuple.of(1, true));
+		return Combinators.combine(policies, blocks)
+			.flatAs((some, blocked) -> blocked ? sequencesWithBlocks(some) : sequences(some))
+			.withoutEdgeCases();
+	}
+
+	private static Arbitrary<List<Operation>> sequences(List<Policy> policies) {
+		return listOf(Arbitraries.frequencyOf(Tuple.of(15, counts(policies)), Tuple.of(4, times(false)),
+				Tuple.of(5, waits(-1))));
+	}
+
+	/**
+	 * Their clock is not set back, because a block that has ended may be forgotten, and
+	 * may also be not yet.
+	 */
+	private static Arbitrary<List<Operation>> sequencesWithBlocks(List<Policy> policies) {
+		Arbitrary<String> names = Arbitraries.frequencyOf(Tuple.of(1, Arbitraries.just("")),
+				Tuple.of(2, Arbitraries.of(policies).map(Policy::name)));
+		Arbitrary<Identifier> identifiers = Arbitraries.of(IDENTIFIERS);
+		Arbitrary<Duration> lengths = Arbitraries.longs()
+			.between(1_000, 20_000_000)
+			.map((micros) -> Duration.of(micros, ChronoUnit.MICROS));
+		Arbitrary<Operation> blocks = Combinators.combine(identifiers, names, lengths).as(Operation.BlockFor::new);
+		Arbitrary<Operation> unblocks = Combinators.combine(identifiers, names).as(Operation.Unblock::new);
+		return listOf(Arbitraries.frequencyOf(Tuple.of(12, counts(policies)), Tuple.of(3, times(true)),
+				Tuple.of(4, waits(0)), Tuple.of(4, blocks), Tuple.of(2, unblocks),
+				Tuple.of(2, Arbitraries.create(Operation.ListBlocks::new))));
+	}
+
+	private static Arbitrary<List<Operation>> listOf(Arbitrary<Operation> operations) {
+		return operations.list().ofMaxSize(60).withSizeDistribution(RandomDistribution.uniform());
+	}
+
+	private static Arbitrary<Operation> counts(List<Policy> policies) {
+		Arbitrary<RateLimitRequest> requests = requests(policies);
+		Arbitrary<Identifier> identifiers = Arbitraries.of(IDENTIFIERS);
+		List<Policy> remembered = policies.stream()
+			.filter((policy) -> policy.algorithm().keepsEntries() || policy.algorithm().keepsWindows())
+			.toList();
+		return Arbitraries.frequencyOf(Tuple.of(10, requests.map(Operation.Acquire::new)),
+				Tuple.of(1, requests.map(Operation.Peek::new)), Tuple.of(2, requests.map(Operation.Refund::new)),
+				Tuple.of(1, Combinators.combine(Arbitraries.of(policies), identifiers).as(Operation.Reset::new)),
+				Tuple.of(1,
+						Combinators.combine(Arbitraries.of(remembered), identifiers).as(Operation.ReadHistory::new)));
+	}
+
+	/** To the end of an aligned window, or until the last request may be tried again. */
+	private static Arbitrary<Operation> waits(long least) {
+		Arbitrary<Long> beside = Arbitraries.longs().between(least, 1);
+		return Arbitraries.frequencyOf(
+				Tuple.of(2, Combinators.combine(Arbitraries.of(WINDOWS), beside).as(Operation.AdvanceToEdge::new)),
+				Tuple.of(3, beside.map(Operation.AwaitRetry::new)));
+	}
+
+	private static Arbitrary<RateLimitRequest> requests(List<Policy> policies) {
+		Arbitrary<String> metadata = Arbitraries.frequencyOf(Tuple.of(2, Arbitraries.just("")),
+				Tuple.of(2, Arbitraries.of("a", "request-1", "\uD83D\uDE00 \u00fc\u0000\n", "x".repeat(256))));
+		return Arbitraries.of(policies)
+			.set()
+			.ofMinSize(1)
+			.ofMaxSize(4)
+			.flatMap((some) -> Combinators.combine(some.stream().map(OperationSequences::charges).toList())
+				.as((charges) -> charges))
+			.flatMap((charges) -> metadata.map((text) -> new RateLimitRequest(charges, text)));
+	}
+
+	private static Arbitrary<Charge> charges(Policy policy) {
+		return withQuotas(policy)
+			.flatMap((present) -> Combinators.combine(Arbitraries.of(IDENTIFIERS).set().ofMinSize(1), costs(present))
+				.as((identifiers, cost) -> new Charge(present, List.copyOf(identifiers), cost)));
+	}
+
+	/**
+	 * Mostly the policy as it is; sometimes with other quotas, on the same Redis keys.
+	 */
+	private static Arbitrary<Policy> withQuotas(Policy policy) {
+		long most = (policy.algorithm() instanceof SlidingWindow) ? SlidingWindow.MAX_SUB_WINDOWS
+				: policy.algorithm().maxQuota();
+		Arbitrary<Long> quotas = Arbitraries.frequencyOf(Tuple.of(9, Arbitraries.longs().between(0, 12)),
+				Tuple.of(1, Arbitraries.of(most, most - 1)));
+		Arbitrary<Policy> changed = quotas.list().ofSize(policy.limits().size()).map((numbers) -> {
+			List<Limit> limits = new ArrayList<>();
+			for (int i = 0; i < numbers.size(); i++) {
+				limits.add(Limit.of(numbers.get(i), policy.limits().get(i).window()));
+			}
+			return new Policy(policy.name(), policy.algorithm(), limits, policy.countDenied());
+		});
+		return Arbitraries.frequencyOf(Tuple.of(4, Arbitraries.just(policy)), Tuple.of(1, changed));
+	}
+
+	private static Arbitrary<Long> costs(Policy policy) {
+		long quota = policy.limits().stream().mapToLong(Limit::quota).min().orElseThrow();
+		return Arbitraries.frequencyOf(Tuple.of(6, Arbitraries.just(1L)),
+				Tuple.of(3, Arbitraries.longs().between(0, Math.min(quota, 12) + 1)),
+				Tuple.of(1, Arbitraries.of(quota, quota + 1, Limit.MAX_QUOTA, Limit.MAX_QUOTA + 2, Long.MAX_VALUE)));
+	}
+
+	private static Arbitrary<Operation> times(boolean onlyOn) {
+		Duration micro = Duration.of(1, ChronoUnit.MICROS);
+		Stream<Duration> edges = WINDOWS.stream()
+			.flatMap((window) -> Stream.of(window, window.plus(micro), window.minus(micro), window.multipliedBy(2)));
+		Stream<Duration> back = WINDOWS.stream()
+			.flatMap((window) -> Stream.of(window.negated(), window.plus(micro).negated(), window.dividedBy(-2)));
+		Arbitrary<Duration> upToTwoWindows = Arbitraries.of(WINDOWS)
+			.flatMap((window) -> Arbitraries.longs().between(0, 2 * window.toNanos() / 1000))
+			.map((micros) -> Duration.of(micros, ChronoUnit.MICROS));
+		Arbitrary<Duration> on = Arbitraries.frequencyOf(Tuple.of(2, Arbitraries.of(Duration.ZERO, micro)),
+				Tuple.of(3, Arbitraries.of(edges.toList())), Tuple.of(3, upToTwoWindows));
+		Arbitrary<Duration> times = onlyOn ? on
+				: Arbitraries.frequencyOf(Tuple.of(8, on), Tuple.of(2, Arbitraries.of(back.toList())),
+						Tuple.of(1, Arbitraries.of(micro.negated(), Duration.ofDays(-40), Duration.ofDays(400))));
+		return times.map(Operation.Advance::new);
+	}
+
+}
