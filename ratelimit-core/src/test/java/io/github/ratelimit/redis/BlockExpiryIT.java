@@ -1,0 +1,74 @@
+package io.github.ratelimit.redis;
+
+import java.time.Duration;
+
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.UnifiedJedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What blocks leave in Redis, and for how long.
+ */
+class BlockExpiryIT {
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private static final Identifier ADDRESS = Identifier.ip("203.0.113.7");
+
+	private static final long DAY = 86_400_000;
+
+	private static final long HOUR = 3_600_000;
+
+	private final UnifiedJedis jedis = TestRedis.client();
+
+	private final String keyPrefix = TestRedis.newKeyPrefix();
+
+	private final RedisKeys keys = new RedisKeys(this.keyPrefix);
+
+	private final ManualClock clock = new ManualClock("2026-03-01T12:00:00Z");
+
+	private final RedisRateLimiter limiter = RedisRateLimiter.of(this.jedis, this.keyPrefix);
+
+	private final RedisRateLimiter withClock = this.limiter.withClock(this.clock);
+
+	@Test
+	void keysExpireWithTheLastBlockToEnd() {
+		for (RedisRateLimiter blocks : new RedisRateLimiter[] { this.limiter, this.withClock }) {
+			blocks.block(ALICE, null, Duration.ofDays(1), "long");
+			blocks.block(ALICE, "api", Duration.ofHours(1), "short");
+			blocks.block(ADDRESS, null, Duration.ofHours(2), "other");
+			assertThat(this.jedis.pttl(this.keys.blocks(ALICE))).isBetween(DAY - HOUR, DAY + 2);
+			assertThat(this.jedis.pttl(this.keys.blocks(ADDRESS))).isBetween(HOUR, 2 * HOUR + 2);
+			assertThat(this.jedis.pttl(this.keys.blockEnds())).isBetween(DAY - HOUR, DAY + 2);
+			assertThat(this.jedis.pttl(this.keys.blockDescriptions())).isBetween(DAY - HOUR, DAY + 2);
+			assertThat(blocks.unblock(ALICE, null)).isTrue();
+			assertThat(this.jedis.pttl(this.keys.blocks(ALICE))).isBetween(1L, HOUR + 2);
+			assertThat(this.jedis.pttl(this.keys.blockEnds())).isBetween(HOUR, 2 * HOUR + 2);
+			assertThat(this.jedis.pttl(this.keys.blockDescriptions())).isBetween(HOUR, 2 * HOUR + 2);
+			assertThat(blocks.unblock(ALICE, "api")).isTrue();
+			assertThat(blocks.unblock(ADDRESS, null)).isTrue();
+			assertThat(this.jedis.keys(this.keyPrefix + "*")).isEmpty();
+		}
+	}
+
+	@Test
+	void blocksThatEndedAreTidiedUp() {
+		this.withClock.block(ALICE, null, Duration.ofSeconds(1), "one");
+		this.withClock.block(ADDRESS, null, Duration.ofSeconds(2), "two");
+		this.clock.advance(Duration.ofSeconds(1));
+		assertThat(this.withClock.unblock(ALICE, null)).isFalse();
+		this.withClock.block(ALICE, "api", Duration.ofSeconds(5), "three");
+		assertThat(this.jedis.strlen(this.keys.blocks(ALICE))).isEqualTo(9 + "api".length());
+		assertThat(this.jedis.zcard(this.keys.blockEnds())).isEqualTo(2);
+		assertThat(this.jedis.hlen(this.keys.blockDescriptions())).isEqualTo(2);
+		this.clock.advance(Duration.ofSeconds(1));
+		this.withClock.block(ALICE, "web", Duration.ofSeconds(1), "four");
+		assertThat(this.jedis.zcard(this.keys.blockEnds())).isEqualTo(2);
+		assertThat(this.jedis.hlen(this.keys.blockDescriptions())).isEqualTo(2);
+	}
+
+}
