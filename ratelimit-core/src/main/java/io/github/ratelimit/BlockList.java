@@ -30,7 +30,8 @@ public interface BlockList {
 	 * @param reason why, for people; may be empty, at most {@link #MAX_REASON_LENGTH}
 	 * characters
 	 * @return the block
-	 * @throws IllegalArgumentException if the time or the reason is out of range
+	 * @throws IllegalArgumentException if the time or the reason is out of range, or the
+	 * policy has no possible name
 	 * @throws StoreException if the store did not answer; the block may or may not hold
 	 */
 	Block block(Identifier identifier, @Nullable String policy, Duration time, String reason);
@@ -41,6 +42,7 @@ public interface BlockList {
 	 * @param policy name of the policy of the block; {@code null} for the block in all
 	 * policies
 	 * @return whether there was such a block
+	 * @throws IllegalArgumentException if that is no name of a policy
 	 * @throws StoreException if the store did not answer; the block may or may not hold
 	 */
 	boolean unblock(Identifier identifier, @Nullable String policy);
@@ -51,6 +53,17 @@ public interface BlockList {
 	 * @throws StoreException if the store did not answer
 	 */
 	List<Block> blocks();
+
+	/**
+	 * Refuses what is no possible name of a policy.
+	 * @param policy name of a policy, or {@code null} for all policies
+	 * @throws IllegalArgumentException if that is no name of a policy
+	 */
+	static void requireValid(@Nullable String policy) {
+		if (policy != null) {
+			Policy.requireName(policy);
+		}
+	}
 
 	/**
 	 * Refuses a time or a reason that is out of range.

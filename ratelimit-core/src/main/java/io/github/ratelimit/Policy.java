@@ -33,12 +33,7 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 	 * them
 	 */
 	public Policy {
-		if (name.isBlank() || name.length() > MAX_NAME_LENGTH
-				|| !name.chars().allMatch((c) -> c >= ' ' && c <= '~' && c != '/')) {
-			throw new IllegalArgumentException(
-					"Invalid policy name (%s): must be 1 to %d printable ASCII characters other than '/'."
-						.formatted(name, MAX_NAME_LENGTH));
-		}
+		requireName(name);
 		if (limits.isEmpty()) {
 			throw new IllegalArgumentException("Invalid policy (%s): must have at least one limit.".formatted(name));
 		}
@@ -55,6 +50,16 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 			}
 		}
 		algorithm.requireSupported(limits);
+	}
+
+	/** Refuses what is no possible name of a policy. */
+	static void requireName(String name) {
+		if (name.isBlank() || name.length() > MAX_NAME_LENGTH
+				|| !name.chars().allMatch((c) -> c >= ' ' && c <= '~' && c != '/')) {
+			throw new IllegalArgumentException(
+					"Invalid policy name (%s): must be 1 to %d printable ASCII characters other than '/'."
+						.formatted(name, MAX_NAME_LENGTH));
+		}
 	}
 
 	/**

@@ -82,7 +82,8 @@ public record FixedWindow(int retain, ZoneId zone) implements Algorithm {
 
 	@Override
 	public String code() {
-		return (this.retain == 1) ? "fw" : "fwr" + this.retain;
+		String code = (this.retain == 1) ? "fw" : "fwr" + this.retain;
+		return isUtc() ? code : code + "z" + Integer.toHexString(this.zone.getId().hashCode());
 	}
 
 	@Override

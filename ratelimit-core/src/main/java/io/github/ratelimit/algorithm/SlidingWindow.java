@@ -86,8 +86,9 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 			throw new IllegalArgumentException("Invalid precision (%s): must not be longer than the window of %s."
 				.formatted(this.precision, shortest));
 		}
+		long largestQuota = limits.stream().mapToLong(Limit::quota).max().orElseThrow();
 		long subWindows = longest.windowMicros() / precisionMicros(limits);
-		if (Math.min(subWindows, longest.quota()) > MAX_SUB_WINDOWS) {
+		if (Math.min(subWindows, largestQuota) > MAX_SUB_WINDOWS) {
 			throw new IllegalArgumentException(
 					"Invalid precision (%s): the window of %s would have %d sub-windows, more than %d; set a longer precision."
 						.formatted(Duration.ofNanos(1000 * precisionMicros(limits)), longest, subWindows,

@@ -153,11 +153,28 @@ final class SlidingWindowCounterMeter implements Meter {
 		}
 		// About then, and then exactly.
 		double about = window(limit) * (1 - (room - current + this.rounding.slack()) / full);
-		long time = (long) Math.max(from, Math.floor(about) - 1);
-		while (used(limit, previous, current, time) > room) {
-			time++;
+		long low = (long) Math.max(from, Math.floor(about) - 1);
+		long step = 1;
+		if (used(limit, previous, current, low) <= room) {
+			return low;
 		}
-		return time;
+		long high = low + step;
+		while (high < window(limit) && used(limit, previous, current, high) > room) {
+			low = high;
+			step = 2 * step;
+			high = low + step;
+		}
+		high = Math.min(high, window(limit));
+		while (low + 1 < high) {
+			long middle = (low + high) / 2;
+			if (used(limit, previous, current, middle) <= room) {
+				high = middle;
+			}
+			else {
+				low = middle;
+			}
+		}
+		return high;
 	}
 
 }

@@ -17,6 +17,11 @@ import org.jspecify.annotations.Nullable;
  * quota together are admitted. Nothing is denied too early. Exact to the microsecond,
  * whatever the rate. If the clock is set back, the burst is used up at most.
  * <p>
+ * What is kept is the time at which all tokens will be there again. A changed quota takes
+ * effect on the next request, and changes how many tokens come until then: with a burst,
+ * after the quota was lowered fewer are missing. Reset the identifiers that this matters
+ * for.
+ * <p>
  * From "Rate Limiting: Leaky Bucket" (2018), seen from the other side.
  *
  * @param burst how many tokens are kept at most, from 1 to {@link #MAX_QUOTA};

@@ -136,6 +136,7 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 
 	@Override
 	public Block block(Identifier identifier, @Nullable String policy, Duration time, String reason) {
+		BlockList.requireValid(policy);
 		BlockList.requireValid(time, reason);
 		this.lock.lock();
 		try {
@@ -151,6 +152,7 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 
 	@Override
 	public boolean unblock(Identifier identifier, @Nullable String policy) {
+		BlockList.requireValid(policy);
 		this.lock.lock();
 		try {
 			return this.blocks.remove(identifier, policy, this.clock.instant());

@@ -41,12 +41,15 @@ import redis.clients.jedis.exceptions.JedisException;
  * second and third where {@code first-request-window} has to make sure that its window
  * still lasts. Policies that count denied requests save that.
  * <p>
- * <b>The bound of an algorithm is never exceeded</b>: every allowed request has found
- * itself and all that were allowed before within the limits. But <b>quota is held between
- * the trips</b> of a request that is denied: another one at the same moment may be denied
- * too early. If the process or the connection dies between them, it remains held until
- * the window ends. A denied request may leave a counter of 0, and may begin a window of
- * {@code first-request-window}.
+ * <b>The bound of an algorithm holds for requests that reach Redis in the order of their
+ * times</b>: every allowed request has found itself and all that were counted before in
+ * its windows within the limits. Requests that overtake each other at the edge of a
+ * window or sub-window do not see each other, so that {@code sliding-window} above all
+ * may admit more than the quota; so may a key that somebody else has damaged, while it is
+ * replaced. And <b>quota is held between the trips</b> of a request that is denied:
+ * another one at the same moment may be denied too early. If the process or the
+ * connection dies between them, it remains held until the window ends. A denied request
+ * may leave a counter of 0, and may begin a window of {@code first-request-window}.
  * <p>
  * <b>Refunds</b> read first, and give back no more than there is. Two of them at once, or
  * a refund and a reset, may take a counter below 0 for a moment; that is put right at
@@ -97,9 +100,11 @@ public final class PipelineRateLimiter implements RateLimiter {
 	 * @param keyPrefix what the names of all Redis keys start with: 1 to 64 letters,
 	 * digits, dots, underscores, colons and hyphens
 	 * @return a new rate limiter
-	 * @throws IllegalArgumentException if the prefix is invalid
+	 * @throws IllegalArgumentException if the prefix is invalid, or the client is one of
+	 * a cluster
 	 */
 	public static PipelineRateLimiter of(UnifiedJedis jedis, String keyPrefix) {
+		RedisRateLimiter.requireSingleServer(jedis);
 		return new PipelineRateLimiter(jedis, new RedisKeys(keyPrefix), InstantSource.system(), false);
 	}
 

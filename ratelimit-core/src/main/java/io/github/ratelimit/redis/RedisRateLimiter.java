@@ -101,7 +101,7 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	}
 
 	/** By name, because no client of a cluster exists in every version of Jedis. */
-	private static void requireSingleServer(UnifiedJedis jedis) {
+	static void requireSingleServer(UnifiedJedis jedis) {
 		for (Class<?> type = jedis.getClass(); type != null; type = type.getSuperclass()) {
 			if (CLUSTER_CLIENTS.contains(type.getName())) {
 				throw new IllegalArgumentException(
@@ -170,12 +170,14 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 
 	@Override
 	public Block block(Identifier identifier, @Nullable String policy, Duration time, String reason) {
+		BlockList.requireValid(policy);
 		BlockList.requireValid(time, reason);
 		return this.blocks.block(handedInTime(), identifier, policy, time, reason);
 	}
 
 	@Override
 	public boolean unblock(Identifier identifier, @Nullable String policy) {
+		BlockList.requireValid(policy);
 		return this.blocks.unblock(handedInTime(), identifier, policy);
 	}
 

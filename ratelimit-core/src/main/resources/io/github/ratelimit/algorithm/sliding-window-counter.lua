@@ -27,11 +27,25 @@ local function earliest(meter, i, previous, current, from, room)
     -- About then, and then exactly.
     local slack = meter.rounding == DOWN and 1 or 0
     local about = meter.windows[i] * (1 - (room - current + slack) / full)
-    local time = math.max(from, math.floor(about) - 1)
-    while used(meter, i, previous, current, time) > room do
-        time = time + 1
+    local low, step = math.max(from, math.floor(about) - 1), 1
+    if used(meter, i, previous, current, low) <= room then
+        return low
     end
-    return time
+    local high = low + step
+    while high < meter.windows[i] and used(meter, i, previous, current, high) > room do
+        low, step = high, 2 * step
+        high = low + step
+    end
+    high = math.min(high, meter.windows[i])
+    while low + 1 < high do
+        local middle = math.floor((low + high) / 2)
+        if used(meter, i, previous, current, middle) <= room then
+            high = middle
+        else
+            low = middle
+        end
+    end
+    return high
 end
 
 algorithms['sliding-window-counter'] = {

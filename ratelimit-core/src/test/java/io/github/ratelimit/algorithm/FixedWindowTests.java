@@ -1,6 +1,7 @@
 package io.github.ratelimit.algorithm;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
@@ -63,6 +64,15 @@ class FixedWindowTests {
 		assertThat(this.limiter.tryAcquire(policy, ALICE).statuses()).extracting(LimitStatus::resetAfter)
 			.last()
 			.isEqualTo(Duration.ofMinutes(minutes));
+	}
+
+	@Test
+	void changedZoneStartsAfresh() {
+		Limit limit = Limit.parse("5/d");
+		this.limiter.tryAcquire(Policy.of("api", new FixedWindow(), limit), ALICE);
+		Policy moved = Policy.of("api", new FixedWindow(1, ZoneId.of("America/New_York")), limit);
+		assertThat(this.limiter.tryAcquire(moved, ALICE).statuses().get(0).resetAfter())
+			.isEqualTo(Duration.between(this.clock.instant(), Instant.parse("2026-03-02T05:00:00Z")));
 	}
 
 	@Test

@@ -1,5 +1,8 @@
 package io.github.ratelimit.algorithm;
 
+import java.time.Duration;
+
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
@@ -8,6 +11,7 @@ import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.test.ManualClock;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -35,6 +39,23 @@ class SlidingWindowCounterTests {
 		assertThat(this.limiter.tryAcquire(policy, ALICE, 10).allowed()).isFalse();
 		this.clock.set("2026-03-01T12:00:01Z");
 		assertThat(this.limiter.tryAcquire(policy, ALICE, 10).allowed()).isFalse();
+	}
+
+	@Test
+	@Timeout(10)
+	void hugeQuotasAreDecidedInAFewSteps() {
+		Policy policy = Policy.of("api", new SlidingWindowCounter(1, Rounding.DOWN),
+				Limit.parse("100000000000000/30d"));
+		this.limiter.tryAcquire(policy, ALICE, 10);
+		this.clock.advance(Duration.ofDays(30));
+		for (int i = 0; i < 100; i++) {
+			assertThat(this.limiter.tryAcquire(policy, ALICE, 990_000_000_000L).allowed()).isTrue();
+		}
+		Decision denied = this.limiter.tryAcquire(policy, ALICE, 1_100_000_000_000L);
+		this.clock.advance(denied.retryAfter().orElseThrow().minusNanos(1000));
+		assertThat(this.limiter.tryAcquire(policy, ALICE, 1_100_000_000_000L).allowed()).isFalse();
+		this.clock.advance(Duration.ofNanos(1000));
+		assertThat(this.limiter.tryAcquire(policy, ALICE, 1_100_000_000_000L).allowed()).isTrue();
 	}
 
 	@ParameterizedTest

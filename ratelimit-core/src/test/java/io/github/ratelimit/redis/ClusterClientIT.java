@@ -31,6 +31,8 @@ class ClusterClientIT {
 			.build()) {
 			assertThatIllegalArgumentException().isThrownBy(() -> RedisRateLimiter.of(client))
 				.withMessage("Invalid client (RedisClusterClient): a cluster is not supported yet.");
+			assertThatIllegalArgumentException().isThrownBy(() -> PipelineRateLimiter.of(client))
+				.withMessage("Invalid client (RedisClusterClient): a cluster is not supported yet.");
 		}
 		finally {
 			TestRedis.stop(server);

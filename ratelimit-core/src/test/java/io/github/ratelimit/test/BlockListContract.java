@@ -167,6 +167,19 @@ public abstract class BlockListContract {
 	}
 
 	@Test
+	void policyThatCanHaveNoSuchNameIsRefused() {
+		for (String policy : List.of("", " ", "a/b", "x".repeat(65_536))) {
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> this.blocks.block(ALICE, policy, Duration.ofHours(1), ""))
+				.withMessageStartingWith("Invalid policy name (");
+			assertThatIllegalArgumentException().isThrownBy(() -> this.blocks.unblock(ALICE, policy))
+				.withMessageStartingWith("Invalid policy name (");
+		}
+		assertThat(this.limiter.tryAcquire(API, ALICE).allowed()).isTrue();
+		assertThat(this.blocks.blocks()).isEmpty();
+	}
+
+	@Test
 	void reasonThatIsTooLongIsRefused() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> this.blocks.block(ALICE, null, Duration.ofHours(1), "x".repeat(257)))
