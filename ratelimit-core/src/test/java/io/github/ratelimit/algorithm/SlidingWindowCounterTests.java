@@ -12,6 +12,7 @@ import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.test.ManualClock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -42,7 +43,7 @@ class SlidingWindowCounterTests {
 	}
 
 	@Test
-	@Timeout(10)
+	@Timeout(value = 10, threadMode = ThreadMode.SEPARATE_THREAD)
 	void hugeQuotasAreDecidedInAFewSteps() {
 		Policy policy = Policy.of("api", new SlidingWindowCounter(1, Rounding.DOWN),
 				Limit.parse("100000000000000/30d"));
