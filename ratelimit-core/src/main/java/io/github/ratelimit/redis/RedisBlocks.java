@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
-import java.util.Objects;
 
 import io.github.ratelimit.Block;
 import io.github.ratelimit.Identifier;
@@ -13,18 +13,16 @@ import io.github.ratelimit.StoreException;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
-import redis.clients.jedis.params.ZRangeParams;
 
 /**
  * The blocks in Redis: one key for each blocked identifier, which every request of the
- * identifier reads, and beside them a list of all blocks. A list that could not be
- * written changes nothing about who is blocked.
+ * identifier reads, and a list of all blocks that is written together with it.
  */
 final class RedisBlocks {
 
 	private static final Script BLOCK = Script.named("block");
 
-	private static final Script INDEX = Script.named("block-index");
+	private static final Script LIST = Script.named("block-list");
 
 	private final UnifiedJedis jedis;
 
@@ -37,10 +35,8 @@ final class RedisBlocks {
 
 	Block block(String now, Identifier identifier, @Nullable String policy, Duration time, String reason) {
 		try {
-			long until = update(now, identifier, policy, time.toNanos() / 1000);
-			Block block = new Block(identifier, policy, Instant.EPOCH.plus(until, ChronoUnit.MICROS), reason);
-			updateIndex(now, identifier, policy, until, describe(block));
-			return block;
+			long until = update(now, identifier, policy, time.toNanos() / 1000, reason);
+			return new Block(identifier, policy, instant(until), reason);
 		}
 		catch (JedisException ex) {
 			throw new StoreException("Redis failed to block an identifier", ex);
@@ -49,57 +45,51 @@ final class RedisBlocks {
 
 	boolean unblock(String now, Identifier identifier, @Nullable String policy) {
 		try {
-			long found = update(now, identifier, policy, 0);
-			updateIndex(now, identifier, policy, 0, "");
-			return found > 0;
+			return update(now, identifier, policy, 0, "") > 0;
 		}
 		catch (JedisException ex) {
 			throw new StoreException("Redis failed to unblock an identifier", ex);
 		}
 	}
 
-	List<Block> list(Instant now) {
+	List<Block> list(String now) {
 		try {
-			long micros = ChronoUnit.MICROS.between(Instant.EPOCH, now);
-			List<String> names = this.jedis.zrange(this.keys.blockEnds(),
-					ZRangeParams.zrangeByScoreParams(micros + 1, Double.POSITIVE_INFINITY));
-			if (names.isEmpty()) {
-				return List.of();
+			Iterator<?> reply = ((List<?>) LIST.run(this.jedis,
+					List.of(this.keys.blockEnds(), this.keys.blockDescriptions()), List.of(now)))
+				.iterator();
+			List<Block> blocks = new ArrayList<>();
+			while (reply.hasNext()) {
+				blocks.add(read(instant((Long) reply.next()), (String) reply.next()));
 			}
-			return this.jedis.hmget(this.keys.blockDescriptions(), names.toArray(String[]::new))
-				.stream()
-				.filter(Objects::nonNull)
-				.map(RedisBlocks::read)
-				.toList();
+			return blocks;
 		}
 		catch (JedisException ex) {
 			throw new StoreException("Redis failed to list the blocks", ex);
 		}
 	}
 
-	private long update(String now, Identifier identifier, @Nullable String policy, long micros) {
-		return (Long) BLOCK.run(this.jedis, List.of(this.keys.blocks(identifier)),
-				List.of(now, (policy != null) ? policy : "", Long.toString(micros)));
+	private long update(String now, Identifier identifier, @Nullable String policy, long micros, String reason) {
+		String name = (policy != null) ? policy : "";
+		return (Long) BLOCK.run(this.jedis,
+				List.of(this.keys.blocks(identifier), this.keys.blockEnds(), this.keys.blockDescriptions()),
+				List.of(now, name, Long.toString(micros), this.keys.block(identifier, policy),
+						describe(identifier.type(), identifier.value(), name, reason)));
 	}
 
-	private void updateIndex(String now, Identifier identifier, @Nullable String policy, long until,
-			String description) {
-		INDEX.run(this.jedis, List.of(this.keys.blockEnds(), this.keys.blockDescriptions()),
-				List.of(now, this.keys.block(identifier, policy), Long.toString(until), description));
+	private static Instant instant(long micros) {
+		return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
 	}
 
 	/** Texts with their lengths before them, so that they may hold anything. */
-	private static String describe(Block block) {
+	private static String describe(String... parts) {
 		StringBuilder description = new StringBuilder();
-		for (String part : new String[] { Long.toString(ChronoUnit.MICROS.between(Instant.EPOCH, block.until())),
-				block.identifier().type(), block.identifier().value(), (block.policy() != null) ? block.policy() : "",
-				block.reason() }) {
+		for (String part : parts) {
 			description.append(part.length()).append(':').append(part);
 		}
 		return description.toString();
 	}
 
-	private static Block read(String description) {
+	private static Block read(Instant until, String description) {
 		List<String> parts = new ArrayList<>();
 		for (int at = 0; at < description.length();) {
 			int colon = description.indexOf(':', at);
@@ -107,9 +97,8 @@ final class RedisBlocks {
 			parts.add(description.substring(colon + 1, end));
 			at = end;
 		}
-		Instant until = Instant.EPOCH.plus(Long.parseLong(parts.get(0)), ChronoUnit.MICROS);
-		return new Block(Identifier.of(parts.get(1), parts.get(2)), parts.get(3).isEmpty() ? null : parts.get(3), until,
-				parts.get(4));
+		return new Block(Identifier.of(parts.get(0), parts.get(1)), parts.get(2).isEmpty() ? null : parts.get(2), until,
+				parts.get(3));
 	}
 
 }

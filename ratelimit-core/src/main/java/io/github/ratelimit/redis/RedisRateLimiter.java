@@ -183,7 +183,7 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 
 	@Override
 	public List<Block> blocks() {
-		return this.blocks.list(this.clock.instant());
+		return this.blocks.list(handedInTime());
 	}
 
 	private List<?> run(String operation, RateLimitRequest request) {

@@ -1,35 +1,58 @@
 -- Blocks an identifier, or ends a block.
 --
--- KEYS[1]   blocks of the identifier
+-- KEYS[1]   blocks of the identifier, which its requests read
+-- KEYS[2]   sorted set: names of all blocks by their ends, in microseconds since the epoch
+-- KEYS[3]   hash: descriptions of all blocks by their names
 -- ARGV      now_us: microseconds since the epoch, or '' for this server's clock
 --           name of the policy, '' for all policies
 --           for how long, in microseconds; 0 ends the block
+--           name of the block, description of the block
 -- Reply     when the block ends, in microseconds since the epoch; ending one: 1 if there was such a block, or 0
 --
--- Value, for each block: its end in microseconds (7 bytes), length of the name of the policy (2 bytes), the name.
+-- Value of KEYS[1], for each block: its end in microseconds (7 bytes), length of the name of the policy (2 bytes), the
+-- name. A key of another type counts as empty, and is replaced.
 
-local now, policy, time = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
+-- So many ended blocks are tidied up at a time.
+local MOST = 100
+-- The server's clock does not follow a clock that is handed in, so keys must not expire by it.
+local HANDED_IN_TTL_US = 60000000
+
+local now, policy, time, name, description = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
+local clock = redis.call('TIME')
+local server_now = clock[1] * 1000000 + clock[2]
 local handed_in = now ~= nil
-if not handed_in then
-    local clock = redis.call('TIME')
-    now = clock[1] * 1000000 + clock[2]
+now = now or server_now
+
+local function expire(key, finish)
+    local ttl = finish - now
+    if handed_in then
+        ttl = math.max(ttl, HANDED_IN_TTL_US)
+    end
+    redis.call('PEXPIREAT', key, math.ceil((server_now + ttl) / 1000))
 end
 
-local function pack(till, name)
-    return struct.pack('>I7I2', till, #name) .. name
+local function require_type(key, kind)
+    local found = redis.call('TYPE', key).ok
+    if found ~= kind and found ~= 'none' then
+        redis.call('DEL', key)
+    end
 end
 
--- All blocks that hold, but for that of the policy.
+local function pack(till, of)
+    return struct.pack('>I7I2', till, #of) .. of
+end
+
+-- All blocks of the identifier that hold, but for that of the policy.
 local value = redis.call('MGET', KEYS[1])[1] or ''
 local kept, latest, found, at = {}, 0, 0, 1
 while at + 8 <= #value do
     local till, length = struct.unpack('>I7I2', value, at)
-    local name = string.sub(value, at + 9, at + 8 + length)
+    local of = string.sub(value, at + 9, at + 8 + length)
     at = at + 9 + length
-    if till > now and name == policy then
+    if till > now and of == policy then
         found = 1
     elseif till > now then
-        kept[#kept + 1] = pack(till, name)
+        kept[#kept + 1] = pack(till, of)
         latest = math.max(latest, till)
     end
 end
@@ -39,11 +62,25 @@ if time > 0 then
     kept[#kept + 1] = pack(till, policy)
     latest = math.max(latest, till)
 end
-if #kept == 0 then
-    redis.call('DEL', KEYS[1])
-elseif handed_in then
-    redis.call('SET', KEYS[1], table.concat(kept), 'PX', math.max(math.ceil((latest - now) / 1000), 60000))
-else
-    redis.call('SET', KEYS[1], table.concat(kept), 'PXAT', math.ceil(latest / 1000))
+redis.call('DEL', KEYS[1])
+if #kept > 0 then
+    redis.call('SET', KEYS[1], table.concat(kept))
+    expire(KEYS[1], latest)
+end
+
+require_type(KEYS[2], 'zset')
+require_type(KEYS[3], 'hash')
+local over = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now, 'LIMIT', 0, MOST)
+over[#over + 1] = name
+redis.call('ZREM', KEYS[2], unpack(over))
+redis.call('HDEL', KEYS[3], unpack(over))
+if time > 0 then
+    redis.call('ZADD', KEYS[2], till, name)
+    redis.call('HSET', KEYS[3], name, description)
+end
+local last = redis.call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')
+if last[2] then
+    expire(KEYS[2], tonumber(last[2]))
+    expire(KEYS[3], tonumber(last[2]))
 end
 return time > 0 and till or found
