@@ -17,11 +17,9 @@ import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.aop.RateLimitedAdvisor;
 import io.github.ratelimit.spring.web.HeaderStyle;
 import io.github.ratelimit.spring.web.RateLimitExceededResolver;
-import io.github.ratelimit.spring.web.RateLimitFilter;
 import io.github.ratelimit.spring.web.ServletPolicyEnforcer;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
-import jakarta.servlet.DispatcherType;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
@@ -30,7 +28,6 @@ import tools.jackson.databind.json.JsonMapper;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
-import org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterProperties;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.assertj.AssertableWebApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -251,63 +248,6 @@ class RateLimitAutoConfigurationTests {
 					assertThat(ex.getValue()).isEqualTo(List.of("/api/**"));
 					assertThat(ex.getReason()).isEqualTo("Paths can be limited only in a Servlet web application.");
 				}));
-	}
-
-	@Test
-	void filtersStandBeforeAndAfterSecurity() {
-		this.runner.run((context) -> {
-			assertThat(filter(context, "rateLimitFilterBeforeSecurity").getOrder())
-				.isLessThan(SecurityFilterProperties.DEFAULT_FILTER_ORDER);
-			assertThat(filter(context, "rateLimitFilterAfterSecurity").getOrder())
-				.isGreaterThan(SecurityFilterProperties.DEFAULT_FILTER_ORDER);
-		});
-	}
-
-	@Test
-	void filtersServeRequestsOnlyAndHaveNamesOfTheirOwn() {
-		this.runner.run((context) -> {
-			for (String name : List.of("rateLimitFilterBeforeSecurity", "rateLimitFilterAfterSecurity")) {
-				FilterRegistrationBean<?> filter = filter(context, name);
-				assertThat(filter.determineDispatcherTypes()).containsExactly(DispatcherType.REQUEST);
-				assertThat(filter.getFilterName()).isEqualTo(name);
-				assertThat(filter.getFilter()).isInstanceOf(RateLimitFilter.class);
-				assertThat(filter.getUrlPatterns()).isEmpty();
-			}
-		});
-	}
-
-	@Test
-	void filtersAreDisabledWhenTheyHaveNoPolicy() {
-		this.runner.withPropertyValues("ratelimit.policies.api.limits=1/s").run((context) -> {
-			assertThat(filter(context, "rateLimitFilterBeforeSecurity").isEnabled()).isFalse();
-			assertThat(filter(context, "rateLimitFilterAfterSecurity").isEnabled()).isFalse();
-		});
-	}
-
-	@Test
-	void policyStandsAfterSecurityWhenItNeedsUser() {
-		this.runner
-			.withPropertyValues("ratelimit.policies.api.limits=1/s", "ratelimit.policies.api.paths=/**",
-					"ratelimit.policies.api.identifiers=ip+user")
-			.run((context) -> {
-				assertThat(filter(context, "rateLimitFilterBeforeSecurity").isEnabled()).isFalse();
-				assertThat(filter(context, "rateLimitFilterAfterSecurity").isEnabled()).isTrue();
-			});
-	}
-
-	@Test
-	void policyStandsBeforeSecurityWhenItDoesNotNeedUser() {
-		this.runner
-			.withPropertyValues("ratelimit.policies.api.limits=1/s", "ratelimit.policies.api.paths=/**",
-					"ratelimit.policies.api.identifiers=ip,header:user")
-			.run((context) -> {
-				assertThat(filter(context, "rateLimitFilterBeforeSecurity").isEnabled()).isTrue();
-				assertThat(filter(context, "rateLimitFilterAfterSecurity").isEnabled()).isFalse();
-			});
-	}
-
-	private static FilterRegistrationBean<?> filter(AssertableWebApplicationContext context, String name) {
-		return context.getBean(name, FilterRegistrationBean.class);
 	}
 
 	private static RateLimiter memory() {
