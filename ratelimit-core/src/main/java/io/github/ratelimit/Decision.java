@@ -18,9 +18,27 @@ import org.jspecify.annotations.Nullable;
  * failed
  * @param blockedFor how long an identifier of the request is still blocked, which denies
  * the request whatever the limits say; {@code null} if none is
+ * @param source where the decision comes from
  * @since 0.1
  */
-public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Duration blockedFor) {
+public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Duration blockedFor, Source source) {
+
+	/**
+	 * Where a decision comes from.
+	 */
+	public enum Source {
+
+		/**
+		 * From the counts in the store.
+		 */
+		STORE,
+
+		/**
+		 * From nowhere: the store failed, and its policies allow requests then.
+		 */
+		NONE
+
+	}
 
 	/**
 	 * Creates a decision.
@@ -30,12 +48,31 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 	}
 
 	/**
-	 * Creates a decision about identifiers that are not blocked.
+	 * Creates a decision of the store.
+	 * @param allowed whether the request is allowed
+	 * @param statuses one status for each policy, identifier and limit
+	 * @param blockedFor how long an identifier of the request is still blocked;
+	 * {@code null} if none is
+	 */
+	public Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Duration blockedFor) {
+		this(allowed, statuses, blockedFor, Source.STORE);
+	}
+
+	/**
+	 * Creates a decision of the store about identifiers that are not blocked.
 	 * @param allowed whether the request is allowed
 	 * @param statuses one status for each policy, identifier and limit
 	 */
 	public Decision(boolean allowed, List<LimitStatus> statuses) {
 		this(allowed, statuses, null);
+	}
+
+	/**
+	 * Returns the decision to allow a request whose store failed.
+	 * @return an allowed decision without statuses
+	 */
+	public static Decision withoutStore() {
+		return new Decision(true, List.of(), null, Source.NONE);
 	}
 
 	/**

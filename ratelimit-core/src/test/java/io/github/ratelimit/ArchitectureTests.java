@@ -70,7 +70,7 @@ class ArchitectureTests {
 						&& !type.isAssignableTo(Algorithm.class));
 		assertThat(CLASSES.that(visible).stream().map(JavaClass::getName)).containsExactlyInAnyOrder(
 				ROOT + ".algorithm.Algorithms", ROOT + ".algorithm.SlidingWindowCounter$Rounding",
-				ROOT + ".memory.MemoryRateLimiter", ROOT + ".outage.AllowingRateLimiter",
+				ROOT + ".memory.MemoryRateLimiter", ROOT + ".outage.OnStoreFailure", ROOT + ".outage.OutageRateLimiter",
 				ROOT + ".redis.PipelineRateLimiter", ROOT + ".redis.RedisRateLimiter");
 	}
 

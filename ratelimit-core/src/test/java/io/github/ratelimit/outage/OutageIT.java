@@ -38,7 +38,7 @@ class OutageIT {
 
 	private static final Identifier ALICE = Identifier.user("alice");
 
-	private static final Decision ALLOWED_UNSEEN = new Decision(true, List.of());
+	private static final Decision ALLOWED_UNSEEN = Decision.withoutStore();
 
 	private final Policy policy = Policy.of("api", new FixedWindow(), new Limit(3, Limit.MAX_WINDOW));
 
@@ -50,9 +50,9 @@ class OutageIT {
 
 	private final RateLimiter store = RedisRateLimiter.of(this.jedis);
 
-	private final RateLimiter limiter = new AllowingRateLimiter(this.store);
+	private final RateLimiter limiter = new OutageRateLimiter(this.store, (policy) -> OnStoreFailure.ALLOW);
 
-	private final Logger logger = (Logger) LoggerFactory.getLogger(AllowingRateLimiter.class);
+	private final Logger logger = (Logger) LoggerFactory.getLogger(OutageRateLimiter.class);
 
 	private final ListAppender<ILoggingEvent> log = new ListAppender<>();
 
@@ -134,7 +134,7 @@ class OutageIT {
 			assertThat(this.log.list).singleElement().satisfies((event) -> {
 				assertThat(event.getLevel()).isEqualTo(Level.WARN);
 				assertThat(event.getFormattedMessage())
-					.startsWith("The store failed: requests are allowed without limits until it answers. Redis failed");
+					.startsWith("The store failed: limits are not enforced until it answers. Redis failed");
 				assertThat(event.getFormattedMessage()).contains("JedisConnectionException");
 			});
 			this.log.list.clear();

@@ -6,16 +6,17 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 
 /**
- * A policy, and by what its requests are identified.
+ * A policy, by what its requests are identified, and how it is enforced.
  * <p>
  * A value; safe for use by several threads.
  *
  * @param policy the policy
  * @param identifiers at least one identifier as in configuration, such as {@code ip},
  * {@code header:X-User} or {@code ip+user}; each has a count of its own
+ * @param enforcement how the policy is enforced
  * @since 0.1
  */
-public record IdentifiedPolicy(Policy policy, List<String> identifiers) {
+public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcement enforcement) {
 
 	/**
 	 * Creates a policy with its identifiers.
@@ -27,6 +28,16 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers) {
 			throw new IllegalArgumentException(
 					"Invalid identifiers %s: there must be at least one, and none twice.".formatted(identifiers));
 		}
+	}
+
+	/**
+	 * Creates a policy that is enforced in the default way.
+	 * @param policy the policy
+	 * @param identifiers at least one identifier as in configuration
+	 * @throws IllegalArgumentException if there is no identifier, or one of them twice
+	 */
+	public IdentifiedPolicy(Policy policy, List<String> identifiers) {
+		this(policy, identifiers, Enforcement.DEFAULT);
 	}
 
 	/**

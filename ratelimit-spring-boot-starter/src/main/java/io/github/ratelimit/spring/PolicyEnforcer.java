@@ -6,12 +6,9 @@ import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
-import io.github.ratelimit.RateLimitRequest;
-import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.outage.AllowingRateLimiter;
 
 /**
- * Enforces a policy on whatever is being done by the present thread: finds out who is
+ * Enforces policies on whatever is being done by the present thread: finds out who is
  * doing it, decides, and tells them.
  * <p>
  * Implementations are safe for use by several threads.
@@ -21,12 +18,14 @@ import io.github.ratelimit.outage.AllowingRateLimiter;
 public interface PolicyEnforcer {
 
 	/**
-	 * Decides whether the present thread may go on.
-	 * @param policy the policy to enforce
-	 * @param cost what is used of each quota, 0 or more
+	 * Decides whether the present thread may go on, over all policies at once, all or
+	 * nothing.
+	 * @param uses what is used of each policy, none twice
 	 * @return allowed or denied
+	 * @throws io.github.ratelimit.StoreException if the store failed, and one of the
+	 * policies denies requests then
 	 */
-	Decision enforce(IdentifiedPolicy policy, long cost);
+	Decision enforce(List<PolicyUse> uses);
 
 	/**
 	 * Refuses an identifier that this enforcer cannot find out.
@@ -47,22 +46,20 @@ public interface PolicyEnforcer {
 	/**
 	 * Returns an enforcer for applications that do not serve requests, in which
 	 * {@code global} is the only identifier.
-	 * @param limiter what decides; calls are allowed while its store fails
+	 * @param decisions what decides
 	 * @return a new enforcer
 	 */
-	static PolicyEnforcer withoutRequests(RateLimiter limiter) {
-		RateLimiter allowing = new AllowingRateLimiter(limiter);
+	static PolicyEnforcer withoutRequests(PolicyDecisions decisions) {
 		return new PolicyEnforcer() {
 
 			@Override
-			public Decision enforce(IdentifiedPolicy policy, long cost) {
-				return allowing
-					.tryAcquire(RateLimitRequest.of(new Charge(policy.policy(), List.of(Identifier.GLOBAL), cost)));
+			public Decision enforce(List<PolicyUse> uses) {
+				return decisions.decide(uses.stream().map(PolicyEnforcer::global).toList());
 			}
 
 			@Override
 			public void requireSupported(Policy policy) {
-				limiter.requireSupported(policy);
+				decisions.requireSupported(policy);
 			}
 
 			@Override
@@ -75,6 +72,16 @@ public interface PolicyEnforcer {
 			}
 
 		};
+	}
+
+	/**
+	 * Returns the charge of a use that is counted for everybody together.
+	 * @param use the use
+	 * @return the charge
+	 */
+	static PolicyCharge global(PolicyUse use) {
+		return new PolicyCharge(use.policy(),
+				new Charge(use.policy().policy(), List.of(Identifier.GLOBAL), use.cost()));
 	}
 
 }

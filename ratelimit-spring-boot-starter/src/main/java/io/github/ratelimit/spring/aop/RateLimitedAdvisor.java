@@ -1,11 +1,13 @@
 package io.github.ratelimit.spring.aop;
 
 import java.lang.reflect.Method;
+import java.util.List;
 import java.util.function.Supplier;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyEnforcer;
+import io.github.ratelimit.spring.PolicyUse;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -82,7 +84,8 @@ public final class RateLimitedAdvisor extends AbstractPointcutAdvisor {
 			RateLimitedOperation operation = (target != null)
 					? this.operations.find(invocation.getMethod(), target.getClass()) : null;
 			if (operation != null) {
-				Decision decision = this.enforcer.get().enforce(operation.policy(), operation.cost());
+				Decision decision = this.enforcer.get()
+					.enforce(List.of(new PolicyUse(operation.policy(), operation.cost())));
 				if (!decision.allowed()) {
 					throw new RateLimitExceededException(decision);
 				}

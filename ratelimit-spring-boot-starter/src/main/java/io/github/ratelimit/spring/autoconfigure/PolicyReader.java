@@ -11,6 +11,7 @@ import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.autoconfigure.RateLimitProperties.PolicyProperties;
 import io.github.ratelimit.spring.autoconfigure.RateLimitProperties.RouteProperties;
@@ -73,7 +74,8 @@ final class PolicyReader {
 				() -> new Policy(name, algorithm, limits, properties.countDenied()));
 		List<String> identifiers = properties.identifiers().isEmpty() ? this.properties.defaultIdentifiers()
 				: properties.identifiers();
-		return read(property(name, ".identifiers"), identifiers, () -> new IdentifiedPolicy(policy, identifiers));
+		return read(property(name, ".identifiers"), identifiers, () -> new IdentifiedPolicy(policy, identifiers,
+				new Enforcement(properties.mode(), properties.onStoreFailure())));
 	}
 
 	private List<Route> readRoutes(String prefix, IdentifiedPolicy policy, PolicyProperties properties,

@@ -6,6 +6,8 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.redis.PipelineRateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.DecisionListener;
+import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.PolicyEnforcer;
 import io.github.ratelimit.spring.aop.RateLimitedAdvisor;
 import org.slf4j.Logger;
@@ -48,6 +50,13 @@ public final class RateLimitAutoConfiguration {
 	@ConditionalOnMissingBean
 	ConfiguredPolicies rateLimitPolicies(RateLimitProperties properties, Environment environment) {
 		return new PolicyReader(properties, environment).readPolicies();
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	PolicyDecisions rateLimitDecisions(RateLimiter limiter, ConfiguredPolicies policies,
+			ObjectProvider<DecisionListener> listeners) {
+		return new PolicyDecisions(limiter, policies, listeners.orderedStream().toList());
 	}
 
 	/**

@@ -1,6 +1,6 @@
 package io.github.ratelimit.spring.autoconfigure;
 
-import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.PolicyEnforcer;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -21,7 +21,7 @@ import org.springframework.context.annotation.Bean;
 public final class RateLimitNonWebAutoConfiguration {
 
 	@Bean
-	PolicyEnforcer rateLimitPolicyEnforcer(RateLimiter limiter, RateLimitProperties properties) {
+	PolicyEnforcer rateLimitPolicyEnforcer(PolicyDecisions decisions, RateLimitProperties properties) {
 		properties.policies().forEach((name, policy) -> {
 			if (!policy.paths().isEmpty() || !policy.routes().isEmpty()) {
 				throw new InvalidConfigurationPropertyValueException(
@@ -30,7 +30,7 @@ public final class RateLimitNonWebAutoConfiguration {
 						"Paths can be limited only in a Servlet web application.");
 			}
 		});
-		return PolicyEnforcer.withoutRequests(limiter);
+		return PolicyEnforcer.withoutRequests(decisions);
 	}
 
 }

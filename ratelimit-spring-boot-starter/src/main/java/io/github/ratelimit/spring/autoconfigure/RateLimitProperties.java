@@ -7,6 +7,8 @@ import java.util.Map;
 import java.util.Set;
 
 import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
+import io.github.ratelimit.outage.OnStoreFailure;
+import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.web.HeaderStyle;
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +46,8 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * @param cost what a request on one of the paths uses of each quota
 	 * @param routes path patterns with costs of their own; the first that matches counts
 	 * @param countDenied whether denied requests count as well
+	 * @param mode whether requests beyond the limits are denied, or only reported
+	 * @param onStoreFailure what becomes of requests while the store fails
 	 * @param retain how many windows are kept to be read back; an option of fixed-window
 	 * @param zone time zone at whose midnight windows of whole days begin; an option of
 	 * fixed-window
@@ -56,6 +60,7 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	public record PolicyProperties(@DefaultValue List<String> limits, @DefaultValue("sliding-log") String algorithm,
 			@DefaultValue List<String> identifiers, @DefaultValue List<String> paths, @DefaultValue("1") long cost,
 			@DefaultValue List<RouteProperties> routes, @DefaultValue("false") boolean countDenied,
+			@DefaultValue("enforce") Mode mode, @DefaultValue("allow") OnStoreFailure onStoreFailure,
 			@Nullable Integer retain, @Nullable ZoneId zone, @Nullable Duration precision,
 			@Nullable Double previousWeight, @Nullable Rounding rounding, @Nullable Long burst) {
 

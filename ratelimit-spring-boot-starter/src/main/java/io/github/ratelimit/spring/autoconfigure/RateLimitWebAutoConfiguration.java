@@ -2,8 +2,8 @@ package io.github.ratelimit.spring.autoconfigure;
 
 import java.util.List;
 
-import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.PolicyEnforcer;
 import io.github.ratelimit.spring.web.PathPolicy;
 import io.github.ratelimit.spring.web.RateLimitExceededResolver;
@@ -54,9 +54,9 @@ public final class RateLimitWebAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	@Fallback
-	ServletPolicyEnforcer rateLimitPolicyEnforcer(RateLimiter limiter, RateLimitProperties properties,
+	ServletPolicyEnforcer rateLimitPolicyEnforcer(PolicyDecisions decisions, RateLimitProperties properties,
 			ConfiguredPolicies policies, ObjectProvider<JsonMapper> jsonMapper, Environment environment) {
-		ServletPolicyEnforcer enforcer = new ServletPolicyEnforcer(limiter, properties.headers().styles(),
+		ServletPolicyEnforcer enforcer = new ServletPolicyEnforcer(decisions, properties.headers().styles(),
 				jsonMapper.getIfAvailable(JsonMapper::shared));
 		requireKnown(enforcer, environment, "ratelimit.default-identifiers", policies.defaultIdentifiers());
 		policies.policies()

@@ -5,13 +5,14 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.OptionalLong;
+import java.util.Optional;
 import java.util.Set;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.spring.PolicyCharge;
 import jakarta.servlet.http.HttpServletRequest;
 
 /**
@@ -74,14 +75,24 @@ final class RequestStatuses {
 	}
 
 	/** Notes that a path policy has been enforced on this request, whatever comes. */
-	void pay(Charge charge) {
-		this.paid.merge(Account.of(charge), charge.cost(), Math::max);
+	void pay(PolicyCharge charge) {
+		this.paid.merge(Account.of(charge.charge()), charge.charge().cost(), Math::max);
 	}
 
-	/** What the path of this request has paid to the policy and identifiers already. */
-	OptionalLong paid(Charge charge) {
-		Long cost = this.paid.get(Account.of(charge));
-		return (cost != null) ? OptionalLong.of(cost) : OptionalLong.empty();
+	/** Whether the path of this request has paid to the policy and identifiers. */
+	boolean hasPaid(PolicyCharge charge) {
+		return this.paid.containsKey(Account.of(charge.charge()));
+	}
+
+	/** What of the charge the path of this request has not paid; empty if it has all. */
+	Optional<PolicyCharge> unpaid(PolicyCharge charge) {
+		Long paid = this.paid.get(Account.of(charge.charge()));
+		if (paid == null) {
+			return Optional.of(charge);
+		}
+		long rest = charge.charge().cost() - paid;
+		return (rest > 0) ? Optional.of(new PolicyCharge(charge.policy(), charge.charge().withCost(rest)))
+				: Optional.empty();
 	}
 
 	private record Account(String policy, Set<Identifier> identifiers) {

@@ -3,18 +3,17 @@ package io.github.ratelimit.spring.web;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalLong;
+import java.util.Optional;
 import java.util.Set;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
-import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
-import io.github.ratelimit.RateLimitRequest;
-import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.outage.AllowingRateLimiter;
 import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.PolicyCharge;
+import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.PolicyEnforcer;
+import io.github.ratelimit.spring.PolicyUse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import tools.jackson.databind.json.JsonMapper;
@@ -32,7 +31,7 @@ import org.springframework.web.context.request.ServletRequestAttributes;
  */
 public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
-	private final RateLimiter limiter;
+	private final PolicyDecisions decisions;
 
 	private final RequestIdentifiers identifiers = new RequestIdentifiers();
 
@@ -42,40 +41,36 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	/**
 	 * Creates an enforcer.
-	 * @param limiter what decides; requests are allowed while its store fails
+	 * @param decisions what decides
 	 * @param styles which headers to write; may be empty
 	 * @param jsonMapper what writes the problem body of denied requests
 	 */
-	public ServletPolicyEnforcer(RateLimiter limiter, Set<HeaderStyle> styles, JsonMapper jsonMapper) {
-		this.limiter = new AllowingRateLimiter(limiter);
+	public ServletPolicyEnforcer(PolicyDecisions decisions, Set<HeaderStyle> styles, JsonMapper jsonMapper) {
+		this.decisions = decisions;
 		this.headers = new StatusHeaders(styles);
 		this.rejection = new Rejection(jsonMapper);
 	}
 
 	/**
 	 * Decides whether the request that the present thread serves may go on. Outside of a
-	 * request the policy is counted for everybody together.
+	 * request each policy is counted for everybody together.
 	 * <p>
 	 * Where the path of the request has paid to the same policy and identifiers, only
 	 * what the cost is higher is paid now; nothing, if it is not.
 	 */
 	@Override
-	public Decision enforce(IdentifiedPolicy policy, long cost) {
+	public Decision enforce(List<PolicyUse> uses) {
 		if (!(RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes)) {
-			return this.limiter
-				.tryAcquire(RateLimitRequest.of(new Charge(policy.policy(), List.of(Identifier.GLOBAL), cost)));
+			return this.decisions.decide(uses.stream().map(PolicyEnforcer::global).toList());
 		}
 		HttpServletRequest request = attributes.getRequest();
 		RequestStatuses statuses = RequestStatuses.of(request);
-		Charge charge = charge(policy, cost, request);
-		OptionalLong paid = statuses.paid(charge);
-		if (paid.isPresent() && paid.getAsLong() >= cost) {
-			return new Decision(true, List.of());
-		}
-		Decision decision = this.limiter.tryAcquire(RateLimitRequest.of(charge.withCost(cost - paid.orElse(0))));
+		List<PolicyCharge> charges = uses.stream().map((use) -> charge(use, request)).toList();
+		Decision decision = this.decisions
+			.decide(charges.stream().map(statuses::unpaid).flatMap(Optional::stream).toList());
 		statuses.add(decision);
-		if (paid.isPresent() && decision.allowed()) {
-			statuses.pay(charge);
+		if (decision.allowed()) {
+			charges.stream().filter(statuses::hasPaid).forEach(statuses::pay);
 		}
 		HttpServletResponse response = attributes.getResponse();
 		if (response != null) {
@@ -90,14 +85,15 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	 */
 	boolean enforce(List<PathPolicy> policies, List<PathContainer> paths, HttpServletRequest request,
 			HttpServletResponse response) throws IOException {
-		List<Charge> charges = new ArrayList<>();
+		List<PolicyCharge> charges = new ArrayList<>();
 		for (PathPolicy policy : policies) {
-			policy.cost(request, paths).ifPresent((cost) -> charges.add(charge(policy.policy(), cost, request)));
+			policy.cost(request, paths)
+				.ifPresent((cost) -> charges.add(charge(new PolicyUse(policy.policy(), cost), request)));
 		}
 		if (charges.isEmpty()) {
 			return true;
 		}
-		Decision decision = this.limiter.tryAcquire(new RateLimitRequest(charges));
+		Decision decision = this.decisions.decide(charges);
 		RequestStatuses statuses = RequestStatuses.of(request);
 		statuses.add(decision);
 		charges.forEach(statuses::pay);
@@ -115,7 +111,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	@Override
 	public void requireSupported(Policy policy) {
-		this.limiter.requireSupported(policy);
+		this.decisions.requireSupported(policy);
 	}
 
 	@Override
@@ -123,8 +119,10 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		this.identifiers.resolver(identifier);
 	}
 
-	private Charge charge(IdentifiedPolicy policy, long cost, HttpServletRequest request) {
-		return new Charge(policy.policy(), this.identifiers.find(policy.identifiers(), request), cost);
+	private PolicyCharge charge(PolicyUse use, HttpServletRequest request) {
+		IdentifiedPolicy policy = use.policy();
+		return new PolicyCharge(policy,
+				new Charge(policy.policy(), this.identifiers.find(policy.identifiers(), request), use.cost()));
 	}
 
 }

@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.autoconfigure;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 import io.github.ratelimit.BlockList;
@@ -11,8 +12,9 @@ import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.redis.PipelineRateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
-import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.PolicyEnforcer;
+import io.github.ratelimit.spring.PolicyUse;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.aop.RateLimitedAdvisor;
 import io.github.ratelimit.spring.web.HeaderStyle;
@@ -187,7 +189,9 @@ class RateLimitAutoConfigurationTests {
 	void servletEnforcerBacksOffWhenApplicationHasOne() {
 		this.runner
 			.withBean("mine", ServletPolicyEnforcer.class,
-					() -> new ServletPolicyEnforcer(memory(), Set.of(), JsonMapper.shared()))
+					() -> new ServletPolicyEnforcer(
+							new PolicyDecisions(memory(), new ConfiguredPolicies(Map.of(), List.of("ip")), List.of()),
+							Set.of(), JsonMapper.shared()))
 			.run((context) -> assertThat(context).hasSingleBean(PolicyEnforcer.class).hasBean("mine"));
 	}
 
@@ -276,7 +280,7 @@ class RateLimitAutoConfigurationTests {
 		private int calls;
 
 		@Override
-		public Decision enforce(IdentifiedPolicy policy, long cost) {
+		public Decision enforce(List<PolicyUse> uses) {
 			this.calls++;
 			return new Decision(true, List.of());
 		}

@@ -36,7 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(OutputCaptureExtension.class)
 class OutageIT {
 
-	private static final String WARNING = "The store failed: requests are allowed without limits until it answers";
+	private static final String WARNING = "The store failed: limits are not enforced until it answers";
 
 	private static final String RECOVERY = "The store answers again: limits are enforced";
 

@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.io.UnsupportedEncodingException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 import io.github.ratelimit.Decision;
@@ -15,6 +16,8 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.test.ManualClock;
 import jakarta.servlet.ServletOutputStream;
@@ -108,7 +111,9 @@ class RejectionTests {
 		assertThatIOException().isThrownBy(() -> new Rejection(JsonMapper.shared()).write(decision(1, 1), response))
 			.withMessage("Broken pipe");
 		ServletPolicyEnforcer enforcer = new ServletPolicyEnforcer(
-				new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")), Set.of(), JsonMapper.shared());
+				new PolicyDecisions(new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")),
+						new ConfiguredPolicies(Map.of(), List.of("ip")), List.of()),
+				Set.of(), JsonMapper.shared());
 		assertThat(new RateLimitExceededResolver(enforcer).resolveException(new MockHttpServletRequest(), response,
 				null, new RateLimitExceededException(decision(1, 1))))
 			.isNotNull();

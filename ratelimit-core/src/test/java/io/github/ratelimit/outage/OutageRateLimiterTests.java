@@ -6,6 +6,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -21,22 +22,26 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-class AllowingRateLimiterTests {
+class OutageRateLimiterTests {
 
 	private static final Policy POLICY = Policy.of("api", new SlidingLog(), Limit.parse("1/d"));
+
+	private static final Policy LOGIN = Policy.of("login", new SlidingLog(), Limit.parse("1/d"));
 
 	private static final RateLimitRequest USED_UP = RateLimitRequest.of(POLICY, Identifier.user("alice"));
 
 	private static final RateLimitRequest NEW = RateLimitRequest.of(POLICY, Identifier.user("bob"));
 
-	private final Logger logger = (Logger) LoggerFactory.getLogger(AllowingRateLimiter.class);
+	private final Logger logger = (Logger) LoggerFactory.getLogger(OutageRateLimiter.class);
 
 	private final ListAppender<ILoggingEvent> log = new ListAppender<>();
 
 	private final FullStore store = new FullStore();
 
-	private final RateLimiter limiter = new AllowingRateLimiter(this.store);
+	private final RateLimiter limiter = new OutageRateLimiter(this.store,
+			(policy) -> policy.name().equals("login") ? OnStoreFailure.DENY : OnStoreFailure.ALLOW);
 
 	@BeforeEach
 	void listen() {
@@ -69,9 +74,29 @@ class AllowingRateLimiterTests {
 		this.store.full = true;
 		this.limiter.tryAcquire(NEW);
 		assertThat(this.log.list).extracting(ILoggingEvent::getFormattedMessage)
-			.containsExactly("The store failed: requests are allowed without limits until it answers. "
+			.containsExactly("The store failed: limits are not enforced until it answers. "
 					+ "cannot write: java.lang.IllegalStateException: OOM");
 		assertThat(this.log.list).extracting(ILoggingEvent::getThrowableProxy).containsOnlyNulls();
+	}
+
+	@Test
+	void requestIsAllowedWithoutNumbersWhenAllItsPoliciesAllowIt() {
+		this.store.full = true;
+		Decision decision = this.limiter.tryAcquire(NEW);
+		assertThat(decision.allowed()).isTrue();
+		assertThat(decision.statuses()).isEmpty();
+		assertThat(decision.source()).isEqualTo(Decision.Source.NONE);
+	}
+
+	@Test
+	void failureIsPassedOnWhenOneOfThePoliciesDenies() {
+		this.store.full = true;
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(POLICY, Identifier.user("bob")),
+				Charge.of(LOGIN, Identifier.user("bob")));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.limiter.tryAcquire(request));
+		assertThat(this.log.list).extracting(ILoggingEvent::getLevel).containsExactly(Level.WARN);
+		this.store.full = false;
+		assertThat(this.limiter.tryAcquire(request).source()).isEqualTo(Decision.Source.STORE);
 	}
 
 	/** Answers as a Redis does that has no memory left. */

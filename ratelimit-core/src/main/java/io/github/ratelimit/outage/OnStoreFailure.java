@@ -1,0 +1,20 @@
+package io.github.ratelimit.outage;
+
+/**
+ * What becomes of the requests of a policy while its store fails.
+ *
+ * @since 0.1
+ */
+public enum OnStoreFailure {
+
+	/**
+	 * They are allowed without limits: an outage of the store is none of the application.
+	 */
+	ALLOW,
+
+	/**
+	 * They are denied: better no service than one without limits.
+	 */
+	DENY
+
+}

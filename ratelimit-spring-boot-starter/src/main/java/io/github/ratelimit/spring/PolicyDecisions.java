@@ -1,0 +1,139 @@
+package io.github.ratelimit.spring;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.outage.OnStoreFailure;
+import io.github.ratelimit.outage.OutageRateLimiter;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Decides over policies as each of them is to be enforced, and tells the listeners.
+ * <p>
+ * All policies that may deny are decided at once, all or nothing. Policies in shadow mode
+ * are asked after them, each alone and only if the request is allowed, so that none of
+ * them changes what becomes of it.
+ * <p>
+ * Safe for use by several threads.
+ *
+ * @since 0.1
+ */
+public final class PolicyDecisions {
+
+	private static final Logger logger = LoggerFactory.getLogger(PolicyDecisions.class);
+
+	private static final Decision NOTHING_TO_DENY = new Decision(true, List.of());
+
+	private final RateLimiter limiter;
+
+	private final List<DecisionListener> listeners;
+
+	/**
+	 * Creates decisions.
+	 * @param store what decides, and may fail
+	 * @param policies say what becomes of requests while it does; those of other policies
+	 * are allowed
+	 * @param listeners are told of every decision, in this order
+	 */
+	public PolicyDecisions(RateLimiter store, ConfiguredPolicies policies, List<DecisionListener> listeners) {
+		this.limiter = new OutageRateLimiter(store, (policy) -> onStoreFailure(policies, policy));
+		this.listeners = List.copyOf(listeners);
+	}
+
+	private static OnStoreFailure onStoreFailure(ConfiguredPolicies policies, Policy policy) {
+		Enforcement enforcement = policies.find(policy.name())
+			.map(IdentifiedPolicy::enforcement)
+			.orElse(Enforcement.DEFAULT);
+		return (enforcement.mode() == Mode.SHADOW) ? OnStoreFailure.ALLOW : enforcement.onStoreFailure();
+	}
+
+	/**
+	 * Decides a request.
+	 * @param charges what the request uses of each policy, none twice; may be empty
+	 * @return allowed or denied, with the status of every limit that may deny
+	 * @throws StoreException if the store failed, and one of the policies denies requests
+	 * then
+	 */
+	public Decision decide(List<PolicyCharge> charges) {
+		List<PolicyCharge> enforced = charges.stream().filter((charge) -> !isShadow(charge)).toList();
+		Decision decision = enforced.isEmpty() ? NOTHING_TO_DENY : acquire(enforced);
+		if (decision.allowed() && enforced.size() < charges.size()) {
+			charges.stream().filter(PolicyDecisions::isShadow).forEach((charge) -> acquire(List.of(charge)));
+		}
+		return decision;
+	}
+
+	/**
+	 * Refuses a policy that the store cannot hold.
+	 * @param policy the policy
+	 * @throws IllegalArgumentException if the algorithm or its options are not supported
+	 */
+	public void requireSupported(Policy policy) {
+		this.limiter.requireSupported(policy);
+	}
+
+	private static boolean isShadow(PolicyCharge charge) {
+		return charge.policy().enforcement().mode() == Mode.SHADOW;
+	}
+
+	private Decision acquire(List<PolicyCharge> charges) {
+		long start = System.nanoTime();
+		try {
+			Decision decision = this.limiter
+				.tryAcquire(new RateLimitRequest(charges.stream().map(PolicyCharge::charge).toList()));
+			tell(charges, decision, start);
+			return decision;
+		}
+		catch (StoreException ex) {
+			tell(charges, null, start);
+			throw ex;
+		}
+	}
+
+	private void tell(List<PolicyCharge> charges, @Nullable Decision decision, long start) {
+		if (this.listeners.isEmpty()) {
+			return;
+		}
+		Duration time = Duration.ofNanos(System.nanoTime() - start);
+		Decision.Source source = (decision != null) ? decision.source() : Decision.Source.NONE;
+		for (PolicyCharge charge : charges) {
+			PolicyDecision event = new PolicyDecision(charge, outcome(charge, decision), source, time);
+			this.listeners.forEach((listener) -> tell(listener, event));
+		}
+	}
+
+	private static void tell(DecisionListener listener, PolicyDecision decision) {
+		try {
+			listener.decided(decision);
+		}
+		catch (RuntimeException ex) {
+			logger.debug("A listener of decisions failed", ex);
+		}
+	}
+
+	private static Outcome outcome(PolicyCharge charge, @Nullable Decision decision) {
+		if (decision == null) {
+			return Outcome.STORE_FAILED_DENIED;
+		}
+		if (decision.allowed()) {
+			return (decision.source() == Decision.Source.NONE) ? Outcome.STORE_FAILED_ALLOWED : Outcome.ALLOWED;
+		}
+		if (isShadow(charge)) {
+			return Outcome.SHADOW_DENIED;
+		}
+		if (decision.blockedFor() != null) {
+			return Outcome.BLOCKED;
+		}
+		Policy policy = charge.charge().policy();
+		return decision.violated().stream().anyMatch((status) -> status.policy().equals(policy)) ? Outcome.DENIED
+				: Outcome.DENIED_BY_OTHER;
+	}
+
+}
