@@ -32,7 +32,7 @@ class LocalRedisIT {
 	@Test
 	void redisIsStartedAndStoppedWithApplicationWhenNoneIsConfigured(CapturedOutput output) {
 		int port;
-		try (ConfigurableApplicationContext context = start()) {
+		try (ConfigurableApplicationContext context = start("--ratelimit.redis.timeout=20s")) {
 			assertThat(context.getBean(UnifiedJedis.class).ping()).isEqualTo("PONG");
 			port = startedPort(output);
 			try (UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
