@@ -11,7 +11,6 @@ import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
-import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Commands that travel together, in one round trip.
@@ -84,20 +83,31 @@ final class Batch {
 		/**
 		 * Watches Redis keys until the next transaction, which is not executed if one of
 		 * them changes or expires.
-		 * @return their values from then
+		 * @param reads commands that read them from then on
+		 * @throws JedisDataException if one of them failed, and not because of what is in
+		 * its Redis key
 		 */
-		List<@Nullable Long> watch(List<String> keys) {
+		void watch(List<String> keys, Batch reads) {
 			this.watching = true;
-			send(Command.WATCH, keys.toArray(String[]::new));
-			Response<Object> response = send(Command.MGET, keys.toArray(String[]::new));
-			this.pipeline.sync();
-			List<@Nullable Long> values = new ArrayList<>();
-			for (Object value : (List<?>) response.get()) {
-				Reply reply = new Reply();
-				reply.set(value);
-				values.add(reply.number());
+			Response<Object> watch = send(Command.WATCH, keys.toArray(String[]::new));
+			List<Response<Object>> replies = new ArrayList<>();
+			for (Line line : reads.lines) {
+				replies.add(send(line.command(), line.arguments()));
 			}
-			return values;
+			this.pipeline.sync();
+			watch.get();
+			for (int i = 0; i < replies.size(); i++) {
+				reads.lines.get(i).reply().set(replyOf(replies.get(i)));
+			}
+		}
+
+		private static @Nullable Object replyOf(Response<Object> response) {
+			try {
+				return response.get();
+			}
+			catch (JedisDataException ex) {
+				return ex;
+			}
 		}
 
 		private Response<Object> send(Command command, String... arguments) {
@@ -115,7 +125,7 @@ final class Batch {
 					send(Command.UNWATCH);
 				}
 			}
-			catch (JedisException ex) {
+			catch (RuntimeException ex) {
 				// The connection is broken, and not used again. Whoever needed an answer
 				// knows.
 				logger.debug("Redis failed to end a decision", ex);

@@ -14,7 +14,6 @@ import io.github.ratelimit.StoreException;
 import io.github.ratelimit.redis.Batch.Session;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.UnifiedJedis;
-import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
@@ -67,6 +66,11 @@ public final class PipelineRateLimiter implements RateLimiter {
 
 	private static final List<String> ALGORITHMS = List.of("fixed-window", "first-request-window", "sliding-window",
 			"sliding-window-counter");
+
+	/** How often a request is counted at most. */
+	private static final int ATTEMPTS = 3;
+
+	private static final int REFUND_ATTEMPTS = 100;
 
 	private final UnifiedJedis jedis;
 
@@ -144,27 +148,32 @@ public final class PipelineRateLimiter implements RateLimiter {
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
-		Tallies tallies = tallies(request);
+		requireExpressible(request);
 		return call("decide a request", (session) -> {
-			if (!tallies.isCountable()) {
-				tallies.read(session);
-				return tallies.look();
-			}
-			tallies.count(session);
-			if (tallies.replaceDamaged(session)) {
+			for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+				Tallies tallies = tallies(request);
+				if (!tallies.isCountable()) {
+					tallies.read(session);
+					return tallies.look();
+				}
 				tallies.count(session);
-				if (tallies.replaceDamaged(session)) {
-					throw new JedisDataException("Somebody else writes to the Redis keys");
+				if (tallies.isLate(now())) {
+					tallies.takeBack(session);
+				}
+				else if (!tallies.replaceDamaged(session)) {
+					return tallies.settle(session);
 				}
 			}
-			return tallies.settle(session);
+			throw new JedisException(
+					"Redis is too slow to count by the time of a request, or somebody else writes to the Redis keys");
 		});
 	}
 
 	@Override
 	public Decision peek(RateLimitRequest request) {
-		Tallies tallies = tallies(request);
+		requireExpressible(request);
 		return call("decide a request", (session) -> {
+			Tallies tallies = tallies(request);
 			tallies.read(session);
 			return tallies.look();
 		});
@@ -172,18 +181,22 @@ public final class PipelineRateLimiter implements RateLimiter {
 
 	@Override
 	public void refund(RateLimitRequest request) {
-		Tallies tallies = tallies(request);
+		requireExpressible(request);
 		call("refund a request", (session) -> {
-			tallies.read(session);
-			tallies.refund(session);
-			return request;
+			for (int attempt = 0; attempt < REFUND_ATTEMPTS; attempt++) {
+				if (tallies(request).tryRefund(session)) {
+					return request;
+				}
+			}
+			throw new JedisException("Others count too often for anything to be given back");
 		});
 	}
 
 	@Override
 	public void reset(Policy policy, Identifier identifier) {
-		Tally tally = Tallies.tally(Charge.of(policy, identifier), identifier, this.keys, now(), this.pastCounts);
+		requireExpressible(policy);
 		call("reset a count of the policy '" + policy.name() + "'", (session) -> {
+			Tally tally = Tallies.tally(Charge.of(policy, identifier), identifier, this.keys, now(), this.pastCounts);
 			Batch batch = new Batch();
 			batch.add(Command.DEL, tally.keys().toArray(String[]::new));
 			session.transact(batch);
@@ -192,6 +205,11 @@ public final class PipelineRateLimiter implements RateLimiter {
 		});
 	}
 
+	private static void requireExpressible(RateLimitRequest request) {
+		request.charges().forEach((charge) -> requireExpressible(charge.policy()));
+	}
+
+	/** To be called when there is a connection, because that may take its time. */
 	private Tallies tallies(RateLimitRequest request) {
 		return new Tallies(request, this.keys, now(), this.pastCounts);
 	}
@@ -204,7 +222,8 @@ public final class PipelineRateLimiter implements RateLimiter {
 		try (Session session = new Session(this.jedis)) {
 			return calls.apply(session);
 		}
-		catch (JedisException ex) {
+		catch (RuntimeException ex) {
+			// Not only of Jedis: a client may fail in other ways, and no request with it.
 			throw new StoreException("Redis failed to " + purpose, ex);
 		}
 	}

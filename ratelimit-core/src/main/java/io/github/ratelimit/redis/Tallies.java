@@ -12,7 +12,6 @@ import io.github.ratelimit.redis.Batch.Session;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Protocol.Command;
-import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * One attempt to decide a request: counts, looks, and gives back what a denied request
@@ -85,18 +84,48 @@ final class Tallies {
 	 * @return whether there were any
 	 */
 	boolean replaceDamaged(Session session) {
-		List<String> damaged = this.tallies.stream()
-			.filter((tally) -> tally.charge.cost() > 0)
-			.flatMap((tally) -> tally.damaged().stream())
+		List<Tally> damaged = this.tallies.stream()
+			.filter((tally) -> tally.charge.cost() > 0 && !tally.damaged().isEmpty())
 			.toList();
 		if (damaged.isEmpty()) {
 			return false;
 		}
+		takeBack(session);
+		for (Tally tally : damaged) {
+			while (!tryReplace(session, tally)) {
+				continue;
+			}
+		}
+		return true;
+	}
+
+	/** Only what is still damaged: others may have replaced it, and counted since. */
+	private static boolean tryReplace(Session session, Tally tally) {
+		Batch reads = new Batch();
+		tally.read(reads);
+		session.watch(tally.keys(), reads);
+		Batch batch = new Batch();
+		List<String> damaged = tally.damaged();
+		if (!damaged.isEmpty()) {
+			batch.add(Command.DEL, damaged.toArray(String[]::new));
+		}
+		return session.transact(batch);
+	}
+
+	/**
+	 * Whether the request would be allowed, but may have been counted so late that others
+	 * did not see it.
+	 */
+	boolean isLate(Moment now) {
+		return this.moment.isOver(now) && this.tallies.stream().anyMatch(Tally::countsByTime)
+				&& this.tallies.stream().allMatch(Tally::isAllowed);
+	}
+
+	/** Takes back all that was counted. */
+	void takeBack(Session session) {
 		Returns returns = new Returns();
 		this.tallies.forEach((tally) -> tally.giveBack(returns, tally.charge.cost(), true));
-		returns.others().add(Command.DEL, damaged.toArray(String[]::new));
 		returns.send(session);
-		return true;
 	}
 
 	/** Whether there is something to count, and every limit could ever allow it. */
@@ -131,7 +160,7 @@ final class Tallies {
 		try {
 			returns.send(session);
 		}
-		catch (JedisException ex) {
+		catch (RuntimeException ex) {
 			// The decision stands: to forget it might admit what was denied. The quota is
 			// held until the window ends.
 			logger.debug("Redis failed to take back what a denied request has counted", ex);
@@ -139,11 +168,17 @@ final class Tallies {
 		return new Decision(allowed, statuses);
 	}
 
-	/** Gives back what was read to be used, and no more than the cost. */
-	void refund(Session session) {
+	/**
+	 * Gives back what is used, and no more than the cost.
+	 * @return whether that was done; if not, others have counted at the same moment
+	 */
+	boolean tryRefund(Session session) {
+		Batch reads = new Batch();
+		this.tallies.forEach((tally) -> tally.read(reads));
+		session.watch(this.tallies.stream().flatMap((tally) -> tally.keys().stream()).toList(), reads);
 		Returns returns = new Returns();
 		this.tallies.forEach((tally) -> tally.giveBack(returns, tally.charge.cost(), false));
-		returns.send(session);
+		return returns.sendUnlessWatchedKeysHaveChanged(session);
 	}
 
 }
