@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.Pipeline;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
@@ -54,6 +55,11 @@ final class Batch {
 
 		Session(UnifiedJedis jedis) {
 			this.pipeline = jedis.pipelined();
+			if (!(this.pipeline instanceof Pipeline)) {
+				this.pipeline.close();
+				throw new IllegalArgumentException("Invalid client (%s): its pipelines must keep to one connection."
+					.formatted(jedis.getClass().getSimpleName()));
+			}
 		}
 
 		/**
