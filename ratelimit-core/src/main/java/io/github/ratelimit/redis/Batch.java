@@ -63,12 +63,26 @@ final class Batch {
 		}
 
 		/**
+		 * Executes all commands or none, whatever has been watched.
+		 * @throws JedisDataException if one of them failed, and not because of what is in
+		 * its Redis key
+		 */
+		void transact(Batch batch) {
+			if (this.watching) {
+				send(Command.UNWATCH);
+			}
+			if (!transactUnlessChanged(batch)) {
+				throw new JedisDataException("Redis did not execute a transaction");
+			}
+		}
+
+		/**
 		 * Executes all commands or none.
 		 * @return whether they were executed; if not, a watched key has changed
 		 * @throws JedisDataException if one of them failed, and not because of what is in
 		 * its Redis key
 		 */
-		boolean transact(Batch batch) {
+		boolean transactUnlessChanged(Batch batch) {
 			send(Command.MULTI);
 			for (Line line : batch.lines) {
 				send(line.command(), line.arguments());

@@ -86,7 +86,7 @@ final class Returns {
 			replies.put(part, batch.add(Command.DECRBY, part.key(), Long.toString(part.cost())));
 		}
 		batch.addAll(this.others);
-		if (!session.transact(batch)) {
+		if (!session.transactUnlessChanged(batch)) {
 			return false;
 		}
 		correct(session, replies);

@@ -54,7 +54,7 @@ final class SlidingWindowCounterTally extends WindowTally {
 	void append(Batch batch, long cost) {
 		super.append(batch, cost);
 		for (int i = 0; i < this.previous.length; i++) {
-			this.known[i] = isSettled(i) ? this.pastCounts.get(this.previousKeys[i]) : null;
+			this.known[i] = isSettled(i) ? this.pastCounts.get(this.previousKeys[i], this.moment) : null;
 			if (this.known[i] == null) {
 				this.previous[i] = batch.add(Command.GET, this.previousKeys[i]);
 			}
@@ -112,7 +112,7 @@ final class SlidingWindowCounterTally extends WindowTally {
 		Reply reply = this.previous[limit];
 		long count = (reply != null) ? reply.count() : 0;
 		if (isSettled(limit)) {
-			this.pastCounts.put(this.previousKeys[limit], count);
+			this.pastCounts.put(this.previousKeys[limit], count, this.moment);
 		}
 		return count;
 	}

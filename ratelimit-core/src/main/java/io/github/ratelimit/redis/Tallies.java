@@ -1,7 +1,9 @@
 package io.github.ratelimit.redis;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -92,7 +94,8 @@ final class Tallies {
 		}
 		takeBack(session);
 		for (Tally tally : damaged) {
-			while (!tryReplace(session, tally)) {
+			List<String> keys = tally.damaged();
+			while (!tryReplace(session, tally, keys)) {
 				continue;
 			}
 		}
@@ -100,16 +103,18 @@ final class Tallies {
 	}
 
 	/** Only what is still damaged: others may have replaced it, and counted since. */
-	private static boolean tryReplace(Session session, Tally tally) {
+	private static boolean tryReplace(Session session, Tally tally, List<String> keys) {
 		Batch reads = new Batch();
 		tally.read(reads);
-		session.watch(tally.keys(), reads);
-		Batch batch = new Batch();
-		List<String> damaged = tally.damaged();
-		if (!damaged.isEmpty()) {
-			batch.add(Command.DEL, damaged.toArray(String[]::new));
+		session.watch(keys, reads);
+		Set<String> damaged = new HashSet<>(tally.damaged());
+		damaged.retainAll(keys);
+		if (damaged.isEmpty()) {
+			return true;
 		}
-		return session.transact(batch);
+		Batch batch = new Batch();
+		batch.add(Command.DEL, damaged.toArray(String[]::new));
+		return session.transactUnlessChanged(batch);
 	}
 
 	/**

@@ -175,13 +175,14 @@ class PipelineCommandsIT {
 	@Test
 	void fixedNumberOfCountsIsRemembered() {
 		PastCounts counts = new PastCounts();
+		Moment moment = Moment.now(this.clock, true);
 		for (int i = 0; i <= PastCounts.MAX_SIZE; i++) {
-			counts.put("key" + i, i);
-			counts.get("key0");
+			counts.put("key" + i, i, moment);
+			counts.get("key0", moment);
 		}
 		assertThat(counts.size()).isEqualTo(PastCounts.MAX_SIZE);
-		assertThat(counts.get("key0")).isZero();
-		assertThat(counts.get("key1")).isNull();
+		assertThat(counts.get("key0", moment)).isZero();
+		assertThat(counts.get("key1", moment)).isNull();
 	}
 
 	@Test
