@@ -295,6 +295,25 @@ class PipelineFaultsIT {
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
+	void evictedKeyGrantsAtMostWhatIsHeldMore(Algorithm algorithm) {
+		Policy policy = policy(algorithm);
+		this.limiter.tryAcquire(policy, ALICE, 4);
+		for (String key : keys()) {
+			Tallies held = tallies(policy, 3);
+			long allowed;
+			try (Session session = new Session(this.jedis)) {
+				held.count(session);
+				this.jedis.del(key);
+				allowed = allowedUntilDenied(this.limiter, policy);
+				held.settle(session);
+			}
+			allowed += allowedUntilDenied(this.limiter, policy);
+			assertThat(allowed).isBetween(5L, 5L + 3);
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
 	void whatIsGivenBackToAnEvictedKeyExpires(Algorithm algorithm) {
 		Policy policy = policy(algorithm);
 		this.limiter.tryAcquire(policy, ALICE, 5);
