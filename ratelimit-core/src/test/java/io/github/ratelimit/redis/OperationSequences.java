@@ -18,6 +18,7 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingWindow;
+import io.github.ratelimit.algorithm.TokenBucket;
 import io.github.ratelimit.test.RateLimiterContract;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -39,12 +40,14 @@ final class OperationSequences {
 			List.of("2/ms", "4/7ms"), List.of("3/s", "6/d"));
 
 	private static final List<Algorithm> ALGORITHMS = Stream
-		.concat(RateLimiterContract.algorithms(), RateLimiterContract.variants())
+		.concat(Stream.concat(RateLimiterContract.algorithms(), RateLimiterContract.variants()),
+				Stream.of(new TokenBucket(2L), new TokenBucket(7L)))
 		.toList();
 
 	static final List<Policy> POLICIES = ALGORITHMS.stream()
 		.flatMap((algorithm) -> LIMITS.stream()
 			.filter((limits) -> !hasZone(algorithm) || limits.contains("6/d"))
+			.filter((limits) -> !hasBurst(algorithm) || limits.size() == 1)
 			.map((limits) -> policy(algorithm, limits)))
 		.toList();
 
@@ -61,6 +64,10 @@ final class OperationSequences {
 	/** A zone is refused where there is no window of whole days. */
 	private static boolean hasZone(Algorithm algorithm) {
 		return algorithm instanceof FixedWindow fixed && fixed.zone() != ZoneOffset.UTC;
+	}
+
+	private static boolean hasBurst(Algorithm algorithm) {
+		return algorithm instanceof TokenBucket bucket && bucket.burst() != null;
 	}
 
 	/** Every other one counts denied requests. */

@@ -4,6 +4,7 @@ import java.time.InstantSource;
 
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.test.BlockListContract;
+import io.github.ratelimit.test.BurstContract;
 import io.github.ratelimit.test.ChangeContract;
 import io.github.ratelimit.test.ClockContract;
 import io.github.ratelimit.test.CountDeniedContract;
@@ -62,6 +63,16 @@ class RedisRateLimiterIT {
 
 	@Nested
 	class Changes extends ChangeContract {
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Bursts extends BurstContract {
 
 		@Override
 		protected RateLimiter newRateLimiter(InstantSource clock) {
