@@ -107,13 +107,9 @@ final class BucketMeter implements Meter {
 		if (quota(limit) == 0) {
 			return 0;
 		}
-		// About so many, and then exactly.
+		// So many or more, never fewer: a double is far less than one token off.
 		long remaining = size - (long) ((this.empty[limit] - this.now + (double) this.part[limit] / quota(limit))
 				/ window(limit) * quota(limit));
-		remaining = Math.max(0, Math.min(size, remaining));
-		while (remaining < size && retryAfter(limit, remaining + 1) == 0) {
-			remaining++;
-		}
 		while (remaining > 0 && retryAfter(limit, remaining) > 0) {
 			remaining--;
 		}

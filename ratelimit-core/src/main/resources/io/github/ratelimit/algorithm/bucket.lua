@@ -107,12 +107,8 @@ algorithms['bucket'] = {
         if quota == 0 then
             return 0
         end
-        -- About so many, and then exactly.
+        -- So many or more, never fewer: a double is far less than one token off.
         local remaining = size - math.floor((meter.empty[i] - meter.now + meter.part[i] / quota) / window * quota)
-        remaining = math.max(0, math.min(size, remaining))
-        while remaining < size and retry_after(meter, i, remaining + 1) == 0 do
-            remaining = remaining + 1
-        end
         while remaining > 0 and retry_after(meter, i, remaining) > 0 do
             remaining = remaining - 1
         end

@@ -4,7 +4,7 @@ import java.time.InstantSource;
 
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.test.BlockListContract;
-import io.github.ratelimit.test.BurstContract;
+import io.github.ratelimit.test.BucketContract;
 import io.github.ratelimit.test.ChangeContract;
 import io.github.ratelimit.test.ClockContract;
 import io.github.ratelimit.test.CountDeniedContract;
@@ -72,7 +72,7 @@ class RedisRateLimiterIT {
 	}
 
 	@Nested
-	class Bursts extends BurstContract {
+	class Buckets extends BucketContract {
 
 		@Override
 		protected RateLimiter newRateLimiter(InstantSource clock) {

@@ -16,9 +16,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What becomes of a bucket whose quota changes while it is in use.
+ * What is true of buckets, above all of one whose quota changes while it is in use.
  */
-public abstract class BurstContract extends RateLimiterContract {
+public abstract class BucketContract extends RateLimiterContract {
 
 	@ParameterizedTest
 	@CsvSource({ "10/m, 5/m", "10/m, 1/m", "5/m, 10/m", "7/m, 3/m", "94906265/m, 1/m", "1/m, 94906265/m",
@@ -120,6 +120,28 @@ public abstract class BurstContract extends RateLimiterContract {
 			assertThat(remaining(changed, ALICE)).containsExactly(quota * 4 / 10);
 			assertThat(this.limiter.peek(request(changed, quota)).retryAfter()).contains(Duration.ofSeconds(36));
 		}
+	}
+
+	@Test
+	void bucketIsNeverMoreThanFullNotByAPartOfAMicrosecond() {
+		for (Policy policy : List.of(Policy.of("api", new LeakyBucket(), Limit.parse("3/s")), bucket(4, "3/s"))) {
+			Policy strict = policy.withCountDenied(true);
+			long size = policy.algorithm().largestCost(policy.limits().get(0));
+			Duration whenFull = timeUntilEmptyWhenFull(policy, size);
+			this.limiter.tryAcquire(strict, ALICE, size);
+			for (int i = 0; i < 5; i++) {
+				this.clock.advance(Duration.ofNanos(333_333_000));
+				assertThat(this.limiter.tryAcquire(strict, ALICE).allowed()).isFalse();
+				assertThat(this.limiter.peek(request(strict, size)).retryAfter()).contains(whenFull);
+			}
+		}
+	}
+
+	private Duration timeUntilEmptyWhenFull(Policy policy, long size) {
+		this.limiter.tryAcquire(policy, ALICE, size);
+		Duration time = this.limiter.peek(request(policy, size)).retryAfter().orElseThrow();
+		this.limiter.reset(policy, ALICE);
+		return time;
 	}
 
 	private static Policy bucket(long burst, String limit) {
