@@ -137,7 +137,7 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 
 	@Override
 	public void charge(RateLimitRequest request) {
-		run("charge", request);
+		run("charge", request, ScriptReply::hasNext);
 	}
 
 	@Override
