@@ -75,8 +75,8 @@ local function is_within(meter, k, cost)
     return used_after(meter, k) <= cost
 end
 
--- First entry, of those from one on, for which something is true, as it is for all after it; one past the last if none.
--- The older it is, the fewer entries are looked at.
+-- First entry for which something is true, as it is for all after it; one past the last if none. The older it is, the
+-- fewer entries are looked at.
 local function first(meter, low, is, value)
     local high, step = low, 1
     while high <= meter.last and not is(meter, high, value) do
@@ -94,31 +94,17 @@ local function first(meter, low, is, value)
     return low
 end
 
--- First entry after the base that is later than the time; one past the last if none.
-local function first_after(meter, moment)
-    return first(meter, 1, is_after, moment)
-end
-
--- First entry, the base included, after which no more than the cost was used.
-local function first_within(meter, cost)
-    return first(meter, 0, is_within, cost)
-end
-
--- The state, or the head of a large one, and how many bytes it has. A key of another type counts as empty.
-local function fetch(meter)
-    if meter.state then
-        return meter.state, #meter.state
-    end
-    local size = redis.pcall('STRLEN', meter.key)
-    size = type(size) == 'number' and size or 0
-    meter.state = size > 0 and redis.call('GETRANGE', meter.key, 0, size > LARGE and HEADER - 1 or LARGE) or ''
-    return meter.state, size
-end
-
 -- Takes the log and the text out of the state; an empty log if there is none, or what there is is not one.
 local function read(meter)
-    local width = meter.width
-    local state, size = fetch(meter)
+    local state, width = meter.state, meter.width
+    local size = state and #state
+    if not state then
+        -- Of a key of another type there is no length.
+        size = redis.pcall('STRLEN', meter.key)
+        size = type(size) == 'number' and size or 0
+        state = size > 0 and redis.call('GETRANGE', meter.key, 0, size > LARGE and HEADER - 1 or LARGE) or ''
+        meter.state = state
+    end
     local number, entries = #state >= HEADER and struct.unpack('>I4', state) or 0, (size - HEADER) / width
     meter.log, meter.text, meter.offset, meter.last = state, '', HEADER, -1
     if meter.metadata and number <= entries then
@@ -127,7 +113,7 @@ local function read(meter)
         meter.offset, meter.last = HEADER + width * number, entries - number - 1
         meter.pieces = #state < size and {} or nil
     end
-    if meter.last < 0 or text_end(meter, meter.last) ~= #meter.text then
+    if meter.last < 0 or (meter.metadata and text_end(meter, meter.last) ~= #meter.text) then
         meter.log, meter.text, meter.offset, meter.last = entry(meter, 0, 0, 0), '', 0, 0
     end
     meter.total = total(meter, meter.last)
@@ -142,10 +128,13 @@ end
 
 -- Makes an entry the base of the log.
 local function forget(meter, base)
+    if base == 0 then
+        return
+    end
     meter.text = string.sub(meter.text, text_end(meter, base) + 1)
     meter.offset = meter.offset + meter.width * base
     meter.last = meter.last - base
-    if meter.pieces and base > 0 then
+    if meter.pieces then
         local forgotten = (meter.offset - HEADER) / meter.width
         if forgotten > meter.last then
             read_whole(meter)
@@ -169,14 +158,11 @@ local function put(meter, k, entries)
     meter.last = k - 1 + #entries / meter.width
 end
 
-local function largest_quota(meter)
-    return math.max(unpack(meter.quotas))
-end
-
 algorithms['log'] = {
 
     in_pieces = function(meter)
-        local precision, entries = meter.options[1], largest_quota(meter)
+        local precision, entries = meter.options[1], math.max(unpack(meter.quotas))
+        meter.largest = entries
         if precision > 0 then
             entries = math.min(entries, meter.windows[#meter.windows] / precision + 2)
         end
@@ -199,16 +185,16 @@ algorithms['log'] = {
         if time(meter, meter.last) > meter.present then
             -- The clock was set back: what it says came later than now came now.
             read_whole(meter)
-            local first = first_after(meter, meter.present)
+            local future = first(meter, 1, is_after, meter.present)
             local entries = {}
-            for k = first, meter.last do
+            for k = future, meter.last do
                 entries[#entries + 1] = entry(meter, meter.present, total(meter, k), length(meter, k))
             end
-            put(meter, first, table.concat(entries))
+            put(meter, future, table.concat(entries))
             meter.corrected = true
         end
         for i = 1, #windows do
-            meter.base = first_after(meter, now - windows[i]) - 1
+            meter.base = first(meter, 1, is_after, now - windows[i]) - 1
             meter.used[i] = used_after(meter, meter.base)
         end
     end,
@@ -218,11 +204,11 @@ algorithms['log'] = {
         if meter.used[i] <= room then
             return 0
         end
-        return time(meter, first_within(meter, room)) + meter.windows[i] - meter.now
+        return time(meter, first(meter, 0, is_within, room)) + meter.windows[i] - meter.now
     end,
 
     add = function(meter, cost, metadata)
-        local largest = largest_quota(meter)
+        local largest = meter.largest
         meter.total = meter.total + cost
         forget(meter, meter.base)
         if meter.shared and meter.last > 0 and time(meter, meter.last) == meter.present then
@@ -233,8 +219,8 @@ algorithms['log'] = {
         end
         if used_after(meter, 0) > largest then
             -- Denied requests were counted: what is more than the largest quota decides nothing.
-            local first = first_within(meter, largest)
-            forget(meter, used_after(meter, first) == largest and first or first - 1)
+            local k = first(meter, 0, is_within, largest)
+            forget(meter, used_after(meter, k) == largest and k or k - 1)
             read_whole(meter)
             meter.log = NONE_FORGOTTEN .. entry(meter, 0, meter.total - largest, length(meter, 0))
                 .. string.sub(meter.log, meter.offset + meter.width + 1)
@@ -248,7 +234,7 @@ algorithms['log'] = {
     refund = function(meter, cost)
         local back = math.min(cost, meter.used[#meter.used])
         read_whole(meter)
-        local newest = first_within(meter, back)
+        local newest = first(meter, 0, is_within, back)
         meter.total = meter.total - back
         put(meter, newest, entry(meter, time(meter, newest), meter.total, length(meter, newest)))
         meter.text = string.sub(meter.text, 1, text_end(meter, newest))
@@ -280,7 +266,7 @@ algorithms['log'] = {
     history = function(meter)
         local history = {}
         read_whole(meter)
-        for k = meter.last, first_after(meter, meter.now - meter.windows[#meter.windows]), -1 do
+        for k = meter.last, first(meter, 1, is_after, meter.now - meter.windows[#meter.windows]), -1 do
             history[#history + 1] = time(meter, k)
             history[#history + 1] = (total(meter, k) - total(meter, k - 1)) % meter.totals
             history[#history + 1] = string.sub(meter.text, text_end(meter, k - 1) + 1, text_end(meter, k))

@@ -30,7 +30,8 @@ end
 local function read_arguments()
     local meters, at = {}, 4
     for m = 1, tonumber(ARGV[4]) do
-        local quotas, windows, options = {}, {}, {}
+        -- With room for the limit that there is at least, because a table that grows costs more.
+        local quotas, windows, options = { 0 }, { 0 }, {}
         meters[m] = {
             key = KEYS[m], state = false, now = now,
             algorithm = algorithms[ARGV[at + 1]], policy = ARGV[at + 2], blocks = ARGV[at + 3] + 0,
@@ -55,19 +56,19 @@ end
 
 -- Reads all states and blocks at once, but for states that are read in pieces.
 local function load(meters)
-    local keys, in_pieces = KEYS, {}
+    local keys = KEYS
     for m = 1, #meters do
         local meter = meters[m]
         if meter.algorithm.in_pieces and meter.algorithm.in_pieces(meter) then
             -- In its place the blocks are read again.
             keys = keys == KEYS and { unpack(KEYS) } or keys
-            keys[m], in_pieces[m] = KEYS[meter.blocks], true
+            keys[m] = KEYS[meter.blocks]
         end
     end
     local values = redis.call('MGET', unpack(keys))
     for m = 1, #meters do
         local meter = meters[m]
-        meter.state, meter.blocks = not in_pieces[m] and (values[m] or ''), values[meter.blocks]
+        meter.state, meter.blocks = keys[m] == meter.key and (values[m] or ''), values[meter.blocks]
         meter.algorithm.load(meter)
     end
 end

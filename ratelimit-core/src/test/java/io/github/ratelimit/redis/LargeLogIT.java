@@ -68,7 +68,8 @@ class LargeLogIT {
 		Policy largeCosts = policy(new SlidingLog(), "100000/m");
 		Policy subWindows = policy(new SlidingWindow(Duration.ofMillis(20)), "400/s", "60000/m");
 		Policy counted = new Policy("api", new SlidingLog(), one.limits(), true);
-		return Stream.of(one, two, three, largeCosts, subWindows, counted)
+		Policy largeCounted = new Policy("api", new SlidingLog(), largeCosts.limits(), true);
+		return Stream.of(one, two, three, largeCosts, subWindows, counted, largeCounted)
 			.flatMap((policy) -> Stream.of(1L, 2L).map((seed) -> Arguments.of(policy, seed)));
 	}
 
