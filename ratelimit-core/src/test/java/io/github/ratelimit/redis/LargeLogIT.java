@@ -70,7 +70,7 @@ class LargeLogIT {
 		Policy counted = new Policy("api", new SlidingLog(), one.limits(), true);
 		Policy largeCounted = new Policy("api", new SlidingLog(), largeCosts.limits(), true);
 		return Stream.of(one, two, three, largeCosts, subWindows, counted, largeCounted)
-			.flatMap((policy) -> Stream.of(1L, 2L).map((seed) -> Arguments.of(policy, seed)));
+			.map((policy) -> Arguments.of(policy, 1L));
 	}
 
 	@ParameterizedTest
@@ -188,9 +188,9 @@ class LargeLogIT {
 	@Test
 	void whatWasForgottenStaysForgottenWhenTheClockIsSetBack() {
 		fill(1900);
-		this.clock.advance(Duration.ofSeconds(20));
+		this.clock.advance(Duration.ofSeconds(30));
 		acquire();
-		this.clock.advance(Duration.ofSeconds(-20));
+		this.clock.advance(Duration.ofSeconds(-25));
 		acquire();
 		acquire();
 	}
