@@ -37,9 +37,9 @@ class RateLimitCorsIT {
 
 	private static final String PAGE = "https://page.example";
 
-	private static final String[] POLICIES = { "ratelimit.policies.api.paths=/api/**", "ratelimit.policies.api.limits=1/m",
-			"ratelimit.policies.user.paths=/user", "ratelimit.policies.user.limits=1/m",
-			"ratelimit.policies.user.identifiers=user",
+	private static final String[] POLICIES = { "ratelimit.policies.api.paths=/api/**",
+			"ratelimit.policies.api.limits=1/m", "ratelimit.policies.user.paths=/user",
+			"ratelimit.policies.user.limits=1/m", "ratelimit.policies.user.identifiers=user",
 			"ratelimit.headers.styles=draft,x-rate-limit,x-ratelimit" };
 
 	private static final String[] HEADERS = { "ratelimit-policy", "ratelimit", "x-rate-limit-limit",
@@ -351,10 +351,8 @@ class RateLimitCorsIT {
 
 		@Bean
 		SecurityFilterChain chain(HttpSecurity http) {
-			return http.authorizeHttpRequests((requests) -> requests.anyRequest().permitAll())
-				.cors((cors) -> {
-				})
-				.build();
+			return http.authorizeHttpRequests((requests) -> requests.anyRequest().permitAll()).cors((cors) -> {
+			}).build();
 		}
 
 	}
@@ -379,10 +377,8 @@ class RateLimitCorsIT {
 
 		@Bean
 		SecurityFilterChain chain(HttpSecurity http) {
-			return http.authorizeHttpRequests((requests) -> requests.anyRequest().permitAll())
-				.cors((cors) -> {
-				})
-				.build();
+			return http.authorizeHttpRequests((requests) -> requests.anyRequest().permitAll()).cors((cors) -> {
+			}).build();
 		}
 
 	}
