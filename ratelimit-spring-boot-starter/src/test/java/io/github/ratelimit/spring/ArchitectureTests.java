@@ -72,7 +72,9 @@ class ArchitectureTests {
 	void onlyTheseClassesOfWebArePublic() {
 		assertThat(CLASSES.that(DescribedPredicate.and(PUBLIC, JavaClass.Predicates.resideInAPackage("..spring.web"))))
 			.extracting(JavaClass::getSimpleName)
-			.containsExactlyInAnyOrder("HeaderStyle", "PathPolicy", "RateLimitExceededResolver", "RateLimitFilter",
+			.containsExactlyInAnyOrder("ApplicationCors", "HeaderStyle", "LimitHeaders", "LimitedResponses",
+					"PathPolicy", "RateLimitExceededResolver", "RateLimitExemption", "RateLimitFilter",
+					"RejectionHandler", "RequestCost",
 					"RequestCosts", "RequestCostsListener", "Route", "ServletPolicyEnforcer");
 	}
 

@@ -4,12 +4,10 @@ import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
 import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.spring.Mode;
-import io.github.ratelimit.spring.web.HeaderStyle;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -81,10 +79,10 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	/**
 	 * Headers of limited responses.
 	 *
-	 * @param styles header styles to write; none if empty
+	 * @param styles header styles to write: draft, x-rate-limit, x-ratelimit, or none
 	 */
 	public record Headers(@DefaultValue( {
-			"draft", "x-rate-limit" }) Set<HeaderStyle> styles){
+			"draft", "x-rate-limit" }) List<String> styles){
 
 	}
 

@@ -1,34 +1,48 @@
 package io.github.ratelimit.spring.autoconfigure;
 
+import java.time.InstantSource;
 import java.util.List;
 
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.PolicyEnforcer;
+import io.github.ratelimit.spring.web.ApplicationCors;
+import io.github.ratelimit.spring.web.LimitHeaders;
+import io.github.ratelimit.spring.web.LimitedResponses;
 import io.github.ratelimit.spring.web.PathPolicy;
 import io.github.ratelimit.spring.web.RateLimitExceededResolver;
+import io.github.ratelimit.spring.web.RateLimitExemption;
 import io.github.ratelimit.spring.web.RateLimitFilter;
+import io.github.ratelimit.spring.web.RejectionHandler;
+import io.github.ratelimit.spring.web.RequestCost;
 import io.github.ratelimit.spring.web.RequestCostsListener;
 import io.github.ratelimit.spring.web.ServletPolicyEnforcer;
 import jakarta.servlet.DispatcherType;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.web.servlet.ServletListenerRegistrationBean;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Fallback;
+import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
+import org.springframework.security.web.FilterChainProxy;
+import org.springframework.web.filter.CorsFilter;
 import org.springframework.web.servlet.DispatcherServlet;
+import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.util.pattern.PathPatternParser;
 
 /**
@@ -49,6 +63,39 @@ public final class RateLimitWebAutoConfiguration {
 	/** How far before and after it the limits stand. */
 	private static final int DISTANCE = 10;
 
+	@Bean
+	@ConditionalOnMissingBean
+	LimitHeaders rateLimitHeaders(RateLimitProperties properties, Environment environment) {
+		return LimitHeaders.of(HeaderStyles.read(properties.headers().styles(), environment), InstantSource.system());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RejectionHandler rateLimitRejectionHandler(ObjectProvider<JsonMapper> jsonMapper) {
+		return RejectionHandler.problems(jsonMapper.getIfAvailable(JsonMapper::shared));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RequestCost rateLimitRequestCost() {
+		return RequestCost.configured();
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	ApplicationCors rateLimitApplicationCors(ObjectProvider<CorsFilters> filters,
+			ObjectProvider<HandlerMapping> mappings) {
+		return new ApplicationCors(
+				(request) -> filters.orderedStream().flatMap((source) -> source.find(request).stream()).toList(),
+				() -> mappings.orderedStream().toList());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	LimitedResponses rateLimitedResponses(LimitHeaders headers, RejectionHandler rejection, ApplicationCors cors) {
+		return new LimitedResponses(headers, rejection, cors);
+	}
+
 	/**
 	 * Paths need this one; annotations prefer a {@link PolicyEnforcer} of the
 	 * application.
@@ -56,10 +103,11 @@ public final class RateLimitWebAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	@Fallback
-	ServletPolicyEnforcer rateLimitPolicyEnforcer(PolicyDecisions decisions, RateLimitProperties properties,
-			ConfiguredPolicies policies, ObjectProvider<JsonMapper> jsonMapper, Environment environment) {
-		ServletPolicyEnforcer enforcer = new ServletPolicyEnforcer(decisions, properties.headers().styles(),
-				jsonMapper.getIfAvailable(JsonMapper::shared));
+	ServletPolicyEnforcer rateLimitPolicyEnforcer(PolicyDecisions decisions, LimitedResponses responses,
+			RequestCost cost, ObjectProvider<RateLimitExemption> exemptions, ConfiguredPolicies policies,
+			Environment environment) {
+		ServletPolicyEnforcer enforcer = new ServletPolicyEnforcer(decisions, responses, cost,
+				exemptions.orderedStream().toList());
 		requireKnown(enforcer, environment, "ratelimit.default-identifiers", policies.defaultIdentifiers());
 		policies.policies()
 			.forEach((name, policy) -> requireKnown(enforcer, environment, PolicyReader.property(name, ".identifiers"),
@@ -108,8 +156,33 @@ public final class RateLimitWebAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	RateLimitExceededResolver rateLimitExceededResolver(ServletPolicyEnforcer enforcer) {
-		return new RateLimitExceededResolver(enforcer);
+	RateLimitExceededResolver rateLimitExceededResolver(ServletPolicyEnforcer enforcer, ApplicationContext context) {
+		return new RateLimitExceededResolver(enforcer, context);
+	}
+
+	@Bean
+	@Order(1)
+	CorsFilters rateLimitRegisteredCorsFilters(ListableBeanFactory beans) {
+		return new RegisteredCorsFilters(beans);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(FilterChainProxy.class)
+	static class SecurityConfiguration {
+
+		@Bean
+		@Order(0)
+		CorsFilters rateLimitSecurityCorsFilters(ObjectProvider<FilterChainProxy> security) {
+			return (request) -> security.stream()
+				.flatMap((proxy) -> proxy.getFilterChains().stream())
+				.filter((chain) -> chain.matches(request))
+				.findFirst()
+				.stream()
+				.flatMap((chain) -> chain.getFilters().stream())
+				.filter(CorsFilter.class::isInstance)
+				.toList();
+		}
+
 	}
 
 	private static List<PathPolicy> pathPolicies(RateLimitProperties properties, ConfiguredPolicies policies,

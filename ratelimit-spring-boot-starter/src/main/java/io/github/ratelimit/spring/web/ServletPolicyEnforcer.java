@@ -4,19 +4,19 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Policy;
+import io.github.ratelimit.StoreException;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.PolicyCharge;
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.PolicyEnforcer;
 import io.github.ratelimit.spring.PolicyUse;
+import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.http.server.PathContainer;
 import org.springframework.web.context.request.RequestContextHolder;
@@ -35,20 +35,25 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	private final RequestIdentifiers identifiers = new RequestIdentifiers();
 
-	private final StatusHeaders headers;
+	private final LimitedResponses responses;
 
-	private final Rejection rejection;
+	private final RequestCost cost;
+
+	private final List<RateLimitExemption> exemptions;
 
 	/**
 	 * Creates an enforcer.
 	 * @param decisions what decides
-	 * @param styles which headers to write; may be empty
-	 * @param jsonMapper what writes the problem body of denied requests
+	 * @param responses what tells the client
+	 * @param cost what requests cost
+	 * @param exemptions which requests are exempt from all limits; may be empty
 	 */
-	public ServletPolicyEnforcer(PolicyDecisions decisions, Set<HeaderStyle> styles, JsonMapper jsonMapper) {
+	public ServletPolicyEnforcer(PolicyDecisions decisions, LimitedResponses responses, RequestCost cost,
+			List<RateLimitExemption> exemptions) {
 		this.decisions = decisions;
-		this.headers = new StatusHeaders(styles);
-		this.rejection = new Rejection(jsonMapper);
+		this.responses = responses;
+		this.cost = cost;
+		this.exemptions = List.copyOf(exemptions);
 	}
 
 	/**
@@ -64,6 +69,9 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			return this.decisions.decide(uses.stream().map(PolicyEnforcer::global).toList());
 		}
 		HttpServletRequest request = attributes.getRequest();
+		if (isExempt(request)) {
+			return new Decision(true, List.of());
+		}
 		RequestStatuses statuses = RequestStatuses.of(request);
 		List<PolicyCharge> charges = uses.stream().map((use) -> charge(use, request)).toList();
 		RequestCosts costs = RequestCosts.of(request);
@@ -76,7 +84,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			charges.stream().filter(statuses::hasPaid).forEach(statuses::pay);
 		}
 		if (response != null) {
-			this.headers.write(statuses, response);
+			this.responses.writeHeaders(statuses, response);
 		}
 		return decision;
 	}
@@ -86,30 +94,48 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	 * @return whether the request may go on; if not, the response is written
 	 */
 	boolean enforce(List<PathPolicy> policies, List<PathContainer> paths, HttpServletRequest request,
-			HttpServletResponse response) throws IOException {
-		List<PolicyCharge> charges = new ArrayList<>();
+			HttpServletResponse response) throws ServletException, IOException {
+		List<PolicyUse> uses = new ArrayList<>();
 		for (PathPolicy policy : policies) {
-			policy.cost(request, paths)
-				.ifPresent((cost) -> charges.add(charge(new PolicyUse(policy.policy(), cost), request)));
+			policy.cost(request, paths).ifPresent((cost) -> uses.add(new PolicyUse(policy.policy(), cost)));
 		}
-		if (charges.isEmpty()) {
+		if (uses.isEmpty() || isExempt(request)) {
 			return true;
 		}
-		RequestCosts costs = RequestCosts.of(request);
-		Decision decision = this.decisions.decide(charges, (used) -> costs.add(used, response));
+		List<PolicyCharge> charges = uses.stream().map((use) -> charge(use, request)).toList();
 		RequestStatuses statuses = RequestStatuses.of(request);
-		statuses.add(decision);
-		charges.forEach(statuses::pay);
-		this.headers.write(statuses, response);
-		if (!decision.allowed()) {
-			this.rejection.write(decision, response);
+		try {
+			RequestCosts costs = RequestCosts.of(request);
+			Decision decision = this.decisions.decide(charges, (used) -> costs.add(used, response));
+			statuses.add(decision);
+			charges.forEach(statuses::pay);
+			this.responses.writeHeaders(statuses, response);
+			if (!decision.allowed() && this.responses.isToAnswer(request, response)) {
+				reject(decision, request, response);
+			}
+			return decision.allowed();
 		}
-		return decision.allowed();
+		catch (StoreException ex) {
+			if (this.responses.isToAnswer(request, response)) {
+				rejectWithoutDecision(request, response);
+			}
+			return false;
+		}
 	}
 
 	/** Answers a request of which a part was denied. */
-	void reject(Decision decision, HttpServletResponse response) throws IOException {
-		this.rejection.write(decision, response);
+	void reject(Decision decision, HttpServletRequest request, HttpServletResponse response) throws IOException {
+		this.responses.reject(decision, request, response);
+	}
+
+	/** Answers a request of which a part is denied because the store failed. */
+	void rejectWithoutDecision(HttpServletRequest request, HttpServletResponse response) throws IOException {
+		this.responses.rejectWithoutDecision(request, response);
+	}
+
+	/** Returns the response for what comes behind the limits of a path. */
+	HttpServletResponse responseForChain(HttpServletRequest request, HttpServletResponse response) {
+		return this.responses.forChain(request, response);
 	}
 
 	@Override
@@ -122,10 +148,20 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		this.identifiers.resolver(identifier);
 	}
 
+	private boolean isExempt(HttpServletRequest request) {
+		return this.exemptions.stream().anyMatch((exemption) -> exemption.exempts(request));
+	}
+
 	private PolicyCharge charge(PolicyUse use, HttpServletRequest request) {
 		IdentifiedPolicy policy = use.policy();
+		long cost = this.cost.cost(request, policy.policy().name(), use.cost());
+		if (cost < 0) {
+			throw new IllegalStateException(
+					"Invalid cost (%d): the RequestCost of the policy '%s' must not be negative.".formatted(cost,
+							policy.policy().name()));
+		}
 		return new PolicyCharge(policy,
-				new Charge(policy.policy(), this.identifiers.find(policy.identifiers(), request), use.cost()));
+				new Charge(policy.policy(), this.identifiers.find(policy.identifiers(), request), cost));
 	}
 
 }
