@@ -1,14 +1,19 @@
 package io.github.ratelimit.spring.autoconfigure;
 
 import java.util.List;
+import java.util.Map;
 
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.PolicyEnforcer;
+import io.github.ratelimit.spring.web.AccessLists;
+import io.github.ratelimit.spring.web.CallerDeniedResolver;
+import io.github.ratelimit.spring.web.IdentifierResolver;
 import io.github.ratelimit.spring.web.PathPolicy;
 import io.github.ratelimit.spring.web.RateLimitExceededResolver;
 import io.github.ratelimit.spring.web.RateLimitFilter;
 import io.github.ratelimit.spring.web.RequestCostsListener;
+import io.github.ratelimit.spring.web.RequestIdentifiers;
 import io.github.ratelimit.spring.web.ServletPolicyEnforcer;
 import jakarta.servlet.DispatcherType;
 import tools.jackson.databind.json.JsonMapper;
@@ -22,7 +27,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.boot.context.properties.bind.Binder;
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.web.servlet.ServletListenerRegistrationBean;
 import org.springframework.context.annotation.Bean;
@@ -49,6 +53,23 @@ public final class RateLimitWebAutoConfiguration {
 	/** How far before and after it the limits stand. */
 	private static final int DISTANCE = 10;
 
+	@Bean
+	@ConditionalOnMissingBean
+	RequestIdentifiers rateLimitIdentifiers(RateLimitProperties properties, ConfiguredPolicies policies,
+			ObjectProvider<Map<String, IdentifierResolver>> own, Environment environment) {
+		IdentifierReader reader = new IdentifierReader(properties, environment);
+		RequestIdentifiers identifiers = reader.readIdentifiers(own.getIfAvailable(Map::of));
+		reader.requireKnown(identifiers, policies);
+		return identifiers;
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	AccessLists rateLimitAccessLists(RateLimitProperties properties, RequestIdentifiers identifiers,
+			Environment environment) {
+		return new IdentifierReader(properties, environment).readLists(identifiers);
+	}
+
 	/**
 	 * Paths need this one; annotations prefer a {@link PolicyEnforcer} of the
 	 * application.
@@ -56,49 +77,32 @@ public final class RateLimitWebAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	@Fallback
-	ServletPolicyEnforcer rateLimitPolicyEnforcer(PolicyDecisions decisions, RateLimitProperties properties,
-			ConfiguredPolicies policies, ObjectProvider<JsonMapper> jsonMapper, Environment environment) {
-		ServletPolicyEnforcer enforcer = new ServletPolicyEnforcer(decisions, properties.headers().styles(),
+	ServletPolicyEnforcer rateLimitPolicyEnforcer(PolicyDecisions decisions, RequestIdentifiers identifiers,
+			AccessLists lists, RateLimitProperties properties, ObjectProvider<JsonMapper> jsonMapper) {
+		return new ServletPolicyEnforcer(decisions, identifiers, lists, properties.headers().styles(),
 				jsonMapper.getIfAvailable(JsonMapper::shared));
-		requireKnown(enforcer, environment, "ratelimit.default-identifiers", policies.defaultIdentifiers());
-		policies.policies()
-			.forEach((name, policy) -> requireKnown(enforcer, environment, PolicyReader.property(name, ".identifiers"),
-					policy.identifiers()));
-		return enforcer;
-	}
-
-	private static void requireKnown(ServletPolicyEnforcer enforcer, Environment environment, String property,
-			List<String> identifiers) {
-		for (int i = 0; i < identifiers.size(); i++) {
-			try {
-				enforcer.requireKnown(identifiers.get(i));
-			}
-			catch (IllegalArgumentException ex) {
-				throw new InvalidConfigurationPropertyValueException(
-						new ListPropertyNames(environment).element(property, i), identifiers.get(i), ex.getMessage(),
-						ex);
-			}
-		}
 	}
 
 	@Bean
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeSecurity(ServletPolicyEnforcer enforcer,
 			RateLimitProperties properties, ConfiguredPolicies policies,
 			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
-		return registration("rateLimitFilterBeforeSecurity", orderBesideSecurity(environment, -DISTANCE), enforcer,
-				pathPolicies(properties, policies, parser, environment).stream()
-					.filter((policy) -> !policy.needsUser())
-					.toList());
+		return registration("rateLimitFilterBeforeSecurity", environment, enforcer,
+				pathPolicies(properties, policies, parser, environment), false);
 	}
 
 	@Bean
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterAfterSecurity(ServletPolicyEnforcer enforcer,
 			RateLimitProperties properties, ConfiguredPolicies policies,
 			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
-		return registration("rateLimitFilterAfterSecurity", orderBesideSecurity(environment, DISTANCE), enforcer,
-				pathPolicies(properties, policies, parser, environment).stream()
-					.filter(PathPolicy::needsUser)
-					.toList());
+		return registration("rateLimitFilterAfterSecurity", environment, enforcer,
+				pathPolicies(properties, policies, parser, environment), true);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	CallerDeniedResolver callerDeniedResolver(ServletPolicyEnforcer enforcer) {
+		return new CallerDeniedResolver(enforcer);
 	}
 
 	@Bean
@@ -123,14 +127,15 @@ public final class RateLimitWebAutoConfiguration {
 		return (int) Math.max(Integer.MIN_VALUE, Math.min(Integer.MAX_VALUE, (long) security + distance));
 	}
 
-	private static FilterRegistrationBean<RateLimitFilter> registration(String name, int order,
-			ServletPolicyEnforcer enforcer, List<PathPolicy> policies) {
+	private static FilterRegistrationBean<RateLimitFilter> registration(String name, Environment environment,
+			ServletPolicyEnforcer enforcer, List<PathPolicy> policies, boolean userKnown) {
+		List<PathPolicy> own = policies.stream().filter((policy) -> enforcer.needsUser(policy) == userKnown).toList();
 		FilterRegistrationBean<RateLimitFilter> registration = new FilterRegistrationBean<>(
-				new RateLimitFilter(enforcer, policies));
+				new RateLimitFilter(enforcer, own, userKnown));
 		registration.setName(name);
-		registration.setOrder(order);
+		registration.setOrder(orderBesideSecurity(environment, userKnown ? DISTANCE : -DISTANCE));
 		registration.setDispatcherTypes(DispatcherType.REQUEST);
-		registration.setEnabled(!policies.isEmpty());
+		registration.setEnabled(!own.isEmpty() || enforcer.denyAnybody(userKnown));
 		return registration;
 	}
 

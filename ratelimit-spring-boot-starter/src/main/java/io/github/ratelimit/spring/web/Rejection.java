@@ -42,6 +42,23 @@ final class Rejection {
 		write(body, response);
 	}
 
+	/**
+	 * Answers a request that is denied because of who makes it: status 403, and nothing
+	 * about waiting, which does not help.
+	 */
+	void forbid(HttpServletResponse response) throws IOException {
+		response.setStatus(HttpStatus.FORBIDDEN.value());
+		response.setHeader(HttpHeaders.CACHE_CONTROL, "no-store");
+		Map<String, Object> problem = new LinkedHashMap<>();
+		problem.put("type", "about:blank");
+		problem.put("title", HttpStatus.FORBIDDEN.getReasonPhrase());
+		problem.put("status", HttpStatus.FORBIDDEN.value());
+		byte[] body = this.jsonMapper.writeValueAsBytes(problem);
+		response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
+		response.setContentLength(body.length);
+		write(body, response);
+	}
+
 	/** Writes the body instead of what a handler may have begun to write. */
 	private static void write(byte[] body, HttpServletResponse response) throws IOException {
 		response.resetBuffer();

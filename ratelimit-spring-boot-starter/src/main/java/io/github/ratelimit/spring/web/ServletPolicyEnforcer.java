@@ -8,7 +8,9 @@ import java.util.Set;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
+import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.PolicyCharge;
 import io.github.ratelimit.spring.PolicyDecisions;
@@ -21,6 +23,7 @@ import tools.jackson.databind.json.JsonMapper;
 import org.springframework.http.server.PathContainer;
 import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.ServletRequestAttributes;
+import org.springframework.web.servlet.HandlerMapping;
 
 /**
  * Enforces policies on HTTP requests, and writes into the response how the limits stand.
@@ -31,9 +34,14 @@ import org.springframework.web.context.request.ServletRequestAttributes;
  */
 public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
+	/** Of whoever is never limited. */
+	private static final Decision UNLIMITED = new Decision(true, List.of());
+
 	private final PolicyDecisions decisions;
 
-	private final RequestIdentifiers identifiers = new RequestIdentifiers();
+	private final RequestIdentifiers identifiers;
+
+	private final AccessLists lists;
 
 	private final StatusHeaders headers;
 
@@ -42,11 +50,16 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	/**
 	 * Creates an enforcer.
 	 * @param decisions what decides
+	 * @param identifiers finds out who makes requests
+	 * @param lists who is never limited, and who is always denied
 	 * @param styles which headers to write; may be empty
 	 * @param jsonMapper what writes the problem body of denied requests
 	 */
-	public ServletPolicyEnforcer(PolicyDecisions decisions, Set<HeaderStyle> styles, JsonMapper jsonMapper) {
+	public ServletPolicyEnforcer(PolicyDecisions decisions, RequestIdentifiers identifiers, AccessLists lists,
+			Set<HeaderStyle> styles, JsonMapper jsonMapper) {
 		this.decisions = decisions;
+		this.identifiers = identifiers;
+		this.lists = lists;
 		this.headers = new StatusHeaders(styles);
 		this.rejection = new Rejection(jsonMapper);
 	}
@@ -64,8 +77,16 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			return this.decisions.decide(uses.stream().map(PolicyEnforcer::global).toList());
 		}
 		HttpServletRequest request = attributes.getRequest();
+		if (isUnlimited(request, true)) {
+			return UNLIMITED;
+		}
+		Object pattern = request.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE);
+		List<String> patterns = (pattern != null) ? List.of(pattern.toString()) : List.of();
 		RequestStatuses statuses = RequestStatuses.of(request);
-		List<PolicyCharge> charges = uses.stream().map((use) -> charge(use, request)).toList();
+		List<PolicyCharge> charges = uses.stream()
+			.map((use) -> charge(use, patterns, request))
+			.flatMap(Optional::stream)
+			.toList();
 		RequestCosts costs = RequestCosts.of(request);
 		HttpServletResponse response = attributes.getResponse();
 		Decision decision = this.decisions.decide(
@@ -83,14 +104,23 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	/**
 	 * Enforces all policies for the path of a request at once, all or nothing.
+	 * @param userKnown whether users have logged in by now
 	 * @return whether the request may go on; if not, the response is written
 	 */
-	boolean enforce(List<PathPolicy> policies, List<PathContainer> paths, HttpServletRequest request,
+	boolean enforce(List<PathPolicy> policies, List<PathContainer> paths, boolean userKnown, HttpServletRequest request,
 			HttpServletResponse response) throws IOException {
 		List<PolicyCharge> charges = new ArrayList<>();
-		for (PathPolicy policy : policies) {
-			policy.cost(request, paths)
-				.ifPresent((cost) -> charges.add(charge(new PolicyUse(policy.policy(), cost), request)));
+		try {
+			if (isUnlimited(request, userKnown)) {
+				return true;
+			}
+			for (PathPolicy policy : policies) {
+				charge(policy, paths, request).ifPresent(charges::add);
+			}
+		}
+		catch (CallerDeniedException ex) {
+			this.rejection.forbid(response);
+			return false;
 		}
 		if (charges.isEmpty()) {
 			return true;
@@ -112,6 +142,29 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		this.rejection.write(decision, response);
 	}
 
+	/** Answers a request whose caller is denied. */
+	void forbid(HttpServletResponse response) throws IOException {
+		this.rejection.forbid(response);
+	}
+
+	/**
+	 * Returns whether a policy can be enforced only once the user has logged in.
+	 * @param policy a policy with known identifiers
+	 * @return whether one of its identifiers needs the user
+	 */
+	public boolean needsUser(PathPolicy policy) {
+		return this.identifiers.needsUser(policy.policy());
+	}
+
+	/**
+	 * Returns whether there are clients to deny by a filter, whatever the policies are.
+	 * @param userKnown whether the filter comes after users have logged in
+	 * @return whether it has to deny anybody
+	 */
+	public boolean denyAnybody(boolean userKnown) {
+		return this.lists.denyAnybody(userKnown);
+	}
+
 	@Override
 	public void requireSupported(Policy policy) {
 		this.decisions.requireSupported(policy);
@@ -119,13 +172,33 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	@Override
 	public void requireKnown(String identifier) {
-		this.identifiers.resolver(identifier);
+		this.identifiers.requireKnown(identifier);
 	}
 
-	private PolicyCharge charge(PolicyUse use, HttpServletRequest request) {
+	private boolean isUnlimited(HttpServletRequest request, boolean userKnown) {
+		AccessLists.Access access = this.lists.access(request, userKnown);
+		if (access == AccessLists.Access.DENIED) {
+			throw new CallerDeniedException("The caller is on the list of those that are denied");
+		}
+		return access == AccessLists.Access.UNLIMITED;
+	}
+
+	/** A request costs the most if the forms of its path differ in that. */
+	private Optional<PolicyCharge> charge(PathPolicy policy, List<PathContainer> paths, HttpServletRequest request) {
+		Set<Route> routes = policy.routes(request, paths);
+		if (routes.isEmpty()) {
+			return Optional.empty();
+		}
+		long cost = routes.stream().mapToLong(Route::cost).max().orElseThrow();
+		List<String> patterns = routes.stream().map((route) -> route.pattern().getPatternString()).toList();
+		return charge(new PolicyUse(policy.policy(), cost), patterns, request);
+	}
+
+	private Optional<PolicyCharge> charge(PolicyUse use, List<String> patterns, HttpServletRequest request) {
 		IdentifiedPolicy policy = use.policy();
-		return new PolicyCharge(policy,
-				new Charge(policy.policy(), this.identifiers.find(policy.identifiers(), request), use.cost()));
+		List<Identifier> found = this.identifiers.find(use, patterns, request);
+		return found.isEmpty() ? Optional.empty()
+				: Optional.of(new PolicyCharge(policy, new Charge(policy.policy(), found, use.cost())));
 	}
 
 }

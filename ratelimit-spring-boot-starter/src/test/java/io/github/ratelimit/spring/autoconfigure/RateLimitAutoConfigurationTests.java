@@ -17,8 +17,11 @@ import io.github.ratelimit.spring.PolicyEnforcer;
 import io.github.ratelimit.spring.PolicyUse;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.aop.RateLimitedAdvisor;
+import io.github.ratelimit.spring.web.AccessLists;
+import io.github.ratelimit.spring.web.AddressResolver;
 import io.github.ratelimit.spring.web.HeaderStyle;
 import io.github.ratelimit.spring.web.RateLimitExceededResolver;
+import io.github.ratelimit.spring.web.RequestIdentifiers;
 import io.github.ratelimit.spring.web.ServletPolicyEnforcer;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
@@ -187,11 +190,13 @@ class RateLimitAutoConfigurationTests {
 
 	@Test
 	void servletEnforcerBacksOffWhenApplicationHasOne() {
+		RequestIdentifiers identifiers = new RequestIdentifiers(new AddressResolver(64, null, false), Map.of());
 		this.runner
 			.withBean("mine", ServletPolicyEnforcer.class,
 					() -> new ServletPolicyEnforcer(
 							new PolicyDecisions(memory(), new ConfiguredPolicies(Map.of(), List.of("ip")), List.of()),
-							Set.of(), JsonMapper.shared()))
+							identifiers, new AccessLists(List.of(), List.of(), identifiers), Set.of(),
+							JsonMapper.shared()))
 			.run((context) -> assertThat(context).hasSingleBean(PolicyEnforcer.class).hasBean("mine"));
 	}
 

@@ -110,10 +110,11 @@ class RejectionTests {
 		};
 		assertThatIOException().isThrownBy(() -> new Rejection(JsonMapper.shared()).write(decision(1, 1), response))
 			.withMessage("Broken pipe");
+		RequestIdentifiers identifiers = new RequestIdentifiers(new AddressResolver(64, null, false), Map.of());
 		ServletPolicyEnforcer enforcer = new ServletPolicyEnforcer(
 				new PolicyDecisions(new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")),
 						new ConfiguredPolicies(Map.of(), List.of("ip")), List.of()),
-				Set.of(), JsonMapper.shared());
+				identifiers, new AccessLists(List.of(), List.of(), identifiers), Set.of(), JsonMapper.shared());
 		assertThat(new RateLimitExceededResolver(enforcer).resolveException(new MockHttpServletRequest(), response,
 				null, new RateLimitExceededException(decision(1, 1))))
 			.isNotNull();
