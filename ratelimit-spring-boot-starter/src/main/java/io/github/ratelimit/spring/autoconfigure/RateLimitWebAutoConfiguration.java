@@ -1,14 +1,12 @@
 package io.github.ratelimit.spring.autoconfigure;
 
 import java.util.List;
-import java.util.Map;
 
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.PolicyEnforcer;
 import io.github.ratelimit.spring.web.AccessLists;
 import io.github.ratelimit.spring.web.CallerDeniedResolver;
-import io.github.ratelimit.spring.web.IdentifierResolver;
 import io.github.ratelimit.spring.web.PathPolicy;
 import io.github.ratelimit.spring.web.RateLimitExceededResolver;
 import io.github.ratelimit.spring.web.RateLimitFilter;
@@ -16,8 +14,11 @@ import io.github.ratelimit.spring.web.RequestCostsListener;
 import io.github.ratelimit.spring.web.RequestIdentifiers;
 import io.github.ratelimit.spring.web.ServletPolicyEnforcer;
 import jakarta.servlet.DispatcherType;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -47,6 +48,8 @@ import org.springframework.web.util.pattern.PathPatternParser;
 @ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
 public final class RateLimitWebAutoConfiguration {
 
+	private static final Logger logger = LoggerFactory.getLogger(RateLimitWebAutoConfiguration.class);
+
 	/** Order of Spring Security's filter chain, unless it is configured. */
 	private static final int SECURITY = -100;
 
@@ -56,9 +59,9 @@ public final class RateLimitWebAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	RequestIdentifiers rateLimitIdentifiers(RateLimitProperties properties, ConfiguredPolicies policies,
-			ObjectProvider<Map<String, IdentifierResolver>> own, Environment environment) {
+			ListableBeanFactory beans, Environment environment) {
 		IdentifierReader reader = new IdentifierReader(properties, environment);
-		RequestIdentifiers identifiers = reader.readIdentifiers(own.getIfAvailable(Map::of));
+		RequestIdentifiers identifiers = reader.readIdentifiers(IdentifierBean.all(beans));
 		reader.requireKnown(identifiers, policies);
 		return identifiers;
 	}
@@ -85,10 +88,18 @@ public final class RateLimitWebAutoConfiguration {
 
 	@Bean
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeSecurity(ServletPolicyEnforcer enforcer,
-			RateLimitProperties properties, ConfiguredPolicies policies,
+			AccessLists lists, RateLimitProperties properties, ConfiguredPolicies policies,
 			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
-		return registration("rateLimitFilterBeforeSecurity", environment, enforcer,
-				pathPolicies(properties, policies, parser, environment), false);
+		List<PathPolicy> pathPolicies = pathPolicies(properties, policies, parser, environment);
+		List<String> limited = pathPolicies.stream()
+			.filter((policy) -> !enforcer.needsUser(policy))
+			.map((policy) -> policy.policy().policy().name())
+			.toList();
+		if (lists.allowUsers() && !limited.isEmpty()) {
+			logger.warn("Some entries of ratelimit.allow are known only after login: the policies {} come before that,"
+					+ " and limit them as well", limited);
+		}
+		return registration("rateLimitFilterBeforeSecurity", environment, enforcer, pathPolicies, false);
 	}
 
 	@Bean

@@ -32,8 +32,6 @@ final class AccessList {
 
 	private final Map<String, Set<String>> values = new LinkedHashMap<>();
 
-	private final Map<String, Set<String>> valuesOfUsers = new LinkedHashMap<>();
-
 	AccessList(List<String> entries, RequestIdentifiers identifiers) {
 		this.identifiers = identifiers;
 		List<String> blocks = new ArrayList<>();
@@ -48,9 +46,7 @@ final class AccessList {
 			}
 			else {
 				requireOfClient(name);
-				(identifiers.needsUser(name) ? this.valuesOfUsers : this.values)
-					.computeIfAbsent(name, (key) -> new LinkedHashSet<>())
-					.add(parts.group(2));
+				this.values.computeIfAbsent(name, (key) -> new LinkedHashSet<>()).add(parts.group(2));
 			}
 		}
 		this.addresses = new AddressBlocks(blocks);
@@ -69,18 +65,14 @@ final class AccessList {
 		return new IllegalArgumentException("Invalid entry: " + rule);
 	}
 
-	boolean isEmpty() {
-		return !hasEntriesOfAnybody() && !hasEntriesOfUsers();
-	}
-
 	/** Whether there are entries that can be looked at before the user is known. */
 	boolean hasEntriesOfAnybody() {
-		return !this.addresses.isEmpty() || !this.values.isEmpty();
+		return !this.addresses.isEmpty() || !this.values.keySet().stream().allMatch(this.identifiers::needsUser);
 	}
 
 	/** Whether there are entries that can be looked at only when the user is known. */
 	boolean hasEntriesOfUsers() {
-		return !this.valuesOfUsers.isEmpty();
+		return this.values.keySet().stream().anyMatch(this.identifiers::needsUser);
 	}
 
 	/**
@@ -88,8 +80,7 @@ final class AccessList {
 	 * @param userKnown whether users have logged in by now
 	 */
 	boolean contains(HttpServletRequest request, boolean userKnown) {
-		return containsAddress(request) || containsAny(this.values, request)
-				|| (userKnown && containsAny(this.valuesOfUsers, request));
+		return containsAddress(request) || containsValue(request, userKnown);
 	}
 
 	private boolean containsAddress(HttpServletRequest request) {
@@ -100,11 +91,13 @@ final class AccessList {
 		return address != null && this.addresses.contains(address);
 	}
 
-	private boolean containsAny(Map<String, Set<String>> wanted, HttpServletRequest request) {
-		for (Map.Entry<String, Set<String>> entry : wanted.entrySet()) {
-			Identifier identifier = this.identifiers.find(entry.getKey(), request);
-			if (identifier != null && entry.getValue().contains(identifier.value())) {
-				return true;
+	private boolean containsValue(HttpServletRequest request, boolean userKnown) {
+		for (Map.Entry<String, Set<String>> entry : this.values.entrySet()) {
+			if (userKnown || !this.identifiers.needsUser(entry.getKey())) {
+				Identifier identifier = this.identifiers.find(entry.getKey(), request);
+				if (identifier != null && entry.getValue().contains(identifier.value())) {
+					return true;
+				}
 			}
 		}
 		return false;

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
 
 import io.github.ratelimit.Identifier;
@@ -188,7 +189,7 @@ public final class RequestIdentifiers {
 		if (parts.size() == 1) {
 			return parts.get(0);
 		}
-		return new Kind(parts.stream().anyMatch(Kind::needsUser), parts.stream().anyMatch(Kind::needsPattern),
+		return new Kind(() -> parts.stream().anyMatch(Kind::needsUser), parts.stream().anyMatch(Kind::needsPattern),
 				(request, pattern) -> combine(parts, request, pattern));
 	}
 
@@ -197,16 +198,16 @@ public final class RequestIdentifiers {
 			return Kind.of(part, this.addresses::resolve);
 		}
 		if (part.equals(USER)) {
-			return new Kind(true, false, (request, pattern) -> identifier(part, user(request)));
+			return new Kind(() -> true, false, (request, pattern) -> identifier(part, user(request)));
 		}
 		if (part.equals(PATH)) {
-			return new Kind(false, true, (request, pattern) -> identifier(part, pattern));
+			return new Kind(() -> false, true, (request, pattern) -> identifier(part, pattern));
 		}
 		if (part.equals(METHOD)) {
 			return Kind.of(part, RequestIdentifiers::method);
 		}
 		if (part.equals(Identifier.GLOBAL.type())) {
-			return new Kind(false, false, (request, pattern) -> Identifier.GLOBAL);
+			return new Kind(() -> false, false, (request, pattern) -> Identifier.GLOBAL);
 		}
 		if (NAMED.matcher(part).matches()) {
 			String wanted = part.substring(part.indexOf(':') + 1);
@@ -215,7 +216,7 @@ public final class RequestIdentifiers {
 		}
 		OwnIdentifier resolver = this.own.get(part);
 		if (resolver != null) {
-			return new Kind(resolver.needsUser(), false,
+			return new Kind(resolver::needsUser, false,
 					(request, pattern) -> identifier(part, resolver.resolve(request)));
 		}
 		throw new IllegalArgumentException(
@@ -273,10 +274,17 @@ public final class RequestIdentifiers {
 		return Identifier.combine(parts);
 	}
 
-	private record Kind(boolean needsUser, boolean needsPattern, Finder finder) {
+	/**
+	 * Whether the user is needed is asked late: the beans that know may not be there yet.
+	 */
+	private record Kind(BooleanSupplier user, boolean needsPattern, Finder finder) {
 
 		static Kind of(String type, Value value) {
-			return new Kind(false, false, (request, pattern) -> identifier(type, value.of(request)));
+			return new Kind(() -> false, false, (request, pattern) -> identifier(type, value.of(request)));
+		}
+
+		boolean needsUser() {
+			return this.user.getAsBoolean();
 		}
 
 		@Nullable Identifier find(HttpServletRequest request, @Nullable String pattern) {

@@ -137,7 +137,7 @@ class TrustedProxiesTests {
 	void nothingThatClientSendsHidesWhatItsProxyWrote() {
 		Random random = new Random(1);
 		String characters = ",;=\"\\ \t:[]%./_-fForby0123456789abcdef\u00e9\u0000*~";
-		for (int i = 0; i < 20_000; i++) {
+		for (int i = 0; i < 5_000; i++) {
 			StringBuilder sent = new StringBuilder();
 			int length = random.nextInt(40);
 			for (int j = 0; j < length; j++) {
