@@ -78,7 +78,8 @@ class ArchitectureTests {
 			.extracting(JavaClass::getSimpleName)
 			.containsExactlyInAnyOrder("AccessLists", "AddressResolver", "CallerDeniedResolver", "ForwardedHeader",
 					"HeaderStyle", "IdentifierResolver", "PathPolicy", "RateLimitExceededResolver", "RateLimitFilter",
-					"RequestCosts", "RequestCostsListener", "RequestIdentifiers", "Route", "ServletPolicyEnforcer", "TrustedProxies");
+					"RequestCosts", "RequestCostsListener", "RequestIdentifiers", "Route", "ServletPolicyEnforcer",
+					"TrustedProxies");
 	}
 
 	@Test

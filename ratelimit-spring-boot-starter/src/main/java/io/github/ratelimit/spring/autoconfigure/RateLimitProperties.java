@@ -74,11 +74,12 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * @param burst how many tokens are kept at most; an option of token-bucket
 	 */
 	public record PolicyProperties(@DefaultValue List<String> limits, @DefaultValue("sliding-log") String algorithm,
-			@DefaultValue List<String> identifiers, @DefaultValue("ip") String missingIdentifier, @DefaultValue List<String> paths, @DefaultValue("1") long cost,
-			@DefaultValue List<RouteProperties> routes, @DefaultValue("false") boolean countDenied,
-			@DefaultValue("enforce") Mode mode, @DefaultValue("allow") OnStoreFailure onStoreFailure,
-			@Nullable String countWhen, @Nullable Integer retain, @Nullable ZoneId zone, @Nullable Duration precision,
-			@Nullable Double previousWeight, @Nullable Rounding rounding, @Nullable Long burst) {
+			@DefaultValue List<String> identifiers, @DefaultValue("ip") String missingIdentifier,
+			@DefaultValue List<String> paths, @DefaultValue("1") long cost, @DefaultValue List<RouteProperties> routes,
+			@DefaultValue("false") boolean countDenied, @DefaultValue("enforce") Mode mode,
+			@DefaultValue("allow") OnStoreFailure onStoreFailure, @Nullable String countWhen, @Nullable Integer retain,
+			@Nullable ZoneId zone, @Nullable Duration precision, @Nullable Double previousWeight,
+			@Nullable Rounding rounding, @Nullable Long burst) {
 
 	}
 

@@ -96,8 +96,10 @@ public final class RateLimitWebAutoConfiguration {
 			.map((policy) -> policy.policy().policy().name())
 			.toList();
 		if (lists.allowUsers() && !limited.isEmpty()) {
-			logger.warn("Some entries of ratelimit.allow are known only after login: the policies {} come before that,"
-					+ " and limit them as well", limited);
+			logger.warn(
+					"Some entries of ratelimit.allow are known only after login: the policies {} come before that."
+							+ " What such clients use of them is given back, but they are denied while it is used up",
+					limited);
 		}
 		return registration("rateLimitFilterBeforeSecurity", environment, enforcer, pathPolicies, false);
 	}
@@ -146,7 +148,7 @@ public final class RateLimitWebAutoConfiguration {
 		registration.setName(name);
 		registration.setOrder(orderBesideSecurity(environment, userKnown ? DISTANCE : -DISTANCE));
 		registration.setDispatcherTypes(DispatcherType.REQUEST);
-		registration.setEnabled(!own.isEmpty() || enforcer.denyAnybody(userKnown));
+		registration.setEnabled(!own.isEmpty() || enforcer.needsFilter(userKnown));
 		return registration;
 	}
 

@@ -42,7 +42,7 @@ public final class AccessLists {
 
 	/**
 	 * Returns whether some clients are never limited that are known only after they have
-	 * logged in, so that what is limited before that is limited for them as well.
+	 * logged in, so that policies before that count them at first.
 	 * @return whether there are such clients
 	 */
 	public boolean allowUsers() {

@@ -157,12 +157,13 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	}
 
 	/**
-	 * Returns whether there are clients to deny by a filter, whatever the policies are.
+	 * Returns whether a filter has to look for clients that are always denied or never
+	 * limited, though it has no policies.
 	 * @param userKnown whether the filter comes after users have logged in
-	 * @return whether it has to deny anybody
+	 * @return whether it is needed
 	 */
-	public boolean denyAnybody(boolean userKnown) {
-		return this.lists.denyAnybody(userKnown);
+	public boolean needsFilter(boolean userKnown) {
+		return this.lists.denyAnybody(userKnown) || (userKnown && this.lists.allowUsers());
 	}
 
 	@Override
@@ -180,7 +181,15 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		if (access == AccessLists.Access.DENIED) {
 			throw new CallerDeniedException("The caller is on the list of those that are denied");
 		}
-		return access == AccessLists.Access.UNLIMITED;
+		if (access == AccessLists.Access.LIMITED) {
+			return false;
+		}
+		// Whoever is known only after login has been counted before it.
+		RequestCosts costs = RequestCosts.find(request);
+		if (costs != null) {
+			costs.giveBack();
+		}
+		return true;
 	}
 
 	/** A request costs the most if the forms of its path differ in that. */

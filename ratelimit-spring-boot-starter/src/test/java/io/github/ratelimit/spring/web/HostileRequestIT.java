@@ -18,7 +18,7 @@ import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSec
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -128,7 +128,7 @@ class HostileRequestIT {
 
 		@RateLimited(limits = "1000000/m", algorithm = "fixed-window",
 				identifiers = { "path", "cookie:session", "header:X-Odd", "method", "ip+tenant" })
-		@GetMapping("/api/{x}")
+		@RequestMapping("/api/{x}")
 		String get() {
 			return "served";
 		}

@@ -194,7 +194,7 @@ class RequestIdentifiersTests {
 	@Test
 	void callerIsNotDeniedInShadowMode() {
 		IdentifiedPolicy policy = new IdentifiedPolicy(POLICY, List.of("header:X-User"),
-				new Enforcement(Mode.SHADOW, OnStoreFailure.ALLOW, MissingIdentifier.DENY));
+				new Enforcement(Mode.SHADOW, OnStoreFailure.ALLOW, null, MissingIdentifier.DENY));
 		assertThat(this.identifiers.find(new PolicyUse(policy, 1), List.of(), this.request)).isEmpty();
 	}
 
@@ -257,7 +257,7 @@ class RequestIdentifiersTests {
 
 	private static PolicyUse use(MissingIdentifier missing, String... names) {
 		return new PolicyUse(new IdentifiedPolicy(POLICY, List.of(names),
-				new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, missing)), 1);
+				new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null, missing)), 1);
 	}
 
 }
