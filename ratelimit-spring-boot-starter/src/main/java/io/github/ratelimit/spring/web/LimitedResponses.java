@@ -67,6 +67,11 @@ public final class LimitedResponses {
 		this.rejection.rejectWithoutDecision(request, response);
 	}
 
+	/** Answers a request whose caller is denied. */
+	void forbid(HttpServletRequest request, HttpServletResponse response) throws IOException {
+		this.rejection.forbid(request, response);
+	}
+
 	/**
 	 * Prepares the answer to a request that does not come to the handlers of the
 	 * application.

@@ -22,6 +22,9 @@ final class ProblemBody {
 			"title":"Request cannot be satisfied due to temporary server capacity constraints",\
 			"status":503}""".formatted(TYPES).getBytes(StandardCharsets.UTF_8);
 
+	private static final byte[] FORBIDDEN = """
+			{"type":"about:blank","title":"Forbidden","status":403}""".getBytes(StandardCharsets.UTF_8);
+
 	private ProblemBody() {
 	}
 
@@ -32,6 +35,10 @@ final class ProblemBody {
 	static void writeReducedCapacity(HttpServletResponse response) throws IOException {
 		response.setHeader(HttpHeaders.RETRY_AFTER, "1");
 		write(HttpStatus.SERVICE_UNAVAILABLE, REDUCED_CAPACITY, response);
+	}
+
+	static void writeForbidden(HttpServletResponse response) throws IOException {
+		write(HttpStatus.FORBIDDEN, FORBIDDEN, response);
 	}
 
 	/** Writes the body instead of what a handler may have begun to write. */

@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.web;
 import java.io.IOException;
 
 import io.github.ratelimit.StoreException;
+import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -16,14 +17,14 @@ import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.ModelAndView;
 
 /**
- * Answers requests in which a method with {@code @RateLimited} was denied, or no decision
- * could be made about it, unless the application handles that itself. The exception may
- * be the cause of another.
+ * Answers requests in which a method with {@code @RateLimited}, or its caller, was
+ * denied, or no decision could be made about it, unless the application handles that
+ * itself. The exception may be the cause of another.
  * <p>
  * An {@code @ExceptionHandler} of the application comes first if it names
- * {@link RateLimitExceededException}, {@link StoreException}, or one that wraps them. One
- * for {@code RuntimeException}, {@code Exception} or {@code Throwable}, which is meant
- * for failures, does not get them.
+ * {@link RateLimitExceededException}, {@link CallerDeniedException},
+ * {@link StoreException}, or one that wraps them. One for {@code RuntimeException},
+ * {@code Exception} or {@code Throwable}, which is meant for failures, does not get them.
  *
  * @since 0.1
  */
@@ -56,24 +57,34 @@ public final class RateLimitExceededResolver implements HandlerExceptionResolver
 	@Override
 	public @Nullable ModelAndView resolveException(HttpServletRequest request, HttpServletResponse response,
 			@Nullable Object handler, Exception ex) {
-		RateLimitExceededException exceeded = Causes.find(RateLimitExceededException.class, ex);
-		StoreException failure = (exceeded == null) ? Causes.find(StoreException.class, ex) : null;
-		if ((exceeded == null && failure == null) || response.isCommitted()
-				|| this.handlers.exist(request, response, handler, ex)) {
-			return null;
-		}
 		try {
-			if (exceeded != null) {
-				this.enforcer.reject(exceeded.getDecision(), request, response);
-			}
-			else {
-				this.enforcer.rejectWithoutDecision(request, response);
-			}
+			return isAnswered(request, response, handler, ex) ? new ModelAndView() : null;
 		}
 		catch (IOException unreachable) {
 			logger.debug("The client has not read that it was denied", unreachable);
+			return new ModelAndView();
 		}
-		return new ModelAndView();
+	}
+
+	private boolean isAnswered(HttpServletRequest request, HttpServletResponse response, @Nullable Object handler,
+			Exception ex) throws IOException {
+		RateLimitExceededException exceeded = Causes.find(RateLimitExceededException.class, ex);
+		boolean callerDenied = exceeded == null && Causes.find(CallerDeniedException.class, ex) != null;
+		boolean failed = exceeded == null && !callerDenied && Causes.find(StoreException.class, ex) != null;
+		if ((exceeded == null && !callerDenied && !failed) || response.isCommitted()
+				|| this.handlers.exist(request, response, handler, ex)) {
+			return false;
+		}
+		if (exceeded != null) {
+			this.enforcer.reject(exceeded.getDecision(), request, response);
+		}
+		else if (callerDenied) {
+			this.enforcer.forbid(request, response);
+		}
+		else {
+			this.enforcer.rejectWithoutDecision(request, response);
+		}
+		return true;
 	}
 
 }

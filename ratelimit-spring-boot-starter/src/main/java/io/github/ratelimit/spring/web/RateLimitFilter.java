@@ -32,14 +32,18 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 
 	private final DispatcherServlets dispatchers = new DispatcherServlets();
 
+	private final boolean userKnown;
+
 	/**
 	 * Creates a filter.
 	 * @param enforcer what enforces the policies
 	 * @param policies the policies; all that match a request are decided at once
+	 * @param userKnown whether this filter comes after users have logged in
 	 */
-	public RateLimitFilter(ServletPolicyEnforcer enforcer, List<PathPolicy> policies) {
+	public RateLimitFilter(ServletPolicyEnforcer enforcer, List<PathPolicy> policies, boolean userKnown) {
 		this.enforcer = enforcer;
 		this.policies = List.copyOf(policies);
+		this.userKnown = userKnown;
 	}
 
 	@Override
@@ -50,7 +54,7 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 	@Override
 	protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws ServletException, IOException {
-		if (this.enforcer.enforce(this.policies, paths(request), request, response)) {
+		if (this.enforcer.enforce(this.policies, paths(request), this.userKnown, request, response)) {
 			chain.doFilter(request, this.enforcer.responseForChain(request, response));
 		}
 	}

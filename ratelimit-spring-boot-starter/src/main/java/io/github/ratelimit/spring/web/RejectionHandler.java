@@ -44,6 +44,19 @@ public interface RejectionHandler {
 	}
 
 	/**
+	 * Answers a request that is denied because of who makes it, whatever its limits say.
+	 * The standard answer is status 403 with a problem body (RFC 9457), and nothing about
+	 * waiting, which does not help.
+	 * @param request the request
+	 * @param response the response, which is not committed, but may hold what a handler
+	 * has begun to write
+	 * @throws IOException if the client cannot be reached
+	 */
+	default void forbid(HttpServletRequest request, HttpServletResponse response) throws IOException {
+		ProblemBody.writeForbidden(response);
+	}
+
+	/**
 	 * Returns what writes the standard answers: for denied requests status 429, with
 	 * {@code Retry-After} unless waiting does not help, and a problem body (RFC 9457) of
 	 * the type {@code quota-exceeded}, or {@code abnormal-usage-detected} for a block.

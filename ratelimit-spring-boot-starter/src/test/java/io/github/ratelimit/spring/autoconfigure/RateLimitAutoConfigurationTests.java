@@ -22,6 +22,10 @@ import io.github.ratelimit.spring.web.LimitedResponses;
 import io.github.ratelimit.spring.web.RateLimitExceededResolver;
 import io.github.ratelimit.spring.web.RejectionHandler;
 import io.github.ratelimit.spring.web.RequestCost;
+import io.github.ratelimit.spring.web.AccessLists;
+import io.github.ratelimit.spring.web.AddressResolver;
+import io.github.ratelimit.spring.web.RateLimitExceededResolver;
+import io.github.ratelimit.spring.web.RequestIdentifiers;
 import io.github.ratelimit.spring.web.ServletPolicyEnforcer;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
@@ -351,8 +355,9 @@ class RateLimitAutoConfigurationTests {
 	static class OwnEnforcer {
 
 		@Bean
-		ServletPolicyEnforcer mine(PolicyDecisions decisions, LimitedResponses responses, RequestCost cost) {
-			return new ServletPolicyEnforcer(decisions, responses, cost, List.of());
+		ServletPolicyEnforcer mine(PolicyDecisions decisions, RequestIdentifiers identifiers, AccessLists lists,
+				LimitedResponses responses, RequestCost cost) {
+			return new ServletPolicyEnforcer(decisions, identifiers, lists, responses, cost, List.of());
 		}
 
 	}

@@ -138,7 +138,9 @@ class RejectionTests {
 				new ConfiguredPolicies(Map.of(), List.of("ip")), List.of());
 		LimitedResponses responses = new LimitedResponses(LimitHeaders.of(Set.of(), Instant::now),
 				RejectionHandler.problems(JsonMapper.shared()), new ApplicationCors((request) -> List.of(), List::of));
-		return new ServletPolicyEnforcer(decisions, responses, RequestCost.configured(), List.of());
+		RequestIdentifiers identifiers = new RequestIdentifiers(new AddressResolver(64, null, false), Map.of());
+		return new ServletPolicyEnforcer(decisions, identifiers, new AccessLists(List.of(), List.of(), identifiers),
+				responses, RequestCost.configured(), List.of());
 	}
 
 	private static MockHttpServletResponse write(long perSecond, long perMinute) {
