@@ -29,12 +29,14 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param redis the server that counts are kept on; without a host or URL that of
  * spring.data.redis
  * @param headers which headers tell clients how their limits stand
+ * @param health what the health contributor says
  * @since 0.1
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
 public record RateLimitProperties(@DefaultValue("true") boolean enabled, @DefaultValue("ratelimit") String keyPrefix,
 		@DefaultValue("ip") List<String> defaultIdentifiers, @DefaultValue Map<String, PolicyProperties> policies,
-		@NestedConfigurationProperty @DefaultValue RedisProperties redis, @DefaultValue Headers headers) {
+		@NestedConfigurationProperty @DefaultValue RedisProperties redis, @DefaultValue Headers headers,
+		@DefaultValue Health health) {
 
 	/**
 	 * A set of limits that are enforced together.
@@ -83,6 +85,15 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 */
 	public record Headers(@DefaultValue( {
 			"draft", "x-rate-limit" }) Set<HeaderStyle> styles){
+
+	}
+
+	/**
+	 * Health.
+	 *
+	 * @param downWhenFailing whether the application is DOWN while the store fails
+	 */
+	public record Health(@DefaultValue("false") boolean downWhenFailing) {
 
 	}
 
