@@ -33,8 +33,8 @@ class RateLimitHealthIT {
 		RedisServer server = TestRedis.startServer(port);
 		try (ActuatorApplication application = start(port)) {
 			Response healthy = application.get("/actuator/health");
-			assertThat(ratelimit(healthy)).hasToString(
-					"{\"details\":{\"store\":\"reachable\",\"limits\":\"enforced\"},\"status\":\"UP\"}");
+			assertThat(ratelimit(healthy))
+				.hasToString("{\"details\":{\"store\":\"reachable\",\"limits\":\"enforced\"},\"status\":\"UP\"}");
 			TestRedis.stop(server);
 			assertThat(application.get("/api").status()).isEqualTo(200);
 			Response failing = application.get("/actuator/health");
@@ -66,7 +66,8 @@ class RateLimitHealthIT {
 	void storeThatCanOnlyBeReadFails() {
 		int port = TestRedis.freePort();
 		RedisServer server = TestRedis.startServer(port);
-		try (ActuatorApplication application = start(port); UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
+		try (ActuatorApplication application = start(port);
+				UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
 			jedis.configSet("maxmemory", "1");
 			application.get("/api");
 			assertThat(ratelimit(application.get("/actuator/health")).at("/details/store").stringValue())
@@ -88,7 +89,8 @@ class RateLimitHealthIT {
 	void healthWritesNothing() {
 		int port = TestRedis.freePort();
 		RedisServer server = TestRedis.startServer(port);
-		try (ActuatorApplication application = start(port); UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
+		try (ActuatorApplication application = start(port);
+				UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
 			for (int i = 0; i < 3; i++) {
 				assertThat(ratelimit(application.get("/actuator/health")).path("status").stringValue()).isEqualTo("UP");
 			}
@@ -121,7 +123,8 @@ class RateLimitHealthIT {
 
 	@Test
 	void contributorCanBeSwitchedOff() {
-		try (ActuatorApplication application = start(TestRedis.freePort(), "management.health.ratelimit.enabled=false")) {
+		try (ActuatorApplication application = start(TestRedis.freePort(),
+				"management.health.ratelimit.enabled=false")) {
 			assertThat(application.get("/actuator/health").json().path("components").has("ratelimit")).isFalse();
 		}
 	}

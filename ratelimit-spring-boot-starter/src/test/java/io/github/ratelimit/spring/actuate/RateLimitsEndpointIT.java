@@ -57,8 +57,10 @@ class RateLimitsEndpointIT {
 	@ValueSource(strings = { "alice", "with:colon", "slash/and?question&", "{brace}+plus %", "Zoë 日本", ".." })
 	void identifierIsShownWhateverItsCharacters(String user) {
 		String query = "?policy=api&identifier=" + ActuatorApplication.encode("header:X-User:" + user);
-		assertThat(application.post(ENDPOINT + "/blocks", "{\"identifier\":\"header:X-User:" + user
-				+ "\",\"policy\":\"api\",\"time\":\"1h\",\"reason\":\"scraping\"}")
+		assertThat(application
+			.post(ENDPOINT + "/blocks",
+					"{\"identifier\":\"header:X-User:" + user
+							+ "\",\"policy\":\"api\",\"time\":\"1h\",\"reason\":\"scraping\"}")
 			.status()).isEqualTo(200);
 		JsonNode counts = application.get(ENDPOINT + "/counts" + query).json().path("counts");
 		assertThat(counts).hasSize(1);
@@ -125,28 +127,30 @@ class RateLimitsEndpointIT {
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', textBlock = """
-			?identifier=ip:1&policy=nope         | Invalid policy (nope): must be one of [Application.search, api, login, series].
-			?policy=api                          | Invalid identifier: must be given, such as ip:203.0.113.7.
-			?identifier=alice                    | Invalid identifier (alice): must be global or type:value, where the type is one of [global, header:X-User, ip].
-			?identifier=user:alice               | Invalid identifier (user:alice): must be global or type:value, where the type is one of [global, header:X-User, ip].
-			?identifier=header:X-User:a&policy=Application.search | Invalid identifier (header:X-User:a): the policy 'Application.search' counts by ip.
-			?identifier=global                   | Invalid identifier (global:): no policy counts by global.
-			""")
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					?identifier=ip:1&policy=nope         | Invalid policy (nope): must be one of [Application.search, api, login, series].
+					?policy=api                          | Invalid identifier: must be given, such as ip:203.0.113.7.
+					?identifier=alice                    | Invalid identifier (alice): must be global or type:value, where the type is one of [global, header:X-User, ip].
+					?identifier=user:alice               | Invalid identifier (user:alice): must be global or type:value, where the type is one of [global, header:X-User, ip].
+					?identifier=header:X-User:a&policy=Application.search | Invalid identifier (header:X-User:a): the policy 'Application.search' counts by ip.
+					?identifier=global                   | Invalid identifier (global:): no policy counts by global.
+					""")
 	void wrongQuestionIsAnsweredWithReason(String query, String reason) {
 		assertRefused(application.get(ENDPOINT + "/counts" + query), 400, reason);
 		assertRefused(application.delete(ENDPOINT + "/counts" + query), 400, reason);
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', textBlock = """
-			"time":"soon"     | Invalid time (soon): must be a number with its unit, such as 30s, 15m, 1h or 7d.
-			"time":3600       | Invalid time (3600): must be a number with its unit, such as 30s, 15m, 1h or 7d.
-			"time":"99999999999999999d" | Invalid time (99999999999999999d): must be a number with its unit, such as 30s, 15m, 1h or 7d.
-			"reason":"x"      | Invalid time (null): must be a number with its unit, such as 30s, 15m, 1h or 7d.
-			"time":"-1h"      | Invalid time (PT-1H): must be from 1ms to 3650d.
-			"time":"1h","policy":"nope" | Invalid policy (nope): must be one of [Application.search, api, login, series].
-			""")
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					"time":"soon"     | Invalid time (soon): must be a number with its unit, such as 30s, 15m, 1h or 7d.
+					"time":3600       | Invalid time (3600): must be a number with its unit, such as 30s, 15m, 1h or 7d.
+					"time":"99999999999999999d" | Invalid time (99999999999999999d): must be a number with its unit, such as 30s, 15m, 1h or 7d.
+					"reason":"x"      | Invalid time (null): must be a number with its unit, such as 30s, 15m, 1h or 7d.
+					"time":"-1h"      | Invalid time (PT-1H): must be from 1ms to 3650d.
+					"time":"1h","policy":"nope" | Invalid policy (nope): must be one of [Application.search, api, login, series].
+					""")
 	void wrongBlockIsAnsweredWithReason(String rest, String reason) {
 		assertRefused(application.post(ENDPOINT + "/blocks", "{\"identifier\":\"ip:203.0.113.8\"," + rest + "}"), 400,
 				reason);
@@ -166,8 +170,9 @@ class RateLimitsEndpointIT {
 				"management.endpoints.web.exposure.include=ratelimits")) {
 			assertThat(readOnly.get(ENDPOINT).status()).isEqualTo(200);
 			assertThat(readOnly.get(ENDPOINT + "/blocks").status()).isEqualTo(200);
-			assertThat(readOnly.post(ENDPOINT + "/blocks", "{\"identifier\":\"ip:203.0.113.7\",\"time\":\"1h\"}")
-				.status()).isEqualTo(405);
+			assertThat(
+					readOnly.post(ENDPOINT + "/blocks", "{\"identifier\":\"ip:203.0.113.7\",\"time\":\"1h\"}").status())
+				.isEqualTo(405);
 			assertThat(readOnly.delete(ENDPOINT + "/counts?identifier=ip:203.0.113.7").status()).isEqualTo(405);
 			assertThat(readOnly.delete(ENDPOINT + "/blocks?identifier=ip:203.0.113.7").status()).isEqualTo(405);
 			assertThat(readOnly.get(ENDPOINT + "/blocks").json()).hasToString("{\"blocks\":[]}");

@@ -28,11 +28,12 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Configuration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -44,10 +45,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RateLimitActuateAutoConfigurationTests {
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitNonWebAutoConfiguration.class, RateLimitMetricsAutoConfiguration.class,
-				RateLimitObservationAutoConfiguration.class, RateLimitHealthAutoConfiguration.class,
-				RateLimitEndpointAutoConfiguration.class))
+		.withUserConfiguration(Configurations.class)
 		.withBean(RateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
 		.withPropertyValues("management.endpoints.web.exposure.include=ratelimits", "ratelimit.policies.api.limits=1/m",
 				"ratelimit.policies.api.identifiers=global");
@@ -119,7 +117,7 @@ class RateLimitActuateAutoConfigurationTests {
 	void endpointAndHealthAreThereOnlyWhenWanted() {
 		this.runner.withPropertyValues("management.endpoints.web.exposure.include=health")
 			.run((context) -> assertThat(context).doesNotHaveBean(RateLimitsEndpoint.class));
-		this.runner.withPropertyValues("management.endpoint.ratelimits.access=none")
+		this.runner.withPropertyValues("management.endpoint.ratelimits.access=NONE")
 			.run((context) -> assertThat(context).doesNotHaveBean(RateLimitsEndpoint.class));
 		this.runner.withPropertyValues("management.health.ratelimit.enabled=false")
 			.run((context) -> assertThat(context).doesNotHaveBean(RateLimitHealthIndicator.class));
@@ -139,7 +137,8 @@ class RateLimitActuateAutoConfigurationTests {
 	@Test
 	void decisionIsMeasuredAndObserved() {
 		this.fullRunner.run((context) -> {
-			assertThat(decide(context.getBean(PolicyEnforcer.class), context.getBean(ConfiguredPolicies.class)).allowed())
+			assertThat(
+					decide(context.getBean(PolicyEnforcer.class), context.getBean(ConfiguredPolicies.class)).allowed())
 				.isTrue();
 			assertThat(context.getBean(MeterRegistry.class)
 				.get("ratelimit.decisions")
@@ -183,6 +182,18 @@ class RateLimitActuateAutoConfigurationTests {
 
 	private static Decision decide(PolicyEnforcer enforcer, ConfiguredPolicies policies) {
 		return enforcer.enforce(List.of(new PolicyUse(policies.find("api").orElseThrow(), 1)));
+	}
+
+	/**
+	 * Imported by name, as in an application: annotations of missing classes are ignored.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
+			RateLimitNonWebAutoConfiguration.class, RateLimitMetricsAutoConfiguration.class,
+			RateLimitObservationAutoConfiguration.class, RateLimitHealthAutoConfiguration.class,
+			RateLimitEndpointAutoConfiguration.class })
+	static class Configurations {
+
 	}
 
 	static class Limited {
