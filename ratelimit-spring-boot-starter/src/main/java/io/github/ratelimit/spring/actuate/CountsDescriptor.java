@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.github.ratelimit.Block;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.LimitStatus;
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param requests the newest requests of a log; {@code null} if there is none
  * @param windows the counts of windows that are kept; {@code null} if none are
  */
+@JsonInclude(JsonInclude.Include.NON_NULL)
 record CountsDescriptor(String policy, String identifier, boolean allowed, @Nullable Duration blockedFor,
 		List<LimitDescriptor> limits, @Nullable List<LogEntry> requests, @Nullable List<WindowDescriptor> windows) {
 
@@ -33,7 +35,7 @@ record CountsDescriptor(String policy, String identifier, boolean allowed, @Null
 	}
 
 	/**
-	 * How one limit stands.
+	 * How one limit stands. {@code null} as the time to retry after says never.
 	 */
 	record LimitDescriptor(String limit, long remaining, Duration resetAfter, @Nullable Duration retryAfter) {
 
@@ -56,7 +58,7 @@ record CountsDescriptor(String policy, String identifier, boolean allowed, @Null
 	}
 
 	/**
-	 * A block.
+	 * A block, in all policies if it names none.
 	 */
 	record BlockDescriptor(String identifier, @Nullable String policy, Instant until, String reason) {
 

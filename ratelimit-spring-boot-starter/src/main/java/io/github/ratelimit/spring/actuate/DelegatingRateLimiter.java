@@ -33,6 +33,11 @@ abstract class DelegatingRateLimiter implements RateLimiter {
 	}
 
 	@Override
+	public void charge(RateLimitRequest request) {
+		this.limiter.charge(request);
+	}
+
+	@Override
 	public void reset(Policy policy, Identifier identifier) {
 		this.limiter.reset(policy, identifier);
 	}

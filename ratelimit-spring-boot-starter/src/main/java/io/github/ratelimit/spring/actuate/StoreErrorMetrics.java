@@ -58,10 +58,12 @@ public final class StoreErrorMetrics implements RateLimiterDecorator {
 
 			@Override
 			public void refund(RateLimitRequest request) {
-				counted(() -> {
-					super.refund(request);
-					return true;
-				});
+				counted(() -> super.refund(request));
+			}
+
+			@Override
+			public void charge(RateLimitRequest request) {
+				counted(() -> super.charge(request));
 			}
 
 		};
@@ -75,6 +77,13 @@ public final class StoreErrorMetrics implements RateLimiterDecorator {
 			count(ex);
 			throw ex;
 		}
+	}
+
+	private void counted(Runnable call) {
+		counted(() -> {
+			call.run();
+			return true;
+		});
 	}
 
 	private void count(StoreException ex) {

@@ -95,7 +95,7 @@ class DecisionMetricsTests {
 
 	private static IdentifiedPolicy policy(String name, Mode mode) {
 		return new IdentifiedPolicy(Policy.of(name, new SlidingLog(), Limit.parse("1/m")), List.of("user"),
-				new Enforcement(mode, OnStoreFailure.ALLOW));
+				new Enforcement(mode, OnStoreFailure.ALLOW, null));
 	}
 
 }

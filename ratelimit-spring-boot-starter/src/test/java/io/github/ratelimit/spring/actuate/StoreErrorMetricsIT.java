@@ -37,6 +37,9 @@ class StoreErrorMetricsIT {
 	private static final RateLimitRequest REQUEST = RateLimitRequest
 		.of(Policy.of("api", new SlidingLog(), Limit.parse("1/d")), Identifier.GLOBAL);
 
+	/** Much longer than any answer takes, in milliseconds. */
+	private static final int PATIENT = 10_000;
+
 	private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 
 	private final StoreErrorMetrics metrics = new StoreErrorMetrics(this.registry);
@@ -58,13 +61,13 @@ class StoreErrorMetricsIT {
 	@Test
 	void hangingServerIsTimeout() throws IOException {
 		try (ServerSocket hanging = new ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"))) {
-			assertFailureIs("timeout", client(hanging.getLocalPort(), new GenericObjectPoolConfig<>()));
+			assertFailureIs("timeout", client(hanging.getLocalPort(), 100, new GenericObjectPoolConfig<>()));
 		}
 	}
 
 	@Test
 	void missingServerIsConnection() {
-		assertFailureIs("connection", client(TestRedis.freePort(), new GenericObjectPoolConfig<>()));
+		assertFailureIs("connection", client(TestRedis.freePort(), PATIENT, new GenericObjectPoolConfig<>()));
 	}
 
 	@Test
@@ -72,7 +75,7 @@ class StoreErrorMetricsIT {
 		GenericObjectPoolConfig<Connection> pool = new GenericObjectPoolConfig<>();
 		pool.setMaxTotal(0);
 		pool.setMaxWait(Duration.ofMillis(1));
-		assertFailureIs("pool-exhausted", client(TestRedis.freePort(), pool));
+		assertFailureIs("pool-exhausted", client(TestRedis.freePort(), PATIENT, pool));
 	}
 
 	@Test
@@ -80,7 +83,7 @@ class StoreErrorMetricsIT {
 		int port = TestRedis.freePort();
 		RedisServer server = TestRedis.startServer(port, "requirepass secret");
 		try {
-			assertFailureIs("error-reply", client(port, new GenericObjectPoolConfig<>()));
+			assertFailureIs("error-reply", client(port, PATIENT, new GenericObjectPoolConfig<>()));
 		}
 		finally {
 			TestRedis.stop(server);
@@ -99,9 +102,10 @@ class StoreErrorMetricsIT {
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(REQUEST));
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.peek(REQUEST));
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.refund(REQUEST));
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.charge(REQUEST));
 		}
 		Map<String, Double> counts = counts();
-		assertThat(counts.remove(kind)).isEqualTo(3);
+		assertThat(counts.remove(kind)).isEqualTo(4);
 		assertThat(counts.values()).containsOnly(0.0);
 	}
 
@@ -113,10 +117,10 @@ class StoreErrorMetricsIT {
 		return counts;
 	}
 
-	private static UnifiedJedis client(int port, GenericObjectPoolConfig<Connection> pool) {
+	private static UnifiedJedis client(int port, int timeoutMillis, GenericObjectPoolConfig<Connection> pool) {
 		return RedisClient.builder()
 			.hostAndPort("127.0.0.1", port)
-			.clientConfig(DefaultJedisClientConfig.builder().timeoutMillis(100).build())
+			.clientConfig(DefaultJedisClientConfig.builder().timeoutMillis(timeoutMillis).build())
 			.poolConfig(pool)
 			.build();
 	}
