@@ -138,7 +138,7 @@ public final class RateLimitsEndpoint {
 			}
 			List<Policy> counting = this.policies.counting(who, policy).stream().map(IdentifiedPolicy::policy).toList();
 			counting.forEach((each) -> this.limiter.reset(each, who));
-			return ok(Map.of("reset", who.toString(), "policies", counting.stream().map(Policy::name).toList()));
+			return ok(Map.of("reset", counting.stream().map(Policy::name).toList()));
 		});
 	}
 

@@ -81,7 +81,7 @@ class StoreErrorMetricsIT {
 	@Test
 	void refusalOfServerIsErrorReply() {
 		int port = TestRedis.freePort();
-		RedisServer server = TestRedis.startServer(port, "requirepass secret");
+		RedisServer server = TestRedis.startServer(port, "rename-command EVALSHA \"\"");
 		try {
 			assertFailureIs("error-reply", client(port, PATIENT, new GenericObjectPoolConfig<>()));
 		}
@@ -100,6 +100,7 @@ class StoreErrorMetricsIT {
 		try (jedis) {
 			RateLimiter limiter = this.metrics.decorate(RedisRateLimiter.of(jedis, TestRedis.newKeyPrefix()));
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(REQUEST));
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.peek(REQUEST));
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.peek(REQUEST));
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.refund(REQUEST));
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.charge(REQUEST));
