@@ -101,7 +101,6 @@ class StoreErrorMetricsIT {
 			RateLimiter limiter = this.metrics.decorate(RedisRateLimiter.of(jedis, TestRedis.newKeyPrefix()));
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(REQUEST));
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.peek(REQUEST));
-			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.peek(REQUEST));
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.refund(REQUEST));
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.charge(REQUEST));
 		}
