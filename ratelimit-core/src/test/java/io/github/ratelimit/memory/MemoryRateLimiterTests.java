@@ -4,6 +4,7 @@ import java.time.InstantSource;
 
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.test.BlockListContract;
+import io.github.ratelimit.test.BucketContract;
 import io.github.ratelimit.test.ChangeContract;
 import io.github.ratelimit.test.ChargeContract;
 import io.github.ratelimit.test.ClockContract;
@@ -72,6 +73,16 @@ class MemoryRateLimiterTests {
 
 	@Nested
 	class Changes extends ChangeContract {
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Buckets extends BucketContract {
 
 		@Override
 		protected RateLimiter newRateLimiter(InstantSource clock) {
