@@ -1,6 +1,9 @@
 package io.github.ratelimit.outage;
 
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
 import io.github.ratelimit.Decision;
@@ -9,6 +12,7 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,7 +36,9 @@ public final class OutageRateLimiter implements RateLimiter {
 
 	private final Function<Policy, OnStoreFailure> onStoreFailure;
 
-	private final AtomicBoolean failing = new AtomicBoolean();
+	private final InstantSource clock;
+
+	private final AtomicReference<@Nullable Instant> failingSince = new AtomicReference<>();
 
 	/**
 	 * Creates a rate limiter.
@@ -40,8 +46,22 @@ public final class OutageRateLimiter implements RateLimiter {
 	 * @param onStoreFailure what becomes of the requests of a policy while it does
 	 */
 	public OutageRateLimiter(RateLimiter store, Function<Policy, OnStoreFailure> onStoreFailure) {
+		this(store, onStoreFailure, InstantSource.system());
+	}
+
+	OutageRateLimiter(RateLimiter store, Function<Policy, OnStoreFailure> onStoreFailure, InstantSource clock) {
 		this.store = store;
 		this.onStoreFailure = onStoreFailure;
+		this.clock = clock;
+	}
+
+	/**
+	 * Returns since when the store fails, as far as requests have shown: the time of the
+	 * first failure after which it has allowed no request.
+	 * @return the time, by the clock of this process; empty if limits are enforced
+	 */
+	public Optional<Instant> failingSince() {
+		return Optional.ofNullable(this.failingSince.get());
 	}
 
 	/**
@@ -115,7 +135,7 @@ public final class OutageRateLimiter implements RateLimiter {
 	}
 
 	private void answered() {
-		if (this.failing.get() && this.failing.compareAndSet(true, false)) {
+		if (this.failingSince.get() != null && this.failingSince.getAndSet(null) != null) {
 			logger.info("The store answers again: limits are enforced");
 		}
 	}
@@ -131,7 +151,7 @@ public final class OutageRateLimiter implements RateLimiter {
 	}
 
 	private void failed(StoreException ex) {
-		if (this.failing.compareAndSet(false, true)) {
+		if (this.failingSince.get() == null && this.failingSince.compareAndSet(null, this.clock.instant())) {
 			logger.warn("The store failed: limits are not enforced until it answers. {}: {}", ex.getMessage(),
 					rootCause(ex).toString());
 			logger.debug("The store failed", ex);

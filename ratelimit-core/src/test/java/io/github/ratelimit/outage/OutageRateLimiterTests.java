@@ -1,5 +1,7 @@
 package io.github.ratelimit.outage;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 
 import ch.qos.logback.classic.Level;
@@ -16,6 +18,7 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.test.ManualClock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,8 +43,10 @@ class OutageRateLimiterTests {
 
 	private final FullStore store = new FullStore();
 
-	private final RateLimiter limiter = new OutageRateLimiter(this.store,
-			(policy) -> policy.name().equals("login") ? OnStoreFailure.DENY : OnStoreFailure.ALLOW);
+	private final ManualClock clock = new ManualClock("2026-01-01T00:00:00Z");
+
+	private final OutageRateLimiter limiter = new OutageRateLimiter(this.store,
+			(policy) -> policy.name().equals("login") ? OnStoreFailure.DENY : OnStoreFailure.ALLOW, this.clock);
 
 	@BeforeEach
 	void listen() {
@@ -97,6 +102,22 @@ class OutageRateLimiterTests {
 		assertThat(this.log.list).extracting(ILoggingEvent::getLevel).containsExactly(Level.WARN);
 		this.store.full = false;
 		assertThat(this.limiter.tryAcquire(request).source()).isEqualTo(Decision.Source.STORE);
+	}
+
+	@Test
+	void storeFailsSinceItsFirstFailureUntilItAllowsRequest() {
+		assertThat(this.limiter.failingSince()).isEmpty();
+		this.store.full = true;
+		this.limiter.tryAcquire(NEW);
+		this.clock.advance(Duration.ofMinutes(1));
+		this.limiter.tryAcquire(NEW);
+		this.limiter.tryAcquire(USED_UP);
+		assertThat(this.limiter.failingSince()).contains(Instant.parse("2026-01-01T00:00:00Z"));
+		this.store.full = false;
+		this.limiter.tryAcquire(USED_UP);
+		assertThat(this.limiter.failingSince()).isPresent();
+		this.limiter.tryAcquire(NEW);
+		assertThat(this.limiter.failingSince()).isEmpty();
 	}
 
 	/** Answers as a Redis does that has no memory left. */

@@ -75,10 +75,10 @@ class LocalRedisIT {
 		}
 	}
 
-	private static ConfigurableApplicationContext start(String... arguments) {
+	private static ConfigurableApplicationContext start(String argument) {
 		return new SpringApplicationBuilder(SampleApplication.class)
 			.properties("server.port=0", "spring.main.banner-mode=off")
-			.run(arguments);
+			.run(argument, "--management.server.port=0");
 	}
 
 }

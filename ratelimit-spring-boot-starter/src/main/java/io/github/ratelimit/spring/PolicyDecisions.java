@@ -1,7 +1,9 @@
 package io.github.ratelimit.spring;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 import io.github.ratelimit.Decision;
@@ -32,7 +34,7 @@ public final class PolicyDecisions {
 
 	private static final Decision NOTHING_TO_DENY = new Decision(true, List.of());
 
-	private final RateLimiter limiter;
+	private final OutageRateLimiter limiter;
 
 	private final List<DecisionListener> listeners;
 
@@ -108,6 +110,15 @@ public final class PolicyDecisions {
 	 */
 	public void requireSupported(Policy policy) {
 		this.limiter.requireSupported(policy);
+	}
+
+	/**
+	 * Returns since when the store fails, as far as decisions have shown.
+	 * @return the time of the first failure after which the store has allowed no request;
+	 * empty if limits are enforced
+	 */
+	public Optional<Instant> failingSince() {
+		return this.limiter.failingSince();
 	}
 
 	private static boolean isShadow(PolicyCharge charge) {

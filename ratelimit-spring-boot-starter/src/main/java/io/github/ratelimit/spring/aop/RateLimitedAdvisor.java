@@ -2,9 +2,11 @@ package io.github.ratelimit.spring.aop;
 
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Supplier;
 
 import io.github.ratelimit.Decision;
+import io.github.ratelimit.spring.AnnotatedPolicy;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyEnforcer;
 import io.github.ratelimit.spring.PolicyUse;
@@ -35,6 +37,8 @@ public final class RateLimitedAdvisor extends AbstractPointcutAdvisor {
 
 	private final transient Advice advice;
 
+	private final transient RateLimitedOperations operations;
+
 	/**
 	 * Creates an advisor. The suppliers are asked only when the first annotation is met,
 	 * because an advisor is created before other beans.
@@ -42,10 +46,19 @@ public final class RateLimitedAdvisor extends AbstractPointcutAdvisor {
 	 * @param enforcer supplies what enforces them
 	 */
 	public RateLimitedAdvisor(Supplier<ConfiguredPolicies> policies, Supplier<PolicyEnforcer> enforcer) {
-		RateLimitedOperations operations = new RateLimitedOperations(policies, enforcer);
-		this.pointcut = new RateLimitedPointcut(operations);
-		this.advice = new RateLimitedInterceptor(operations, enforcer);
+		this.operations = new RateLimitedOperations(policies, enforcer);
+		this.pointcut = new RateLimitedPointcut(this.operations);
+		this.advice = new RateLimitedInterceptor(this.operations, enforcer);
 		setOrder(ORDER);
+	}
+
+	/**
+	 * Returns the methods and types with {@code @RateLimited} that were met so far: those
+	 * of all beans that have been created.
+	 * @return the methods and types with their policies, in no order
+	 */
+	public Set<AnnotatedPolicy> annotatedPolicies() {
+		return this.operations.annotatedPolicies();
 	}
 
 	@Override

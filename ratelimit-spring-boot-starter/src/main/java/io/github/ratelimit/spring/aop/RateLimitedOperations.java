@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
@@ -14,6 +15,7 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.Algorithms;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.spring.AnnotatedPolicy;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.InvalidRateLimitedException;
@@ -44,9 +46,16 @@ final class RateLimitedOperations {
 	/** Where each policy that is written in place stands. */
 	private final Map<String, String> places = new ConcurrentHashMap<>();
 
+	private final Set<AnnotatedPolicy> annotatedPolicies = ConcurrentHashMap.newKeySet();
+
 	RateLimitedOperations(Supplier<ConfiguredPolicies> policies, Supplier<PolicyEnforcer> enforcer) {
 		this.policies = policies;
 		this.enforcer = enforcer;
+	}
+
+	/** Returns what was read so far. */
+	Set<AnnotatedPolicy> annotatedPolicies() {
+		return Set.copyOf(this.annotatedPolicies);
 	}
 
 	/**
@@ -120,6 +129,7 @@ final class RateLimitedOperations {
 			policy.identifiers().forEach(this.enforcer.get()::requireKnown);
 			this.enforcer.get().requireSupported(policy.policy());
 			policy.requirePossible(annotation.cost());
+			this.annotatedPolicies.add(new AnnotatedPolicy(place, policy));
 			return new RateLimitedOperation(policy, annotation.cost());
 		}
 		catch (IllegalArgumentException ex) {

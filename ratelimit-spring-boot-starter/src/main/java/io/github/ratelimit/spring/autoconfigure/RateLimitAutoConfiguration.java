@@ -9,6 +9,7 @@ import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.DecisionListener;
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.PolicyEnforcer;
+import io.github.ratelimit.spring.RateLimiterDecorator;
 import io.github.ratelimit.spring.aop.RateLimitedAdvisor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -54,9 +55,13 @@ public final class RateLimitAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	PolicyDecisions rateLimitDecisions(RateLimiter limiter, ConfiguredPolicies policies,
-			ObjectProvider<DecisionListener> listeners) {
-		return new PolicyDecisions(limiter, policies, listeners.orderedStream().toList());
+	PolicyDecisions rateLimitDecisions(RateLimiter limiter, ObjectProvider<RateLimiterDecorator> decorators,
+			ConfiguredPolicies policies, ObjectProvider<DecisionListener> listeners) {
+		RateLimiter decorated = limiter;
+		for (RateLimiterDecorator decorator : decorators.orderedStream().toList()) {
+			decorated = decorator.decorate(decorated);
+		}
+		return new PolicyDecisions(decorated, policies, listeners.orderedStream().toList());
 	}
 
 	/**

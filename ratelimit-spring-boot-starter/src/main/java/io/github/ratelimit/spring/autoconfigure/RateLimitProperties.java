@@ -36,6 +36,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * header:X-Api-Key:secret
  * @param deny clients whose requests are all denied, such as ip:203.0.113.0/24,
  * user:admin or header:X-Api-Key:secret
+ * @param health what the health contributor says
  * @since 0.1
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
@@ -43,7 +44,7 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 		@DefaultValue("ip") List<String> defaultIdentifiers, @DefaultValue Map<String, PolicyProperties> policies,
 		@NestedConfigurationProperty @DefaultValue RedisProperties redis, @DefaultValue Headers headers,
 		@DefaultValue Map<String, String> identifiers, @DefaultValue Ip ip, @DefaultValue List<String> allow,
-		@DefaultValue List<String> deny) {
+		@DefaultValue List<String> deny, @DefaultValue Health health) {
 
 	/**
 	 * A set of limits that are enforced together.
@@ -112,6 +113,15 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 */
 	public record Headers(@DefaultValue( {
 			"draft", "x-rate-limit" }) List<String> styles){
+
+	}
+
+	/**
+	 * Health.
+	 *
+	 * @param downWhenFailing whether the application is DOWN while the store fails
+	 */
+	public record Health(@DefaultValue("false") boolean downWhenFailing) {
 
 	}
 

@@ -23,6 +23,7 @@ import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
 
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
@@ -50,7 +51,8 @@ final class TestApplication implements AutoCloseable {
 		}
 		RateLimiter redis = RedisRateLimiter.of(TestRedis.client(), TestRedis.newKeyPrefix()).withClock(this.clock);
 		this.context = new SpringApplicationBuilder(configuration)
-			.properties("server.port=0", "spring.main.banner-mode=off")
+			.properties("server.port=0", "spring.main.banner-mode=off",
+					"spring.autoconfigure.exclude=" + ManagementWebSecurityAutoConfiguration.class.getName())
 			.initializers((context) -> {
 				context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("test", map));
 				if (!ownLimiter) {

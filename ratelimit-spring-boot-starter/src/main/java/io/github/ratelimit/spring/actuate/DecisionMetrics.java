@@ -1,0 +1,99 @@
+package io.github.ratelimit.spring.actuate;
+
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.spring.DecisionListener;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.Mode;
+import io.github.ratelimit.spring.Outcome;
+import io.github.ratelimit.spring.PolicyDecision;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Counts and times decisions by policy, outcome and source. There are as many meters as
+ * configuration has policies, however many identifiers there are.
+ * <p>
+ * Safe for use by several threads.
+ *
+ * @since 0.1
+ */
+public final class DecisionMetrics implements DecisionListener {
+
+	/**
+	 * Name of the timer of decisions.
+	 */
+	public static final String NAME = "ratelimit.decisions";
+
+	private static final int OUTCOMES = Outcome.values().length;
+
+	private static final int SOURCES = Decision.Source.values().length;
+
+	private final MeterRegistry registry;
+
+	/** The timers of each policy, so that a decision only looks them up. */
+	private final Map<String, AtomicReferenceArray<@Nullable Timer>> timers = new ConcurrentHashMap<>();
+
+	/**
+	 * Creates metrics.
+	 * @param registry where they are kept
+	 */
+	public DecisionMetrics(MeterRegistry registry) {
+		this.registry = registry;
+	}
+
+	/**
+	 * Makes the timers of a policy before its first decision, for each outcome that it
+	 * can have, because an increase from nothing is none for an alert.
+	 * @param policy the policy
+	 */
+	public void register(IdentifiedPolicy policy) {
+		boolean shadow = policy.enforcement().mode() == Mode.SHADOW;
+		for (Outcome outcome : Outcome.values()) {
+			boolean possible = switch (outcome) {
+				case ALLOWED, STORE_FAILED_ALLOWED -> true;
+				case DENIED, DENIED_BY_OTHER, BLOCKED, STORE_FAILED_DENIED -> !shadow;
+				case SHADOW_DENIED -> shadow;
+			};
+			if (possible) {
+				boolean failed = outcome == Outcome.STORE_FAILED_ALLOWED || outcome == Outcome.STORE_FAILED_DENIED;
+				timer(policy.policy().name(), outcome, failed ? Decision.Source.NONE : Decision.Source.STORE);
+			}
+		}
+	}
+
+	@Override
+	public void decided(PolicyDecision decision) {
+		timer(decision.charge().policy().policy().name(), decision.outcome(), decision.source())
+			.record(decision.time());
+	}
+
+	private Timer timer(String policy, Outcome outcome, Decision.Source source) {
+		AtomicReferenceArray<@Nullable Timer> ofPolicy = this.timers.get(policy);
+		if (ofPolicy == null) {
+			ofPolicy = this.timers.computeIfAbsent(policy, (name) -> new AtomicReferenceArray<>(OUTCOMES * SOURCES));
+		}
+		int index = outcome.ordinal() * SOURCES + source.ordinal();
+		Timer timer = ofPolicy.get(index);
+		if (timer == null) {
+			timer = Timer.builder(NAME)
+				.description("Decisions for each of their policies, and the time they took")
+				.tag("policy", policy)
+				.tag("outcome", text(outcome))
+				.tag("source", text(source))
+				.register(this.registry);
+			ofPolicy.set(index, timer);
+		}
+		return timer;
+	}
+
+	private static String text(Enum<?> value) {
+		return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+	}
+
+}

@@ -1,0 +1,122 @@
+package io.github.ratelimit.spring.actuate;
+
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.spring.AnnotatedPolicy;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The policies of the configuration, and those of the annotations that were met so far.
+ */
+final class KnownPolicies {
+
+	/** What every policy may count by, when a request has none of its identifiers. */
+	private static final List<String> FALLBACKS = List.of("ip", Identifier.GLOBAL.type());
+
+	private final ConfiguredPolicies configured;
+
+	private final Supplier<? extends Collection<AnnotatedPolicy>> annotated;
+
+	KnownPolicies(ConfiguredPolicies configured, Supplier<? extends Collection<AnnotatedPolicy>> annotated) {
+		this.configured = configured;
+		this.annotated = annotated;
+	}
+
+	/** Returns all policies by name. */
+	Map<String, IdentifiedPolicy> all() {
+		Map<String, IdentifiedPolicy> all = new TreeMap<>(this.configured.policies());
+		this.annotated.get()
+			.forEach((annotated) -> all.putIfAbsent(annotated.policy().policy().name(), annotated.policy()));
+		return all;
+	}
+
+	/** Returns the annotations, by the name of the policy and the place. */
+	List<AnnotatedPolicy> annotated() {
+		return this.annotated.get()
+			.stream()
+			.sorted(Comparator.comparing((AnnotatedPolicy annotated) -> annotated.policy().policy().name())
+				.thenComparing(AnnotatedPolicy::place))
+			.toList();
+	}
+
+	/**
+	 * Returns the policies that count an identifier.
+	 * @param name the name of the only policy to return, or {@code null}
+	 * @throws IllegalArgumentException if there is no such policy
+	 */
+	List<IdentifiedPolicy> counting(Identifier identifier, @Nullable String name) {
+		if (name == null) {
+			List<IdentifiedPolicy> policies = all().values()
+				.stream()
+				.filter((policy) -> types(policy.policy().name()).anyMatch(identifier.type()::equals))
+				.toList();
+			if (policies.isEmpty()) {
+				throw new IllegalArgumentException(
+						"Invalid identifier (%s): no policy counts by %s.".formatted(identifier, identifier.type()));
+			}
+			return policies;
+		}
+		IdentifiedPolicy policy = require(name);
+		if (!FALLBACKS.contains(identifier.type()) && types(name).noneMatch(identifier.type()::equals)) {
+			throw new IllegalArgumentException("Invalid identifier (%s): the policy '%s' counts by %s."
+				.formatted(identifier, name, String.join(", ", types(name).distinct().sorted().toList())));
+		}
+		return List.of(policy);
+	}
+
+	/**
+	 * Returns the policy of a name.
+	 * @throws IllegalArgumentException if there is none
+	 */
+	IdentifiedPolicy require(String name) {
+		Map<String, IdentifiedPolicy> all = all();
+		IdentifiedPolicy policy = all.get(name);
+		if (policy == null) {
+			throw new IllegalArgumentException("Invalid policy (%s): must be one of %s.".formatted(name, all.keySet()));
+		}
+		return policy;
+	}
+
+	/**
+	 * Reads an identifier from its text form, {@code type:value}. The types that policies
+	 * count by are known, so that both may hold colons.
+	 * @throws IllegalArgumentException if nothing is counted by identifiers of that type
+	 */
+	Identifier parse(String text) {
+		if (text.equals(Identifier.GLOBAL.type())) {
+			return Identifier.GLOBAL;
+		}
+		List<String> types = Stream.of(FALLBACKS.stream(), all().keySet().stream().flatMap(this::types))
+			.flatMap((stream) -> stream)
+			.distinct()
+			.sorted()
+			.toList();
+		String type = types.stream()
+			.filter((each) -> text.startsWith(each + ":"))
+			.max(Comparator.comparingInt(String::length))
+			.orElseThrow(() -> new IllegalArgumentException(
+					"Invalid identifier (%s): must be global or type:value, where the type is one of %s."
+						.formatted(text, types)));
+		return Identifier.of(type, text.substring(type.length() + 1));
+	}
+
+	private Stream<String> types(String policy) {
+		return Stream
+			.concat(this.configured.find(policy).stream(),
+					this.annotated.get()
+						.stream()
+						.map(AnnotatedPolicy::policy)
+						.filter((annotated) -> annotated.policy().name().equals(policy)))
+			.flatMap((identified) -> identified.identifiers().stream());
+	}
+
+}

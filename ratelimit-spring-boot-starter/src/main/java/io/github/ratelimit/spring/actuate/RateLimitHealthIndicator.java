@@ -1,0 +1,104 @@
+package io.github.ratelimit.spring.actuate;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Predicate;
+
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.outage.OnStoreFailure;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.Enforcement;
+import io.github.ratelimit.spring.Mode;
+import io.github.ratelimit.spring.PolicyDecisions;
+
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+
+/**
+ * Tells whether limits are enforced. The store is only read, by one call, which takes no
+ * longer than any decision.
+ * <p>
+ * While the store fails the status is {@code UNKNOWN}, which leaves the whole application
+ * {@code UP}, because to take all instances out of service is worse than to have no
+ * limits.
+ * <p>
+ * Safe for use by several threads.
+ *
+ * @since 0.1
+ */
+public final class RateLimitHealthIndicator implements HealthIndicator {
+
+	/** A policy that every store can hold, and that nothing is ever counted by. */
+	private static final RateLimitRequest QUESTION = RateLimitRequest
+		.of(Policy.of("health", new FixedWindow(), Limit.parse("1/s")), Identifier.GLOBAL);
+
+	private final RateLimiter store;
+
+	private final PolicyDecisions decisions;
+
+	private final ConfiguredPolicies policies;
+
+	private final Status whenFailing;
+
+	/**
+	 * Creates an indicator.
+	 * @param store the store
+	 * @param decisions what asks it for decisions
+	 * @param policies the policies to tell of
+	 * @param downWhenFailing whether the status is {@code DOWN} while the store fails
+	 */
+	public RateLimitHealthIndicator(RateLimiter store, PolicyDecisions decisions, ConfiguredPolicies policies,
+			boolean downWhenFailing) {
+		this.store = store;
+		this.decisions = decisions;
+		this.policies = policies;
+		this.whenFailing = downWhenFailing ? Status.DOWN : Status.UNKNOWN;
+	}
+
+	@Override
+	public Health health() {
+		Health.Builder health = Health.up().withDetail("store", "reachable");
+		boolean reachable = true;
+		try {
+			this.store.peek(QUESTION);
+		}
+		catch (StoreException ex) {
+			reachable = false;
+			health.withDetail("store", "unreachable").withException(ex);
+		}
+		Optional<Instant> failingSince = this.decisions.failingSince();
+		if (reachable && failingSince.isEmpty()) {
+			return health.withDetail("limits", "enforced").build();
+		}
+		health.status(this.whenFailing)
+			.withDetail("limits", reachable ? "not enforced at the last request" : "not enforced");
+		failingSince.ifPresent((since) -> health.withDetail("since", since));
+		return health.withDetail("allowed", names((enforcement) -> !denies(enforcement)))
+			.withDetail("denied", names(RateLimitHealthIndicator::denies))
+			.build();
+	}
+
+	private static boolean denies(Enforcement enforcement) {
+		return enforcement.mode() == Mode.ENFORCE && enforcement.onStoreFailure() == OnStoreFailure.DENY;
+	}
+
+	private List<String> names(Predicate<Enforcement> condition) {
+		return this.policies.policies()
+			.entrySet()
+			.stream()
+			.filter((policy) -> condition.test(policy.getValue().enforcement()))
+			.map(Map.Entry::getKey)
+			.sorted()
+			.toList();
+	}
+
+}

@@ -1,0 +1,219 @@
+package io.github.ratelimit.spring.actuate;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+import io.github.ratelimit.BlockList;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.LogEntry;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.RequestHistory;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.WindowCount;
+import io.github.ratelimit.spring.AnnotatedPolicy;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.actuate.CountsDescriptor.BlockDescriptor;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.boot.convert.DurationStyle;
+
+/**
+ * Shows the policies, how they stand for an identifier, and the blocks; resets counts,
+ * blocks and unblocks where {@code management.endpoint.ratelimits.access} is
+ * {@code unrestricted}.
+ * <p>
+ * What is asked wrongly is answered with 400, and everything with 503 while the store
+ * fails. Safe for use by several threads.
+ *
+ * @since 0.1
+ */
+@WebEndpoint(id = "ratelimits", defaultAccess = Access.READ_ONLY)
+public final class RateLimitsEndpoint {
+
+	/** Requests of a log that are shown at most. */
+	private static final int MAX_REQUESTS = 100;
+
+	private static final String COUNTS = "counts";
+
+	private static final String BLOCKS = "blocks";
+
+	private final RateLimiter limiter;
+
+	private final KnownPolicies policies;
+
+	private final @Nullable BlockList blocks;
+
+	private final @Nullable RequestHistory history;
+
+	/**
+	 * Creates an endpoint.
+	 * @param limiter the store
+	 * @param configured the policies of the configuration
+	 * @param annotated supplies the policies of annotations
+	 * @param blocks the blocks; {@code null} if the store has none
+	 * @param history what the store remembers; {@code null} if it remembers nothing
+	 */
+	public RateLimitsEndpoint(RateLimiter limiter, ConfiguredPolicies configured,
+			Supplier<? extends Collection<AnnotatedPolicy>> annotated, @Nullable BlockList blocks,
+			@Nullable RequestHistory history) {
+		this.limiter = limiter;
+		this.policies = new KnownPolicies(configured, annotated);
+		this.blocks = blocks;
+		this.history = history;
+	}
+
+	/**
+	 * Returns all policies, and the methods that they limit.
+	 * @return the policies
+	 */
+	@ReadOperation
+	public Object policies() {
+		return RateLimitsDescriptor.of(this.policies);
+	}
+
+	/**
+	 * Returns how an identifier stands, or all blocks.
+	 * @param part {@code counts} or {@code blocks}
+	 * @param identifier of {@code counts}, such as {@code ip:203.0.113.7}
+	 * @param policy name of the only policy to look at, for {@code counts}
+	 * @return 200, 400, 404 or 503 with a body
+	 */
+	@ReadOperation
+	public WebEndpointResponse<Object> read(@Selector String part, @Nullable String identifier,
+			@Nullable String policy) {
+		return answer(part, () -> part.equals(COUNTS) ? ok(Map.of(COUNTS, counts(identifier, policy)))
+				: ok(Map.of(BLOCKS, blocks().blocks().stream().map(BlockDescriptor::of).toList())));
+	}
+
+	/**
+	 * Blocks an identifier.
+	 * @param part {@code blocks}
+	 * @param identifier who is blocked
+	 * @param policy name of the policy to block the identifier in; none for all
+	 * @param time for how long, with a unit, such as {@code 1h}
+	 * @param reason why, for people; none for an empty one
+	 * @return 200, 400, 404 or 503 with a body
+	 */
+	@WriteOperation
+	public WebEndpointResponse<Object> write(@Selector String part, @Nullable String identifier,
+			@Nullable String policy, @Nullable String time, @Nullable String reason) {
+		return answer(part, () -> {
+			if (!part.equals(BLOCKS)) {
+				return error(WebEndpointResponse.STATUS_NOT_FOUND, "Nothing can be written to '" + part + "'.");
+			}
+			return ok(BlockDescriptor
+				.of(blocks().block(identifier(identifier), known(policy), time(time), (reason != null) ? reason : "")));
+		});
+	}
+
+	/**
+	 * Resets the counts of an identifier, or ends a block.
+	 * @param part {@code counts} or {@code blocks}
+	 * @param identifier the identifier
+	 * @param policy name of the only policy whose count to reset, or of the block
+	 * @return 200, 400, 404 or 503 with a body
+	 */
+	@DeleteOperation
+	public WebEndpointResponse<Object> delete(@Selector String part, @Nullable String identifier,
+			@Nullable String policy) {
+		return answer(part, () -> {
+			Identifier who = identifier(identifier);
+			if (part.equals(BLOCKS)) {
+				return blocks().unblock(who, known(policy)) ? ok(Map.of("unblocked", who.toString()))
+						: error(WebEndpointResponse.STATUS_NOT_FOUND, "There is no such block.");
+			}
+			List<Policy> counting = this.policies.counting(who, policy).stream().map(IdentifiedPolicy::policy).toList();
+			counting.forEach((each) -> this.limiter.reset(each, who));
+			return ok(Map.of("reset", counting.stream().map(Policy::name).toList()));
+		});
+	}
+
+	private List<CountsDescriptor> counts(@Nullable String identifier, @Nullable String policy) {
+		Identifier who = identifier(identifier);
+		return this.policies.counting(who, policy).stream().map((each) -> counts(who, each.policy())).toList();
+	}
+
+	private CountsDescriptor counts(Identifier identifier, Policy policy) {
+		Decision decision = this.limiter.peek(RateLimitRequest.of(policy, identifier));
+		List<LogEntry> requests = null;
+		List<WindowCount> windows = null;
+		if (this.history != null && policy.algorithm().keepsEntries()) {
+			requests = this.history.entries(policy, identifier).stream().limit(MAX_REQUESTS).toList();
+		}
+		if (this.history != null && policy.algorithm().keepsWindows()) {
+			windows = this.history.series(policy, identifier);
+		}
+		return CountsDescriptor.of(policy.name(), identifier.toString(), decision, requests, windows);
+	}
+
+	private Identifier identifier(@Nullable String text) {
+		if (text == null) {
+			throw new IllegalArgumentException("Invalid identifier: must be given, such as ip:203.0.113.7.");
+		}
+		return this.policies.parse(text);
+	}
+
+	private @Nullable String known(@Nullable String policy) {
+		return (policy != null) ? this.policies.require(policy).policy().name() : null;
+	}
+
+	private BlockList blocks() {
+		if (this.blocks == null) {
+			throw new IllegalArgumentException("The store knows no blocks.");
+		}
+		return this.blocks;
+	}
+
+	/** Reads a time. A number alone could be anything, so it needs its unit. */
+	private static Duration time(@Nullable String text) {
+		try {
+			if (text != null && !text.isEmpty() && !Character.isDigit(text.charAt(text.length() - 1))) {
+				return DurationStyle.detectAndParse(text);
+			}
+		}
+		catch (IllegalArgumentException | ArithmeticException ex) {
+			// As any other text that is no time.
+		}
+		throw new IllegalArgumentException(
+				"Invalid time (%s): must be a number with its unit, such as 30s, 15m, 1h or 7d.".formatted(text));
+	}
+
+	private static WebEndpointResponse<Object> answer(String part, Supplier<WebEndpointResponse<Object>> operation) {
+		if (!part.equals(COUNTS) && !part.equals(BLOCKS)) {
+			return error(WebEndpointResponse.STATUS_NOT_FOUND,
+					"There is no '%s', only %s and %s.".formatted(part, COUNTS, BLOCKS));
+		}
+		try {
+			return operation.get();
+		}
+		catch (IllegalArgumentException ex) {
+			return error(WebEndpointResponse.STATUS_BAD_REQUEST, String.valueOf(ex.getMessage()));
+		}
+		catch (StoreException ex) {
+			return error(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE, String.valueOf(ex.getMessage()));
+		}
+	}
+
+	private static WebEndpointResponse<Object> ok(Object body) {
+		return new WebEndpointResponse<>(body);
+	}
+
+	private static WebEndpointResponse<Object> error(int status, String message) {
+		return new WebEndpointResponse<>(Map.of("error", message), status);
+	}
+
+}

@@ -1,0 +1,7 @@
+/**
+ * Shows what the limiter does: metrics, observations, health, and an actuator endpoint.
+ */
+@NullMarked
+package io.github.ratelimit.spring.actuate;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,41 @@
+package io.github.ratelimit.spring.autoconfigure;
+
+import io.github.ratelimit.BlockList;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.RequestHistory;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.PolicyDecisions;
+import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;
+import io.github.ratelimit.spring.aop.RateLimitedAdvisor;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+/**
+ * Auto-configuration of the actuator endpoint {@code ratelimits}.
+ *
+ * @since 0.1
+ */
+@AutoConfiguration(after = RateLimitAutoConfiguration.class)
+@ConditionalOnClass({ WebEndpoint.class, ConditionalOnAvailableEndpoint.class })
+@ConditionalOnBean(PolicyDecisions.class)
+@ConditionalOnAvailableEndpoint(RateLimitsEndpoint.class)
+public final class RateLimitEndpointAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	RateLimitsEndpoint rateLimitsEndpoint(RateLimiter limiter, ConfiguredPolicies policies,
+			ObjectProvider<RateLimitedAdvisor> advisor, ObjectProvider<BlockList> blocks,
+			ObjectProvider<RequestHistory> history) {
+		return new RateLimitsEndpoint(limiter, policies,
+				() -> advisor.stream().flatMap((each) -> each.annotatedPolicies().stream()).toList(),
+				blocks.getIfAvailable(), history.getIfAvailable());
+	}
+
+}

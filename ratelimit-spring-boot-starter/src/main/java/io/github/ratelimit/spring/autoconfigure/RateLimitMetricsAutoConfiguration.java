@@ -1,0 +1,61 @@
+package io.github.ratelimit.spring.autoconfigure;
+
+import io.github.ratelimit.spring.AnnotatedPolicy;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.PolicyDecisions;
+import io.github.ratelimit.spring.actuate.DecisionMetrics;
+import io.github.ratelimit.spring.actuate.StoreErrorMetrics;
+import io.github.ratelimit.spring.aop.RateLimitedAdvisor;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+/**
+ * Auto-configuration of metrics.
+ *
+ * @since 0.1
+ */
+@AutoConfiguration(after = RateLimitAutoConfiguration.class, afterName = {
+		"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
+		"org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration" })
+@ConditionalOnClass(MeterRegistry.class)
+@ConditionalOnBean({ MeterRegistry.class, PolicyDecisions.class })
+public final class RateLimitMetricsAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	DecisionMetrics rateLimitDecisionMetrics(MeterRegistry registry) {
+		return new DecisionMetrics(registry);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	StoreErrorMetrics rateLimitStoreErrorMetrics(MeterRegistry registry) {
+		return new StoreErrorMetrics(registry);
+	}
+
+	/**
+	 * Once all beans are there, because only then are the annotations of their methods
+	 * known.
+	 */
+	@Bean
+	SmartInitializingSingleton rateLimitMetersRegistration(MeterRegistry registry, DecisionMetrics metrics,
+			PolicyDecisions decisions, ConfiguredPolicies policies, ObjectProvider<RateLimitedAdvisor> advisor) {
+		return () -> {
+			Gauge.builder("ratelimit.store.failing", decisions, (state) -> state.failingSince().isPresent() ? 1 : 0)
+				.description("1 while the store fails and limits are not enforced, else 0")
+				.register(registry);
+			policies.policies().values().forEach(metrics::register);
+			advisor.forEach((
+					each) -> each.annotatedPolicies().stream().map(AnnotatedPolicy::policy).forEach(metrics::register));
+		};
+	}
+
+}

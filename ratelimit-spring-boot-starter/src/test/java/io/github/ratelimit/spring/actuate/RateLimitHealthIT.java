@@ -1,0 +1,148 @@
+package io.github.ratelimit.spring.actuate;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+
+import io.github.ratelimit.spring.actuate.ActuatorApplication.Response;
+import io.github.ratelimit.test.TestRedis;
+import io.micrometer.core.instrument.MeterRegistry;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+import redis.embedded.RedisServer;
+import tools.jackson.databind.JsonNode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What health and metrics say while Redis is there, gone, full, or hangs.
+ */
+class RateLimitHealthIT {
+
+	private static final String[] DETAILS = { "management.endpoint.health.show-details=always",
+			"management.endpoint.health.probes.enabled=true" };
+
+	/** Much longer than any answer takes, and much shorter than for ever. */
+	private static final Duration SOON = Duration.ofSeconds(10);
+
+	@Test
+	void healthFollowsTheStore() {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port);
+		try (ActuatorApplication application = start(port)) {
+			Response healthy = application.get("/actuator/health");
+			assertThat(ratelimit(healthy))
+				.hasToString("{\"details\":{\"store\":\"reachable\",\"limits\":\"enforced\"},\"status\":\"UP\"}");
+			TestRedis.stop(server);
+			assertThat(application.get("/api").status()).isEqualTo(200);
+			Response failing = application.get("/actuator/health");
+			assertThat(failing.status()).isEqualTo(200);
+			assertThat(failing.json().path("status").stringValue()).isEqualTo("UP");
+			JsonNode details = ratelimit(failing).path("details");
+			assertThat(ratelimit(failing).path("status").stringValue()).isEqualTo("UNKNOWN");
+			assertThat(details.path("store").stringValue()).isEqualTo("unreachable");
+			assertThat(details.path("limits").stringValue()).isEqualTo("not enforced");
+			assertThat(details.path("since").stringValue()).isNotEmpty();
+			assertThat(details.path("allowed")).hasToString("[\"api\",\"series\"]");
+			assertThat(details.path("denied")).hasToString("[\"login\"]");
+			assertThat(failingGauge(application)).isEqualTo(1);
+			assertThat(application.get("/actuator/health/readiness").json().path("status").stringValue())
+				.isEqualTo("UP");
+			server = TestRedis.startServer(port);
+			assertThat(ratelimit(application.get("/actuator/health")).at("/details/limits").stringValue())
+				.isEqualTo("not enforced at the last request");
+			application.get("/api");
+			assertThat(ratelimit(application.get("/actuator/health"))).hasToString(ratelimit(healthy).toString());
+			assertThat(failingGauge(application)).isZero();
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	@Test
+	void storeThatCanOnlyBeReadFails() {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port);
+		try (ActuatorApplication application = start(port);
+				UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
+			jedis.configSet("maxmemory", "1");
+			application.get("/api");
+			assertThat(ratelimit(application.get("/actuator/health")).at("/details/store").stringValue())
+				.isEqualTo("reachable");
+			assertThat(ratelimit(application.get("/actuator/health")).path("status").stringValue())
+				.isEqualTo("UNKNOWN");
+			assertThat(application.bean(MeterRegistry.class)
+				.get("ratelimit.store.errors")
+				.tag("kind", "error-reply")
+				.counter()
+				.count()).isEqualTo(1);
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	@Test
+	void healthWritesNothing() {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port);
+		try (ActuatorApplication application = start(port);
+				UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
+			for (int i = 0; i < 3; i++) {
+				assertThat(ratelimit(application.get("/actuator/health")).path("status").stringValue()).isEqualTo("UP");
+			}
+			assertThat(jedis.dbSize()).isZero();
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	@Test
+	void healthIsAnsweredSoonWhenRedisHangs() throws IOException {
+		try (ServerSocket hanging = new ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"));
+				ActuatorApplication application = start(hanging.getLocalPort())) {
+			long start = System.nanoTime();
+			assertThat(ratelimit(application.get("/actuator/health")).at("/details/store").stringValue())
+				.isEqualTo("unreachable");
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(SOON);
+		}
+	}
+
+	@Test
+	void applicationIsDownWhenThatIsConfigured() {
+		try (ActuatorApplication application = start(TestRedis.freePort(), "ratelimit.health.down-when-failing=true")) {
+			assertThat(application.get("/actuator/health").status()).isEqualTo(503);
+			assertThat(application.get("/actuator/health/readiness").status()).isEqualTo(200);
+			assertThat(application.get("/actuator/health/liveness").status()).isEqualTo(200);
+		}
+	}
+
+	@Test
+	void contributorCanBeSwitchedOff() {
+		try (ActuatorApplication application = start(TestRedis.freePort(),
+				"management.health.ratelimit.enabled=false")) {
+			assertThat(application.get("/actuator/health").json().path("components").has("ratelimit")).isFalse();
+		}
+	}
+
+	private static double failingGauge(ActuatorApplication application) {
+		return application.bean(MeterRegistry.class).get("ratelimit.store.failing").gauge().value();
+	}
+
+	private static JsonNode ratelimit(Response response) {
+		return response.json().path("components").path("ratelimit");
+	}
+
+	private static ActuatorApplication start(int port, String... properties) {
+		String[] all = new String[DETAILS.length + properties.length + 1];
+		System.arraycopy(DETAILS, 0, all, 0, DETAILS.length);
+		System.arraycopy(properties, 0, all, DETAILS.length, properties.length);
+		all[all.length - 1] = "ratelimit.redis.url=redis://127.0.0.1:" + port;
+		return ActuatorApplication.start(all);
+	}
+
+}

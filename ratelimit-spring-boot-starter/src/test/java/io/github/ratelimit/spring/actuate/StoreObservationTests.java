@@ -1,0 +1,180 @@
+package io.github.ratelimit.spring.actuate;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.test.ManualClock;
+import io.micrometer.common.KeyValue;
+import io.micrometer.common.KeyValues;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.tck.ObservationContextAssert;
+import io.micrometer.observation.tck.TestObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistryAssert;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for {@link StoreObservation}.
+ */
+class StoreObservationTests {
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private static final RateLimitRequest REQUEST = RateLimitRequest.of(policy("api"), ALICE);
+
+	private final MemoryRateLimiter store = new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z"));
+
+	private final TestObservationRegistry registry = TestObservationRegistry.create();
+
+	private final RateLimiter limiter = new StoreObservation(this.registry, null).decorate(this.store);
+
+	private final List<Observation.Context> stopped = new ArrayList<>();
+
+	@BeforeEach
+	void listen() {
+		this.registry.observationConfig().observationHandler(new ObservationHandler<>() {
+
+			@Override
+			public void onStop(Observation.Context context) {
+				StoreObservationTests.this.stopped.add(context);
+			}
+
+			@Override
+			public boolean supportsContext(Observation.Context context) {
+				return true;
+			}
+
+		});
+	}
+
+	@Test
+	void decisionIsObserved() {
+		assertThat(this.limiter.tryAcquire(REQUEST).allowed()).isTrue();
+		observed().hasLowCardinalityKeyValue("outcome", "allowed")
+			.hasLowCardinalityKeyValue("policies", "api")
+			.hasContextualNameEqualTo("ratelimit api")
+			.doesNotHaveError();
+	}
+
+	@Test
+	void outcomeIsTold() {
+		this.limiter.tryAcquire(REQUEST);
+		this.limiter.tryAcquire(REQUEST);
+		this.store.block(ALICE, null, Duration.ofMinutes(1), "test");
+		this.limiter.tryAcquire(REQUEST);
+		assertThat(keyValues("outcome")).containsExactly("allowed", "denied", "blocked");
+	}
+
+	@Test
+	void identifiersAreNotTold() {
+		this.limiter.tryAcquire(REQUEST);
+		assertThat(this.stopped).hasSize(1);
+		this.stopped.forEach((entry) -> {
+			assertThat(entry.getHighCardinalityKeyValues()).isEmpty();
+			assertThat(entry.getContextualName()).doesNotContain("alice");
+			assertThat(entry.getLowCardinalityKeyValues()).extracting(KeyValue::getValue)
+				.noneMatch((value) -> value.contains("alice"));
+		});
+	}
+
+	@Test
+	void manyPoliciesAreOnlyCounted() {
+		this.limiter.tryAcquire(request("a", "b", "c"));
+		this.limiter.tryAcquire(request("a", "b", "c", "d"));
+		assertThat(keyValues("policies")).containsExactly("a, b, c", "4 policies");
+	}
+
+	@Test
+	void failureIsToldAndPassedOn() {
+		StoreException failure = new StoreException("gone", new IllegalStateException());
+		RateLimiter failing = new StoreObservation(this.registry, null).decorate(new DelegatingRateLimiter(this.store) {
+
+			@Override
+			public Decision tryAcquire(RateLimitRequest request) {
+				throw failure;
+			}
+
+		});
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> failing.tryAcquire(REQUEST)).isSameAs(failure);
+		observed().hasLowCardinalityKeyValue("outcome", "failed").hasError(failure);
+	}
+
+	@Test
+	void nothingIsDoneWhenRegistryIsNoop() {
+		assertThat(new StoreObservation(ObservationRegistry.NOOP, null).decorate(this.store)).isSameAs(this.store);
+	}
+
+	@Test
+	void conventionCanBeReplaced() {
+		StoreObservationConvention mine = new StoreObservationConvention() {
+
+			@Override
+			public String getName() {
+				return "mine";
+			}
+
+			@Override
+			public KeyValues getLowCardinalityKeyValues(StoreObservationContext context) {
+				return KeyValues.of("limits", Integer.toString(context.getRequest().charges().size()));
+			}
+
+		};
+		new StoreObservation(this.registry, mine).decorate(this.store).tryAcquire(REQUEST);
+		TestObservationRegistryAssert.assertThat(this.registry)
+			.hasSingleObservationThat()
+			.hasNameEqualTo("mine")
+			.hasLowCardinalityKeyValue("limits", "1");
+	}
+
+	@Test
+	void observationIsChildOfThePresentOne() {
+		Observation parent = Observation.start("request", this.registry);
+		parent.scoped(() -> {
+			this.limiter.tryAcquire(REQUEST);
+		});
+		parent.stop();
+		TestObservationRegistryAssert.assertThat(this.registry)
+			.hasObservationWithNameEqualTo("ratelimit.store")
+			.that()
+			.hasParentObservationEqualTo(parent)
+			.hasBeenStopped();
+	}
+
+	private ObservationContextAssert<?> observed() {
+		return TestObservationRegistryAssert.assertThat(this.registry)
+			.hasSingleObservationThat()
+			.hasBeenStarted()
+			.hasBeenStopped()
+			.hasNameEqualTo("ratelimit.store");
+	}
+
+	private List<String> keyValues(String key) {
+		return this.stopped.stream().map((context) -> context.getLowCardinalityKeyValue(key).getValue()).toList();
+	}
+
+	private static RateLimitRequest request(String... policies) {
+		return new RateLimitRequest(Stream.of(policies).map((name) -> Charge.of(policy(name), ALICE)).toList());
+	}
+
+	private static Policy policy(String name) {
+		return Policy.of(name, new SlidingLog(), Limit.parse("1/m"));
+	}
+
+}
