@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 
 import io.github.ratelimit.Identifier;
+import io.github.ratelimit.spring.PolicyUse;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -31,10 +32,11 @@ final class RequestIdentifiers {
 	 * Finds all identifiers that a request has. If it has none of them it is counted by
 	 * its address, rather than not at all.
 	 */
-	List<Identifier> find(List<String> names, HttpServletRequest request) {
+	List<Identifier> find(PolicyUse use, HttpServletRequest request) {
+		List<String> names = use.policy().identifiers();
 		List<Identifier> identifiers = new ArrayList<>(names.size());
 		for (String name : names) {
-			Identifier identifier = resolver(name).resolve(request);
+			Identifier identifier = use.identify(name, (part) -> resolver(part).resolve(request));
 			if (identifier != null) {
 				identifiers.add(identifier);
 			}

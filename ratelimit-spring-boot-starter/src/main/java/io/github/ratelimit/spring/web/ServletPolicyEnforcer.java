@@ -53,7 +53,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	/**
 	 * Decides whether the request that the present thread serves may go on. Outside of a
-	 * request each policy is counted for everybody together.
+	 * request it has the identifiers of {@link PolicyEnforcer#withoutRequest}.
 	 * <p>
 	 * Where the path of the request has paid to the same policy and identifiers, only
 	 * what the cost is higher is paid now; nothing, if it is not.
@@ -61,7 +61,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	@Override
 	public Decision enforce(List<PolicyUse> uses) {
 		if (!(RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes)) {
-			return this.decisions.decide(uses.stream().map(PolicyEnforcer::global).toList());
+			return this.decisions.decide(uses.stream().map(PolicyEnforcer::withoutRequest).toList());
 		}
 		HttpServletRequest request = attributes.getRequest();
 		RequestStatuses statuses = RequestStatuses.of(request);
@@ -121,8 +121,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	private PolicyCharge charge(PolicyUse use, HttpServletRequest request) {
 		IdentifiedPolicy policy = use.policy();
-		return new PolicyCharge(policy,
-				new Charge(policy.policy(), this.identifiers.find(policy.identifiers(), request), use.cost()));
+		return new PolicyCharge(policy, new Charge(policy.policy(), this.identifiers.find(use, request), use.cost()));
 	}
 
 }

@@ -1,8 +1,14 @@
 package io.github.ratelimit.spring.web;
 
 import java.util.List;
+import java.util.Map;
 
 import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.PolicyUse;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -102,7 +108,9 @@ class RequestIdentifiersTests {
 	}
 
 	private List<Identifier> find(String... names) {
-		return this.identifiers.find(List.of(names), this.request);
+		return this.identifiers.find(new PolicyUse(
+				new IdentifiedPolicy(Policy.of("api", new SlidingLog(), Limit.parse("1/s")), List.of(names)), 1,
+				Map.of("#id", "7")), this.request);
 	}
 
 }
