@@ -3,6 +3,7 @@ package io.github.ratelimit;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * What is decided at once, all or nothing: one or more policies, each with the
@@ -13,7 +14,8 @@ import java.util.Set;
  * @param charges at least one charge, each of another policy
  * @param metadata text to remember the request by, which decides nothing: kept by
  * policies whose algorithm keeps metadata; may be empty, at most
- * {@link #MAX_METADATA_LENGTH} characters
+ * {@link #MAX_METADATA_LENGTH} characters ({@code char}s). An unpaired surrogate becomes
+ * U+FFFD, because not every store can hold one
  * @since 0.1
  */
 public record RateLimitRequest(List<Charge> charges, String metadata) {
@@ -28,6 +30,8 @@ public record RateLimitRequest(List<Charge> charges, String metadata) {
 	 */
 	public static final int MAX_METADATA_LENGTH = 256;
 
+	private static final Pattern UNPAIRED_SURROGATE = Pattern.compile("\\p{Cs}");
+
 	/**
 	 * Creates a request.
 	 * @throws IllegalArgumentException if there is no charge, or there are two for
@@ -39,6 +43,9 @@ public record RateLimitRequest(List<Charge> charges, String metadata) {
 		if (metadata.length() > MAX_METADATA_LENGTH) {
 			throw new IllegalArgumentException("Invalid metadata (%d characters): must be at most %d."
 				.formatted(metadata.length(), MAX_METADATA_LENGTH));
+		}
+		if (!metadata.isEmpty()) {
+			metadata = UNPAIRED_SURROGATE.matcher(metadata).replaceAll("\uFFFD");
 		}
 		if (charges.isEmpty()) {
 			throw new IllegalArgumentException("Invalid request: there must be at least one policy to check.");

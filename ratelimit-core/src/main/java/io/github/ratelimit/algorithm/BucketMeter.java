@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * State: for each limit the time at which its bucket will be empty, in microseconds and
  * parts of a microsecond, of which there are as many as the quota. So no rounding mints
- * quota or loses it.
+ * quota or loses it. Where a size of its own makes that time depend on the quota, the
+ * quota is kept as well.
  */
 final class BucketMeter implements Meter {
 
@@ -24,26 +25,36 @@ final class BucketMeter implements Meter {
 
 	private final long[] sizes;
 
+	private final boolean keepsQuota;
+
 	private final long[] empty;
 
 	private final long[] part;
 
 	private boolean corrected;
 
-	BucketMeter(List<Limit> limits, @Nullable MeterState stored, long now, ToLongFunction<Limit> size) {
+	BucketMeter(List<Limit> limits, @Nullable MeterState stored, long now, ToLongFunction<Limit> size,
+			boolean keepsQuota) {
+		int width = keepsQuota ? 3 : 2;
 		long[] state = (stored != null) ? stored.numbers() : null;
 		this.limits = limits;
 		this.now = now;
 		this.sizes = limits.stream().mapToLong(size).toArray();
+		this.keepsQuota = keepsQuota;
 		this.empty = new long[limits.size()];
 		this.part = new long[limits.size()];
 		for (int i = 0; i < limits.size(); i++) {
 			this.empty[i] = now;
 			if (state != null && quota(i) > 0) {
-				this.empty[i] = state[2 * i];
-				this.part[i] = Math.min(state[2 * i + 1], quota(i) - 1);
-				if (clamp(i)) {
-					// The clock was set back, or the bucket was larger.
+				this.empty[i] = state[width * i];
+				long quota = keepsQuota ? state[width * i + 2] : quota(i);
+				this.part[i] = Math.min(state[width * i + 1], quota - 1);
+				if (clamp(i, quota)) {
+					// The clock was set back.
+					this.corrected = true;
+				}
+				if (quota != quota(i)) {
+					convert(i, quota);
 					this.corrected = true;
 				}
 			}
@@ -52,8 +63,8 @@ final class BucketMeter implements Meter {
 
 	@Override
 	public long retryAfter(int limit, long cost) {
-		long room = draining(limit, this.sizes[limit] - cost);
-		long roomPart = drainingPart(limit, this.sizes[limit] - cost);
+		long room = draining(limit, quota(limit), this.sizes[limit] - cost);
+		long roomPart = drainingPart(limit, quota(limit), this.sizes[limit] - cost);
 		long wait = this.empty[limit] - this.now - room;
 		if (this.part[limit] > roomPart) {
 			wait++;
@@ -64,13 +75,16 @@ final class BucketMeter implements Meter {
 	@Override
 	public void add(long cost, String metadata) {
 		for (int i = 0; i < this.empty.length; i++) {
-			this.empty[i] += draining(i, cost);
-			this.part[i] += drainingPart(i, cost);
-			if (this.part[i] >= quota(i)) {
-				this.empty[i]++;
-				this.part[i] -= quota(i);
+			if (quota(i) > 0) {
+				long used = Math.min(cost, this.sizes[i]);
+				this.empty[i] += draining(i, quota(i), used);
+				this.part[i] += drainingPart(i, quota(i), used);
+				if (this.part[i] >= quota(i)) {
+					this.empty[i]++;
+					this.part[i] -= quota(i);
+				}
+				clamp(i, quota(i));
 			}
-			clamp(i);
 		}
 	}
 
@@ -79,13 +93,13 @@ final class BucketMeter implements Meter {
 		for (int i = 0; i < this.empty.length; i++) {
 			if (quota(i) > 0) {
 				long back = Math.min(cost, this.sizes[i]);
-				this.empty[i] -= draining(i, back);
-				this.part[i] -= drainingPart(i, back);
+				this.empty[i] -= draining(i, quota(i), back);
+				this.part[i] -= drainingPart(i, quota(i), back);
 				if (this.part[i] < 0) {
 					this.empty[i]--;
 					this.part[i] += quota(i);
 				}
-				clamp(i);
+				clamp(i, quota(i));
 			}
 		}
 	}
@@ -96,13 +110,9 @@ final class BucketMeter implements Meter {
 		if (quota(limit) == 0) {
 			return 0;
 		}
-		// About so many, and then exactly.
+		// So many or more, never fewer: a double is far less than one token off.
 		long remaining = size - (long) ((this.empty[limit] - this.now + (double) this.part[limit] / quota(limit))
 				/ window(limit) * quota(limit));
-		remaining = Math.max(0, Math.min(size, remaining));
-		while (remaining < size && retryAfter(limit, remaining + 1) == 0) {
-			remaining++;
-		}
 		while (remaining > 0 && retryAfter(limit, remaining) > 0) {
 			remaining--;
 		}
@@ -125,29 +135,33 @@ final class BucketMeter implements Meter {
 
 	@Override
 	public MeterState state() {
-		long[] state = new long[2 * this.empty.length];
+		int width = this.keepsQuota ? 3 : 2;
+		long[] state = new long[width * this.empty.length];
 		for (int i = 0; i < this.empty.length; i++) {
-			state[2 * i] = this.empty[i];
-			state[2 * i + 1] = this.part[i];
+			state[width * i] = this.empty[i];
+			state[width * i + 1] = this.part[i];
+			if (this.keepsQuota) {
+				state[width * i + 2] = quota(i);
+			}
 		}
 		return MeterState.of(state);
 	}
 
 	/** Time that a cost takes to drain, in whole microseconds. */
-	private long draining(int limit, long cost) {
-		long rest = cost * (window(limit) % quota(limit));
-		return cost * (window(limit) / quota(limit)) + rest / quota(limit);
+	private long draining(int limit, long quota, long cost) {
+		long rest = cost * (window(limit) % quota);
+		return cost * (window(limit) / quota) + rest / quota;
 	}
 
 	/** Parts of a microsecond that a cost takes to drain besides. */
-	private long drainingPart(int limit, long cost) {
-		return cost * (window(limit) % quota(limit)) % quota(limit);
+	private long drainingPart(int limit, long quota, long cost) {
+		return cost * (window(limit) % quota) % quota;
 	}
 
 	/** No bucket is more than full or less than empty. */
-	private boolean clamp(int limit) {
-		long full = this.now + draining(limit, this.sizes[limit]);
-		long fullPart = drainingPart(limit, this.sizes[limit]);
+	private boolean clamp(int limit, long quota) {
+		long full = this.now + draining(limit, quota, this.sizes[limit]);
+		long fullPart = drainingPart(limit, quota, this.sizes[limit]);
 		if (this.empty[limit] > full || (this.empty[limit] == full && this.part[limit] > fullPart)) {
 			this.empty[limit] = full;
 			this.part[limit] = fullPart;
@@ -158,6 +172,14 @@ final class BucketMeter implements Meter {
 			this.part[limit] = 0;
 		}
 		return false;
+	}
+
+	/** Makes of the time at another quota the time that the same cost takes at this. */
+	private void convert(int limit, long quota) {
+		long time = this.empty[limit] - this.now;
+		long rest = time % quota(limit) * quota + this.part[limit];
+		this.empty[limit] = this.now + time / quota(limit) * quota + rest / quota(limit);
+		this.part[limit] = rest % quota(limit);
 	}
 
 	private long quota(int limit) {

@@ -1,6 +1,7 @@
 package io.github.ratelimit.algorithm;
 
 import java.util.List;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
@@ -17,10 +18,10 @@ import org.jspecify.annotations.Nullable;
  * quota together are admitted. Nothing is denied too early. Exact to the microsecond,
  * whatever the rate. If the clock is set back, the burst is used up at most.
  * <p>
- * What is kept is the time at which all tokens will be there again. A changed quota takes
- * effect on the next request, and changes how many tokens come until then: with a burst,
- * after the quota was lowered fewer are missing. Reset the identifiers that this matters
- * for.
+ * A changed quota takes effect on the next request. With a burst there are as many tokens
+ * as before, and from that request on they come in at the new rate; a changed burst
+ * starts afresh. Without a burst the share of the quota that is left stays the same, as
+ * in {@link LeakyBucket}.
  * <p>
  * From "Rate Limiting: Leaky Bucket" (2018), seen from the other side.
  *
@@ -69,7 +70,7 @@ public record TokenBucket(@Nullable Long burst) implements Algorithm {
 
 	@Override
 	public String code() {
-		return "tb";
+		return (this.burst == null) ? "tb" : "tb" + this.burst;
 	}
 
 	@Override
@@ -101,12 +102,15 @@ public record TokenBucket(@Nullable Long burst) implements Algorithm {
 
 	@Override
 	public List<String> options(List<Limit> limits, long nowMicros) {
-		return limits.stream().map((limit) -> Long.toString(largestCost(limit))).toList();
+		Stream<Long> sizes = limits.stream().map(this::largestCost);
+		return Stream.concat(sizes, (this.burst != null) ? Stream.of(1L) : Stream.empty())
+			.map((number) -> Long.toString(number))
+			.toList();
 	}
 
 	@Override
 	public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
-		return new BucketMeter(limits, state, nowMicros, this::largestCost);
+		return new BucketMeter(limits, state, nowMicros, this::largestCost, this.burst != null);
 	}
 
 }

@@ -7,11 +7,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.Pipeline;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
-import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Commands that travel together, in one round trip.
@@ -55,6 +55,25 @@ final class Batch {
 
 		Session(UnifiedJedis jedis) {
 			this.pipeline = jedis.pipelined();
+			if (!(this.pipeline instanceof Pipeline)) {
+				this.pipeline.close();
+				throw new IllegalArgumentException("Invalid client (%s): its pipelines must keep to one connection."
+					.formatted(jedis.getClass().getSimpleName()));
+			}
+		}
+
+		/**
+		 * Executes all commands or none, whatever has been watched.
+		 * @throws JedisDataException if one of them failed, and not because of what is in
+		 * its Redis key
+		 */
+		void transact(Batch batch) {
+			if (this.watching) {
+				send(Command.UNWATCH);
+			}
+			if (!transactUnlessChanged(batch)) {
+				throw new JedisDataException("Redis did not execute a transaction");
+			}
 		}
 
 		/**
@@ -63,7 +82,7 @@ final class Batch {
 		 * @throws JedisDataException if one of them failed, and not because of what is in
 		 * its Redis key
 		 */
-		boolean transact(Batch batch) {
+		boolean transactUnlessChanged(Batch batch) {
 			send(Command.MULTI);
 			for (Line line : batch.lines) {
 				send(line.command(), line.arguments());
@@ -84,20 +103,31 @@ final class Batch {
 		/**
 		 * Watches Redis keys until the next transaction, which is not executed if one of
 		 * them changes or expires.
-		 * @return their values from then
+		 * @param reads commands that read them from then on
+		 * @throws JedisDataException if one of them failed, and not because of what is in
+		 * its Redis key
 		 */
-		List<@Nullable Long> watch(List<String> keys) {
+		void watch(List<String> keys, Batch reads) {
 			this.watching = true;
-			send(Command.WATCH, keys.toArray(String[]::new));
-			Response<Object> response = send(Command.MGET, keys.toArray(String[]::new));
-			this.pipeline.sync();
-			List<@Nullable Long> values = new ArrayList<>();
-			for (Object value : (List<?>) response.get()) {
-				Reply reply = new Reply();
-				reply.set(value);
-				values.add(reply.number());
+			Response<Object> watch = send(Command.WATCH, keys.toArray(String[]::new));
+			List<Response<Object>> replies = new ArrayList<>();
+			for (Line line : reads.lines) {
+				replies.add(send(line.command(), line.arguments()));
 			}
-			return values;
+			this.pipeline.sync();
+			watch.get();
+			for (int i = 0; i < replies.size(); i++) {
+				reads.lines.get(i).reply().set(replyOf(replies.get(i)));
+			}
+		}
+
+		private static @Nullable Object replyOf(Response<Object> response) {
+			try {
+				return response.get();
+			}
+			catch (JedisDataException ex) {
+				return ex;
+			}
 		}
 
 		private Response<Object> send(Command command, String... arguments) {
@@ -115,7 +145,7 @@ final class Batch {
 					send(Command.UNWATCH);
 				}
 			}
-			catch (JedisException ex) {
+			catch (RuntimeException ex) {
 				// The connection is broken, and not used again. Whoever needed an answer
 				// knows.
 				logger.debug("Redis failed to end a decision", ex);

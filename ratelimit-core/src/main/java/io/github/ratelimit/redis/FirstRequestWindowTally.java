@@ -9,7 +9,6 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.redis.Batch.Session;
 import io.github.ratelimit.redis.Returns.Return;
-import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Protocol.Command;
 
 /**
@@ -120,9 +119,16 @@ final class FirstRequestWindowTally extends Tally {
 	@Override
 	List<String> damaged() {
 		return this.counters.stream()
-			.filter((counter) -> counter.total.damaged() || counter.window.count() <= 0 || counter.used() < 0)
+			.filter((counter) -> counter.total.damaged() || counter.window.count() <= 0
+					|| isBelowNothing(counter.used()))
 			.flatMap((counter) -> Stream.of(counter.key, counter.windowKey))
 			.toList();
+	}
+
+	/** The server tells when windows begin and end. */
+	@Override
+	boolean countsByTime() {
+		return false;
 	}
 
 	@Override
@@ -137,10 +143,11 @@ final class FirstRequestWindowTally extends Tally {
 	}
 
 	@Override
-	long @Nullable [] state(int limit, long counted) {
+	Standing standing(int limit, long counted) {
 		Counter counter = this.counters.get(limit);
+		long now = this.moment.micros();
 		long left = left(counter);
-		return (left > 0) ? new long[] { this.moment.micros() + left, count(counter.used(), counted) } : null;
+		return standing(limit, now, (left > 0) ? new long[] { now + left, count(counter.used(), counted) } : null);
 	}
 
 	/** What is left of the window, in microseconds. */

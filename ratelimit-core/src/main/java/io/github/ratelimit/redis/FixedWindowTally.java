@@ -28,8 +28,9 @@ final class FixedWindowTally extends WindowTally {
 	}
 
 	@Override
-	long[] state(int limit, long counted) {
-		return new long[] { this.ends[limit], count(this.counters[limit].total(), counted) };
+	Standing standing(int limit, long counted) {
+		return standing(limit, this.moment.micros(),
+				new long[] { this.ends[limit], count(this.counters[limit].total(), counted) });
 	}
 
 }

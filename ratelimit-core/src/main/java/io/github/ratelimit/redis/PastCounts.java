@@ -24,12 +24,26 @@ final class PastCounts {
 
 	};
 
-	synchronized @Nullable Long get(String key) {
+	/** The latest time, in microseconds. */
+	private long latest = Long.MIN_VALUE;
+
+	synchronized @Nullable Long get(String key, Moment moment) {
+		forgetTheFuture(moment);
 		return this.counts.get(key);
 	}
 
-	synchronized void put(String key, long count) {
+	synchronized void put(String key, long count, Moment moment) {
+		forgetTheFuture(moment);
 		this.counts.put(key, count);
+	}
+
+	/** If the clock was set back, what was over then may still change. */
+	private void forgetTheFuture(Moment moment) {
+		if (moment.micros() + Moment.OVERTAKING_MICROS < this.latest) {
+			this.counts.clear();
+			this.latest = moment.micros();
+		}
+		this.latest = Math.max(this.latest, moment.micros());
 	}
 
 	synchronized void remove(Collection<String> keys) {

@@ -14,7 +14,6 @@ import io.github.ratelimit.StoreException;
 import io.github.ratelimit.redis.Batch.Session;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.UnifiedJedis;
-import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
@@ -25,15 +24,25 @@ import redis.clients.jedis.exceptions.JedisException;
  * <p>
  * It supports {@code fixed-window} (without windows that are kept), {@code
  * first-request-window}, {@code sliding-window-counter} and {@code sliding-window} (with
- * at most 1000 sub-windows in a window; without a precision each limit has sub-windows of
- * a sixtieth of its own window). Its counts are not those of {@link RedisRateLimiter}.
+ * at most 1000 sub-windows to read; without a precision each limit has sub-windows of a
+ * sixtieth of its own window). Its counts are not those of {@link RedisRateLimiter}.
  * <p>
- * <b>Clocks.</b> Requests are decided by the clock of this process, and windows are part
- * of the Redis key. <b>The clocks of all machines must agree to well within a window</b>:
- * two machines that take different windows for the present one grant a quota each. Redis
- * keys live a second longer than their window for that. A clock that is set back counts
- * in the windows of its time. Only {@code first-request-window} ends its windows by the
- * server's clock, to the millisecond.
+ * <b>Clocks.</b> The time of a request is what the clock of this process says when the
+ * request is sent, and windows are part of the Redis key. <b>The clocks of all machines
+ * must agree to within half a second.</b> A request that was perhaps counted more than
+ * half a second after its time is not allowed by that: it is taken back and counted anew,
+ * up to three times, and then fails. So none is overtaken by more than a second, and
+ * requests that are ahead by up to a second count as well. Redis keys live a second
+ * longer than their window. Only {@code first-request-window} does not depend on clocks:
+ * the server ends its windows, to the millisecond.
+ * <p>
+ * <b>The bound of each algorithm holds for the times of requests, in whatever order they
+ * reach Redis.</b> Of the allowed requests of any stretch as long as the window, the one
+ * that was counted last has seen all others, and found that they are within the limit
+ * together. Who looks at another clock sees windows that are shorter by as much as the
+ * clocks differ: {@code sliding-window} may admit more than the quota in a window by that
+ * clock, but not in a window less that difference. Clocks that differ by more than half a
+ * second may grant a quota each; so may one that is set back by more.
  * <p>
  * <b>Round trips.</b> All policies, identifiers and limits of a request travel together,
  * in one transaction. Plain commands count before they check, so an allowed request is
@@ -41,25 +50,28 @@ import redis.clients.jedis.exceptions.JedisException;
  * second and third where {@code first-request-window} has to make sure that its window
  * still lasts. Policies that count denied requests save that.
  * <p>
- * <b>The bound of an algorithm holds for requests that reach Redis in the order of their
- * times</b>: every allowed request has found itself and all that were counted before in
- * its windows within the limits. Requests that overtake each other at the edge of a
- * window or sub-window do not see each other, so that {@code sliding-window} above all
- * may admit more than the quota; so may a key that somebody else has damaged, while it is
- * replaced. And <b>quota is held between the trips</b> of a request that is denied:
- * another one at the same moment may be denied too early. If the process or the
- * connection dies between them, it remains held until the window ends. A denied request
- * may leave a counter of 0, and may begin a window of {@code first-request-window}.
+ * <b>Quota is held between the trips</b> of a request that is denied: another one at the
+ * same moment may be denied too early. If the process or the connection dies between
+ * them, it remains held until the window ends; so does what {@code
+ * sliding-window-counter} finds held in the window before when it remembers its count. A
+ * denied request may leave a counter of 0, and may begin a window of {@code
+ * first-request-window}.
  * <p>
- * <b>Refunds</b> read first, and give back no more than there is. Two of them at once, or
- * a refund and a reset, may take a counter below 0 for a moment; that is put right at
- * once, but a request of that moment may find too much quota. A <b>reset</b> is not
- * noticed by other processes as long as they remember the count of the window before of
- * {@code sliding-window-counter}, which they do until the present one ends. A Redis key
- * that holds something else than a count is replaced when it is to be counted in.
+ * <b>What is lost grants more.</b> A <b>reset</b> grants the quota again, and if denied
+ * requests hold some at that moment, which they give back later, as much more; but not
+ * with {@code first-request-window}. It is not noticed by other processes as long as they
+ * remember the count of the window before of {@code sliding-window-counter}, which they
+ * do until the present one ends. A Redis key that is evicted, or overwritten by somebody
+ * else, grants what it held, and for {@code first-request-window}, which has two for each
+ * limit, a quota for each of them; likewise with what is held. A Redis key that holds
+ * something else than a count is replaced when it is to be counted in.
+ * <p>
+ * <b>Refunds</b> read first, and give back no more than there is. If others count at the
+ * same moment they begin again, up to a hundred times, and then fail without an effect.
  * <p>
  * All identifiers of a request must be on the same server: a cluster is not supported
- * yet. A call that fails is not repeated: it is not known whether the cost was used.
+ * yet, and neither is a client whose pipelines use several connections, which fails every
+ * call. A call that fails is not repeated: it is not known whether the cost was used.
  *
  * @since 0.1
  */
@@ -67,6 +79,11 @@ public final class PipelineRateLimiter implements RateLimiter {
 
 	private static final List<String> ALGORITHMS = List.of("fixed-window", "first-request-window", "sliding-window",
 			"sliding-window-counter");
+
+	/** How often a request is counted at most. */
+	private static final int ATTEMPTS = 3;
+
+	private static final int REFUND_ATTEMPTS = 100;
 
 	private final UnifiedJedis jedis;
 
@@ -144,27 +161,32 @@ public final class PipelineRateLimiter implements RateLimiter {
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
-		Tallies tallies = tallies(request);
+		requireExpressible(request);
 		return call("decide a request", (session) -> {
-			if (!tallies.isCountable()) {
-				tallies.read(session);
-				return tallies.look();
-			}
-			tallies.count(session);
-			if (tallies.replaceDamaged(session)) {
+			for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+				Tallies tallies = tallies(request);
+				if (!tallies.isCountable()) {
+					tallies.read(session);
+					return tallies.look();
+				}
 				tallies.count(session);
-				if (tallies.replaceDamaged(session)) {
-					throw new JedisDataException("Somebody else writes to the Redis keys");
+				if (tallies.isLate(now())) {
+					tallies.takeBack(session);
+				}
+				else if (!tallies.replaceDamaged(session)) {
+					return tallies.settle(session);
 				}
 			}
-			return tallies.settle(session);
+			throw new JedisException(
+					"Redis is too slow to count by the time of a request, or somebody else writes to the Redis keys");
 		});
 	}
 
 	@Override
 	public Decision peek(RateLimitRequest request) {
-		Tallies tallies = tallies(request);
+		requireExpressible(request);
 		return call("decide a request", (session) -> {
+			Tallies tallies = tallies(request);
 			tallies.read(session);
 			return tallies.look();
 		});
@@ -172,18 +194,53 @@ public final class PipelineRateLimiter implements RateLimiter {
 
 	@Override
 	public void refund(RateLimitRequest request) {
-		Tallies tallies = tallies(request);
+		requireExpressible(request);
 		call("refund a request", (session) -> {
-			tallies.read(session);
-			tallies.refund(session);
-			return request;
+			for (int attempt = 0; attempt < REFUND_ATTEMPTS; attempt++) {
+				if (tallies(request).tryRefund(session)) {
+					return request;
+				}
+			}
+			throw new JedisException("Others count too often for anything to be given back");
 		});
 	}
 
 	@Override
+	public void charge(RateLimitRequest request) {
+		List<Charge> charges = request.charges().stream().map(PipelineRateLimiter::possible).toList();
+		RateLimitRequest possible = new RateLimitRequest(charges, request.metadata());
+		requireExpressible(possible);
+		if (charges.stream().allMatch((charge) -> charge.cost() == 0)) {
+			return;
+		}
+		call("charge a request", (session) -> {
+			for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+				Tallies tallies = tallies(possible);
+				tallies.count(session);
+				if (!tallies.replaceDamaged(session)) {
+					return possible;
+				}
+			}
+			throw new JedisException("Somebody else writes to the Redis keys");
+		});
+	}
+
+	/** The same charge at a cost that some limit could allow. */
+	private static Charge possible(Charge charge) {
+		Policy policy = charge.policy();
+		long largest = policy.limits()
+			.stream()
+			.mapToLong((limit) -> policy.algorithm().largestCost(limit))
+			.max()
+			.orElseThrow();
+		return charge.withCost(Math.min(charge.cost(), largest));
+	}
+
+	@Override
 	public void reset(Policy policy, Identifier identifier) {
-		Tally tally = Tallies.tally(Charge.of(policy, identifier), identifier, this.keys, now(), this.pastCounts);
+		requireExpressible(policy);
 		call("reset a count of the policy '" + policy.name() + "'", (session) -> {
+			Tally tally = Tallies.tally(Charge.of(policy, identifier), identifier, this.keys, now(), this.pastCounts);
 			Batch batch = new Batch();
 			batch.add(Command.DEL, tally.keys().toArray(String[]::new));
 			session.transact(batch);
@@ -192,6 +249,11 @@ public final class PipelineRateLimiter implements RateLimiter {
 		});
 	}
 
+	private static void requireExpressible(RateLimitRequest request) {
+		request.charges().forEach((charge) -> requireExpressible(charge.policy()));
+	}
+
+	/** To be called when there is a connection, because that may take its time. */
 	private Tallies tallies(RateLimitRequest request) {
 		return new Tallies(request, this.keys, now(), this.pastCounts);
 	}
@@ -204,7 +266,8 @@ public final class PipelineRateLimiter implements RateLimiter {
 		try (Session session = new Session(this.jedis)) {
 			return calls.apply(session);
 		}
-		catch (JedisException ex) {
+		catch (RuntimeException ex) {
+			// Not only of Jedis: a client may fail in other ways, and no request with it.
 			throw new StoreException("Redis failed to " + purpose, ex);
 		}
 	}

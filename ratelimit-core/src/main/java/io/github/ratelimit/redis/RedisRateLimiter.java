@@ -5,12 +5,12 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Block;
@@ -122,17 +122,22 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
-		return decision(request, run("acquire", request));
+		return run("acquire", request, (reply) -> decision(request, reply));
 	}
 
 	@Override
 	public Decision peek(RateLimitRequest request) {
-		return decision(request, run("peek", request));
+		return run("peek", request, (reply) -> decision(request, reply));
 	}
 
 	@Override
 	public void refund(RateLimitRequest request) {
-		run("refund", request);
+		run("refund", request, ScriptReply::hasNext);
+	}
+
+	@Override
+	public void charge(RateLimitRequest request) {
+		run("charge", request, ScriptReply::hasNext);
 	}
 
 	@Override
@@ -148,24 +153,13 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	@Override
 	public List<LogEntry> entries(Policy policy, Identifier identifier) {
 		RequestHistory.requireEntries(policy);
-		Iterator<?> reply = run("history", RateLimitRequest.of(policy, identifier)).iterator();
-		List<LogEntry> entries = new ArrayList<>();
-		while (reply.hasNext()) {
-			entries.add(new LogEntry(instant(reply.next()), (Long) reply.next(), (String) reply.next()));
-		}
-		return entries;
+		return run("history", RateLimitRequest.of(policy, identifier), RedisRateLimiter::entries);
 	}
 
 	@Override
 	public List<WindowCount> series(Policy policy, Identifier identifier) {
 		RequestHistory.requireWindows(policy);
-		Iterator<?> reply = run("history", RateLimitRequest.of(policy, identifier)).iterator();
-		List<WindowCount> series = new ArrayList<>();
-		while (reply.hasNext()) {
-			Limit limit = policy.limits().get(Math.toIntExact((Long) reply.next()));
-			series.add(new WindowCount(limit, instant(reply.next()), (Long) reply.next()));
-		}
-		return series;
+		return run("history", RateLimitRequest.of(policy, identifier), (reply) -> series(policy.limits(), reply));
 	}
 
 	@Override
@@ -186,10 +180,10 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 		return this.blocks.list(handedInTime());
 	}
 
-	private List<?> run(String operation, RateLimitRequest request) {
+	private <T> T run(String operation, RateLimitRequest request, Function<ScriptReply, T> reader) {
 		ScriptCall call = ScriptCall.of(operation, handedInTime(), request, this.keys, now());
 		try {
-			return (List<?>) script(request).run(this.jedis, call.keys(), call.arguments());
+			return reader.apply(ScriptReply.of(script(request).run(this.jedis, call.keys(), call.arguments())));
 		}
 		catch (JedisException ex) {
 			throw new StoreException("Redis failed to decide a request", ex);
@@ -205,10 +199,6 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 		return ChronoUnit.MICROS.between(Instant.EPOCH, this.clock.instant());
 	}
 
-	private static Instant instant(Object micros) {
-		return Instant.EPOCH.plus((Long) micros, ChronoUnit.MICROS);
-	}
-
 	private Script script(RateLimitRequest request) {
 		Map<String, Algorithm> algorithms = new TreeMap<>();
 		for (Charge charge : request.charges()) {
@@ -218,20 +208,36 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 				(parts) -> Script.of(algorithms.values()));
 	}
 
-	private static Decision decision(RateLimitRequest request, List<?> reply) {
-		Iterator<?> numbers = reply.iterator();
-		boolean allowed = (Long) numbers.next() == 1;
-		long blocked = (Long) numbers.next();
-		List<LimitStatus> statuses = new ArrayList<>(reply.size() / 3);
+	private static Decision decision(RateLimitRequest request, ScriptReply reply) {
+		boolean allowed = reply.yesOrNo();
+		long blocked = reply.number();
+		List<LimitStatus> statuses = new ArrayList<>();
 		for (Charge charge : request.charges()) {
 			for (Identifier identifier : charge.identifiers()) {
 				for (Limit limit : charge.policy().limits()) {
-					statuses.add(LimitStatus.ofMicros(charge.policy(), identifier, limit, (Long) numbers.next(),
-							(Long) numbers.next(), (Long) numbers.next()));
+					statuses.add(LimitStatus.ofMicros(charge.policy(), identifier, limit, reply.number(),
+							reply.number(), reply.numberOrNever()));
 				}
 			}
 		}
+		reply.end();
 		return new Decision(allowed, statuses, (blocked > 0) ? Duration.of(blocked, ChronoUnit.MICROS) : null);
+	}
+
+	private static List<LogEntry> entries(ScriptReply reply) {
+		List<LogEntry> entries = new ArrayList<>();
+		while (reply.hasNext()) {
+			entries.add(new LogEntry(reply.instant(), reply.number(), reply.text()));
+		}
+		return entries;
+	}
+
+	private static List<WindowCount> series(List<Limit> limits, ScriptReply reply) {
+		List<WindowCount> series = new ArrayList<>();
+		while (reply.hasNext()) {
+			series.add(new WindowCount(limits.get(reply.index(limits.size())), reply.instant(), reply.number()));
+		}
+		return series;
 	}
 
 }

@@ -28,7 +28,8 @@ final class Reply {
 
 	/** Whether the Redis key holds something that cannot be counted with. */
 	boolean damaged() {
-		return this.value instanceof JedisDataException ex && isDamage(ex);
+		return (this.value instanceof JedisDataException ex && isDamage(ex))
+				|| (this.value instanceof byte[] && number() == null);
 	}
 
 	/** Whether the command had an effect. */
@@ -73,7 +74,10 @@ final class Reply {
 		}
 		if (value instanceof byte[] text) {
 			try {
-				return Long.valueOf(new String(text, StandardCharsets.ISO_8859_1));
+				String written = new String(text, StandardCharsets.ISO_8859_1);
+				Long number = Long.valueOf(written);
+				// Redis counts only with what it would write itself.
+				return number.toString().equals(written) ? number : null;
 			}
 			catch (NumberFormatException ex) {
 				return null;

@@ -1,11 +1,12 @@
 package io.github.ratelimit.redis;
 
 import java.util.ArrayList;
-import java.util.Iterator;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.PrimitiveIterator;
 
 import io.github.ratelimit.redis.Batch.Session;
 import org.jspecify.annotations.Nullable;
@@ -59,6 +60,14 @@ final class Returns {
 
 	private boolean trySend(Session session) {
 		dropWindowsThatAreOver(session);
+		return sendUnlessWatchedKeysHaveChanged(session);
+	}
+
+	/**
+	 * Takes one round trip.
+	 * @return whether it was given back; if not, a watched key has changed
+	 */
+	boolean sendUnlessWatchedKeysHaveChanged(Session session) {
 		if (this.returns.isEmpty() && this.others.isEmpty()) {
 			return true;
 		}
@@ -66,12 +75,18 @@ final class Returns {
 		Map<Return, Reply> replies = new LinkedHashMap<>();
 		for (Return part : this.returns) {
 			if (part.window() == null) {
-				batch.add(Command.SET, part.key(), "0", "PX", Long.toString(part.ttlMillis()), "NX");
+				// If the counter is gone, so that what is given back leaves nothing.
+				batch.add(Command.SET, part.key(), Long.toString(part.cost()), "PX", Long.toString(part.ttlMillis()),
+						"NX");
+			}
+			else {
+				// Likewise, as when it was begun, so that it expires with its window.
+				batch.add(Command.COPY, part.window(), part.key());
 			}
 			replies.put(part, batch.add(Command.DECRBY, part.key(), Long.toString(part.cost())));
 		}
 		batch.addAll(this.others);
-		if (!session.transact(batch)) {
+		if (!session.transactUnlessChanged(batch)) {
 			return false;
 		}
 		correct(session, replies);
@@ -81,8 +96,11 @@ final class Returns {
 	private void dropWindowsThatAreOver(Session session) {
 		List<String> windows = this.returns.stream().map(Return::window).filter(Objects::nonNull).toList();
 		if (!windows.isEmpty()) {
-			Iterator<@Nullable Long> values = session.watch(windows).iterator();
-			this.returns.removeIf((part) -> part.window() != null && !Objects.equals(values.next(), part.nothing()));
+			Batch batch = new Batch();
+			Reply values = batch.add(Command.MGET, windows.toArray(String[]::new));
+			session.watch(windows, batch);
+			PrimitiveIterator.OfLong nothings = Arrays.stream(values.counts()).iterator();
+			this.returns.removeIf((part) -> part.window() != null && nothings.nextLong() != part.nothing());
 		}
 	}
 

@@ -11,7 +11,8 @@ import redis.clients.jedis.Protocol.Command;
 
 /**
  * {@code sliding-window-counter} by plain commands: for each limit a counter of the
- * present window and the one of the window before, which may be known already.
+ * present window and the one of the window before, which may be known already. Shortly
+ * before the window ends, what others have counted in the next one counts as well.
  */
 final class SlidingWindowCounterTally extends WindowTally {
 
@@ -23,6 +24,11 @@ final class SlidingWindowCounterTally extends WindowTally {
 
 	private final @Nullable Reply[] previous;
 
+	/** Counters of the windows that requests ahead of this one may be in. */
+	private final String[] nextKeys;
+
+	private final @Nullable Reply[] next;
+
 	private final @Nullable Long[] known;
 
 	SlidingWindowCounterTally(Charge charge, Identifier identifier, String key, Moment moment, PastCounts pastCounts) {
@@ -31,6 +37,8 @@ final class SlidingWindowCounterTally extends WindowTally {
 		this.counters = new Counter[limits().size()];
 		this.previousKeys = new String[limits().size()];
 		this.previous = new Reply[limits().size()];
+		this.nextKeys = new String[limits().size()];
+		this.next = new Reply[limits().size()];
 		this.known = new Long[limits().size()];
 		for (int i = 0; i < this.counters.length; i++) {
 			Limit limit = limits().get(i);
@@ -38,6 +46,7 @@ final class SlidingWindowCounterTally extends WindowTally {
 			long window = limit.windowMicros();
 			this.counters[i] = counter(limit.windowText(), start / 1000, start + 2 * window);
 			this.previousKeys[i] = part(limit.windowText(), (start - window) / 1000);
+			this.nextKeys[i] = part(limit.windowText(), (start + window) / 1000);
 		}
 	}
 
@@ -45,22 +54,54 @@ final class SlidingWindowCounterTally extends WindowTally {
 	void append(Batch batch, long cost) {
 		super.append(batch, cost);
 		for (int i = 0; i < this.previous.length; i++) {
-			this.known[i] = isSettled(i) ? this.pastCounts.get(this.previousKeys[i]) : null;
+			this.known[i] = isSettled(i) ? this.pastCounts.get(this.previousKeys[i], this.moment) : null;
 			if (this.known[i] == null) {
 				this.previous[i] = batch.add(Command.GET, this.previousKeys[i]);
+			}
+			if (this.moment.micros() + Moment.OVERTAKING_MICROS >= end(i)) {
+				this.next[i] = batch.add(Command.GET, this.nextKeys[i]);
 			}
 		}
 	}
 
+	private long end(int limit) {
+		return start(limits().get(limit)) + limits().get(limit).windowMicros();
+	}
+
 	/** Whether nobody takes the window before for the present one any more. */
 	private boolean isSettled(int limit) {
-		return this.moment.micros() - start(limits().get(limit)) >= Moment.CLOCK_DIFFERENCE_MICROS;
+		return this.moment.micros() - start(limits().get(limit)) >= Moment.OVERTAKING_MICROS;
 	}
 
 	@Override
-	long[] state(int limit, long counted) {
-		return new long[] { start(limits().get(limit)), count(previous(limit), 0),
-				count(this.counters[limit].total(), counted) };
+	Standing standing(int limit, long counted) {
+		long now = this.moment.micros();
+		long end = end(limit);
+		long start = start(limits().get(limit));
+		long previous = count(previous(limit), 0);
+		long current = count(this.counters[limit].total(), counted);
+		Reply reply = this.next[limit];
+		long next = (reply != null) ? count(reply.count(), 0) : 0;
+		if (next == 0) {
+			return standing(limit, now, new long[] { start, previous, current });
+		}
+		// As if it were made now, but it stays when the window ends.
+		Standing present = standing(limit, now, new long[] { start, previous, count(current + next, 0) });
+		Standing after = standing(limit, end, new long[] { end, current, next });
+		return new Standing() {
+
+			@Override
+			public long remaining() {
+				return present.remaining();
+			}
+
+			@Override
+			public long retryAfter(long cost) {
+				long retryAfter = present.retryAfter(cost);
+				return (retryAfter < end - now) ? retryAfter : end - now + after.retryAfter(cost);
+			}
+
+		};
 	}
 
 	private long previous(int limit) {
@@ -71,7 +112,7 @@ final class SlidingWindowCounterTally extends WindowTally {
 		Reply reply = this.previous[limit];
 		long count = (reply != null) ? reply.count() : 0;
 		if (isSettled(limit)) {
-			this.pastCounts.put(this.previousKeys[limit], count);
+			this.pastCounts.put(this.previousKeys[limit], count, this.moment);
 		}
 		return count;
 	}
@@ -80,6 +121,7 @@ final class SlidingWindowCounterTally extends WindowTally {
 	List<String> keys() {
 		List<String> keys = new ArrayList<>(super.keys());
 		keys.addAll(List.of(this.previousKeys));
+		keys.addAll(List.of(this.nextKeys));
 		return keys;
 	}
 

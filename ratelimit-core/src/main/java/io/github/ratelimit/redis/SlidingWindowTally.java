@@ -1,7 +1,6 @@
 package io.github.ratelimit.redis;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -20,6 +19,10 @@ import redis.clients.jedis.Protocol.Command;
  * precision share their counters, as do all limits if the precision is an option;
  * otherwise each limit has sub-windows of a sixtieth of its own window, because one
  * command reads all of them.
+ * <p>
+ * Of requests that share a window with each other, the one that is counted last sees all
+ * others, because sub-windows ahead of it are read as well, as far as it may have been
+ * overtaken. So no more than the quota is admitted, whatever the order.
  */
 final class SlidingWindowTally extends WindowTally {
 
@@ -34,17 +37,47 @@ final class SlidingWindowTally extends WindowTally {
 
 		private final Counter present;
 
-		/** End of the present sub-window. */
+		/** How many sub-windows are ahead of the present one. */
+		private final int ahead;
+
+		/** End of the newest sub-window, and of all of them the length. */
 		private final long end;
 
+		private final long precision;
+
 		/** Redis keys of the other sub-windows, from the newest to the oldest. */
-		private final List<String> pastKeys = new ArrayList<>();
+		private final List<String> otherKeys = new ArrayList<>();
 
-		private Reply past = new Reply();
+		private Reply others = new Reply();
 
-		private Series(Counter present, long end) {
+		private Series(Counter present, int ahead, long end, long precision) {
 			this.present = present;
+			this.ahead = ahead;
 			this.end = end;
+			this.precision = precision;
+		}
+
+		private int size() {
+			return this.otherKeys.size() + 1;
+		}
+
+		private String key(int k) {
+			return (k == this.ahead) ? this.present.key() : this.otherKeys.get((k < this.ahead) ? k : k - 1);
+		}
+
+		private long end(int k) {
+			return this.end - k * this.precision;
+		}
+
+		/** What the sub-windows hold, from the newest to the oldest. */
+		private long[] counts() {
+			long[] others = this.others.counts();
+			long[] counts = new long[size()];
+			for (int k = 0; k < others.length; k++) {
+				counts[(k < this.ahead) ? k : k + 1] = others[k];
+			}
+			counts[this.ahead] = this.present.total();
+			return counts;
 		}
 
 	}
@@ -65,10 +98,10 @@ final class SlidingWindowTally extends WindowTally {
 	 */
 	static void requireSupported(Policy policy) {
 		for (Limit limit : policy.limits()) {
-			long subWindows = limit.windowMicros() / precision(policy, limit);
+			long subWindows = (limit.windowMicros() + reach(limit.windowMicros())) / precision(policy, limit);
 			if (subWindows > MAX_SUB_WINDOWS) {
 				throw new IllegalArgumentException(
-						"Invalid precision (%dms): the window of %s would have %d sub-windows, more than the %d that can be read without scripting; set a longer precision."
+						"Invalid precision (%dms): the window of %s, and what may be ahead of it, would have %d sub-windows, more than the %d that can be read without scripting; set a longer precision."
 							.formatted(precision(policy, limit) / 1000, limit, subWindows, MAX_SUB_WINDOWS));
 			}
 		}
@@ -82,42 +115,74 @@ final class SlidingWindowTally extends WindowTally {
 		long now = this.moment.micros();
 		long end = now - now % precision + precision;
 		String name = Long.toString(precision / 1000);
-		Series series = new Series(counter(name, end / 1000, end + window), end);
-		for (long past = end - precision; past > now - window; past -= precision) {
-			series.pastKeys.add(part(name, past / 1000));
+		int ahead = (int) ((now + reach(window)) / precision - now / precision);
+		Series series = new Series(counter(name, end / 1000, end + window), ahead, end + ahead * precision, precision);
+		for (long other = series.end; other > now - window; other -= precision) {
+			if (other != end) {
+				series.otherKeys.add(part(name, other / 1000));
+			}
 		}
 		return series;
+	}
+
+	/**
+	 * How far ahead sub-windows are read: as far as requests may be ahead that were
+	 * counted before this one, but those a window ahead share no window with it.
+	 */
+	private static long reach(long window) {
+		return Math.min(Moment.OVERTAKING_MICROS, window);
 	}
 
 	@Override
 	void append(Batch batch, long cost) {
 		super.append(batch, cost);
 		for (Series each : this.series.values()) {
-			if (!each.pastKeys.isEmpty()) {
-				each.past = batch.add(Command.MGET, each.pastKeys.toArray(String[]::new));
+			if (!each.otherKeys.isEmpty()) {
+				each.others = batch.add(Command.MGET, each.otherKeys.toArray(String[]::new));
 			}
 		}
 	}
 
-	/** From the oldest sub-window that is used: when it ends, and the total up to it. */
 	@Override
-	long[] state(int limit, long counted) {
-		long precision = precision(policy(), limits().get(limit));
-		Series used = Objects.requireNonNull(this.series.get(precision));
-		long[] counts = used.past.counts();
-		long[] log = new long[2 * counts.length + 4];
-		int entries = 1;
-		long total = 0;
-		for (int k = counts.length; k >= 0; k--) {
-			long count = (k == 0) ? count(used.present.total(), counted) : count(counts[k - 1], 0);
-			if (count > 0) {
-				total += count;
-				log[2 * entries] = used.end - k * precision;
-				log[2 * entries + 1] = total;
-				entries++;
-			}
+	Standing standing(int limit, long counted) {
+		Series read = Objects.requireNonNull(this.series.get(precision(policy(), limits().get(limit))));
+		long[] counts = read.counts();
+		for (int k = 0; k < counts.length; k++) {
+			counts[k] = count(counts[k], (k == read.ahead) ? counted : 0);
 		}
-		return Arrays.copyOf(log, 2 * entries);
+		return new SubWindows(limits().get(limit), this.moment.micros(), read, counts);
+	}
+
+	/** A sub-window counts until its end has left the window. */
+	private record SubWindows(Limit limit, long now, Series series, long[] counts) implements Standing {
+
+		@Override
+		public long remaining() {
+			long used = 0;
+			for (int k = 0; k < this.counts.length && leaves(k) > 0; k++) {
+				used += this.counts[k];
+			}
+			return Math.max(0, this.limit.quota() - used);
+		}
+
+		/** Until there is room without the newest sub-window for which there is none. */
+		@Override
+		public long retryAfter(long cost) {
+			long room = this.limit.quota() - cost;
+			for (int k = 0; k < this.counts.length && leaves(k) > 0; k++) {
+				room -= this.counts[k];
+				if (room < 0) {
+					return leaves(k);
+				}
+			}
+			return 0;
+		}
+
+		/** Time until a sub-window leaves the window. */
+		private long leaves(int k) {
+			return this.series.end(k) + this.limit.windowMicros() - this.now;
+		}
+
 	}
 
 	/** A refund begins with what was used last. */
@@ -127,15 +192,14 @@ final class SlidingWindowTally extends WindowTally {
 			super.giveBack(returns, cost, true);
 			return;
 		}
-		this.series.forEach((precision, each) -> {
-			long[] counts = each.past.counts();
+		this.series.values().forEach((each) -> {
+			long[] counts = each.counts();
 			long left = cost;
-			for (int k = 0; k <= counts.length && left > 0; k++) {
-				long back = Math.min(left, (k == 0) ? each.present.total() : counts[k - 1]);
+			for (int k = 0; k < counts.length && left > 0; k++) {
+				long back = Math.min(left, counts[k]);
 				if (back > 0) {
-					String key = (k == 0) ? each.present.key() : each.pastKeys.get(k - 1);
-					long end = each.present.endMicros() - k * precision;
-					returns.add(new Return(key, back, this.moment.ttlMillisUntil(end), 0, null));
+					long end = each.present.endMicros() + (each.ahead - k) * each.precision;
+					returns.add(new Return(each.key(k), back, this.moment.ttlMillisUntil(end), 0, null));
 					left -= back;
 				}
 			}
@@ -145,7 +209,7 @@ final class SlidingWindowTally extends WindowTally {
 	@Override
 	List<String> keys() {
 		return Stream
-			.concat(super.keys().stream(), this.series.values().stream().flatMap((each) -> each.pastKeys.stream()))
+			.concat(super.keys().stream(), this.series.values().stream().flatMap((each) -> each.otherKeys.stream()))
 			.toList();
 	}
 

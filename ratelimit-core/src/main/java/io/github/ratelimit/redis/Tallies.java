@@ -1,7 +1,9 @@
 package io.github.ratelimit.redis;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -12,7 +14,6 @@ import io.github.ratelimit.redis.Batch.Session;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Protocol.Command;
-import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * One attempt to decide a request: counts, looks, and gives back what a denied request
@@ -85,18 +86,51 @@ final class Tallies {
 	 * @return whether there were any
 	 */
 	boolean replaceDamaged(Session session) {
-		List<String> damaged = this.tallies.stream()
-			.filter((tally) -> tally.charge.cost() > 0)
-			.flatMap((tally) -> tally.damaged().stream())
+		List<Tally> damaged = this.tallies.stream()
+			.filter((tally) -> tally.charge.cost() > 0 && !tally.damaged().isEmpty())
 			.toList();
 		if (damaged.isEmpty()) {
 			return false;
 		}
+		takeBack(session);
+		for (Tally tally : damaged) {
+			List<String> keys = tally.damaged();
+			while (!tryReplace(session, tally, keys)) {
+				continue;
+			}
+		}
+		return true;
+	}
+
+	/** Only what is still damaged: others may have replaced it, and counted since. */
+	private static boolean tryReplace(Session session, Tally tally, List<String> keys) {
+		Batch reads = new Batch();
+		tally.read(reads);
+		session.watch(keys, reads);
+		Set<String> damaged = new HashSet<>(tally.damaged());
+		damaged.retainAll(keys);
+		if (damaged.isEmpty()) {
+			return true;
+		}
+		Batch batch = new Batch();
+		batch.add(Command.DEL, damaged.toArray(String[]::new));
+		return session.transactUnlessChanged(batch);
+	}
+
+	/**
+	 * Whether the request would be allowed, but may have been counted so late that others
+	 * did not see it.
+	 */
+	boolean isLate(Moment now) {
+		return this.moment.isOver(now) && this.tallies.stream().anyMatch(Tally::countsByTime)
+				&& this.tallies.stream().allMatch(Tally::isAllowed);
+	}
+
+	/** Takes back all that was counted. */
+	void takeBack(Session session) {
 		Returns returns = new Returns();
 		this.tallies.forEach((tally) -> tally.giveBack(returns, tally.charge.cost(), true));
-		returns.others().add(Command.DEL, damaged.toArray(String[]::new));
 		returns.send(session);
-		return true;
 	}
 
 	/** Whether there is something to count, and every limit could ever allow it. */
@@ -131,7 +165,7 @@ final class Tallies {
 		try {
 			returns.send(session);
 		}
-		catch (JedisException ex) {
+		catch (RuntimeException ex) {
 			// The decision stands: to forget it might admit what was denied. The quota is
 			// held until the window ends.
 			logger.debug("Redis failed to take back what a denied request has counted", ex);
@@ -139,11 +173,17 @@ final class Tallies {
 		return new Decision(allowed, statuses);
 	}
 
-	/** Gives back what was read to be used, and no more than the cost. */
-	void refund(Session session) {
+	/**
+	 * Gives back what is used, and no more than the cost.
+	 * @return whether that was done; if not, others have counted at the same moment
+	 */
+	boolean tryRefund(Session session) {
+		Batch reads = new Batch();
+		this.tallies.forEach((tally) -> tally.read(reads));
+		session.watch(this.tallies.stream().flatMap((tally) -> tally.keys().stream()).toList(), reads);
 		Returns returns = new Returns();
 		this.tallies.forEach((tally) -> tally.giveBack(returns, tally.charge.cost(), false));
-		returns.send(session);
+		return returns.sendUnlessWatchedKeysHaveChanged(session);
 	}
 
 }

@@ -7,14 +7,13 @@ import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
-import io.github.ratelimit.Meter;
 import io.github.ratelimit.MeterState;
 import io.github.ratelimit.Policy;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One policy and identifier of a request, as plain commands count them. What the counts
- * amount to is the business of the algorithm's {@link Meter}, one for each limit.
+ * amount to is told by a {@link Standing} for each limit.
  */
 abstract class Tally {
 
@@ -61,8 +60,14 @@ abstract class Tally {
 	void repair(Batch batch) {
 	}
 
-	/** Redis keys that cannot be counted with, whatever they hold. */
+	/** Redis keys that hold no count, and so cannot be counted with. */
 	abstract List<String> damaged();
+
+	/**
+	 * Whether the cost counts in what the time of the request is in, so that it must be
+	 * counted soon.
+	 */
+	abstract boolean countsByTime();
 
 	/**
 	 * Adds what takes a cost out of the counts that were read.
@@ -74,16 +79,20 @@ abstract class Tally {
 	abstract List<String> keys();
 
 	/**
-	 * Returns the state that a meter of one limit has.
-	 * @param counted what of the newest count is not to be seen
+	 * Returns how a limit stands.
+	 * @param counted what of the present count is not to be seen
 	 */
-	abstract long @Nullable [] state(int limit, long counted);
+	abstract Standing standing(int limit, long counted);
+
+	/** How a limit stands by its algorithm. */
+	final Standing standing(int limit, long micros, long @Nullable [] state) {
+		return Standing
+			.of(algorithm().meter(List.of(limits().get(limit)), (state != null) ? MeterState.of(state) : null, micros));
+	}
 
 	/** How the limit stood before this request was counted, or after it. */
-	private Meter meter(int limit, boolean after) {
-		long[] numbers = state(limit, after ? 0 : this.counted);
-		return algorithm().meter(List.of(limits().get(limit)), (numbers != null) ? MeterState.of(numbers) : null,
-				this.moment.micros());
+	private Standing standing(int limit, boolean after) {
+		return standing(limit, after ? 0 : this.counted);
 	}
 
 	/** Whether every limit could ever allow the cost. */
@@ -105,7 +114,7 @@ abstract class Tally {
 		if (this.charge.cost() == 0) {
 			return 0;
 		}
-		return (this.charge.cost() <= largestCost(limit)) ? meter(limit, after).retryAfter(0, this.charge.cost())
+		return (this.charge.cost() <= largestCost(limit)) ? standing(limit, after).retryAfter(this.charge.cost())
 				: NEVER;
 	}
 
@@ -116,10 +125,10 @@ abstract class Tally {
 	 */
 	final void addStatuses(List<LimitStatus> statuses, boolean retryAfterCount, boolean counts) {
 		for (int i = 0; i < limits().size(); i++) {
-			Meter meter = meter(i, counts);
-			long remaining = meter.remaining(0);
+			Standing standing = standing(i, counts);
+			long remaining = standing.remaining();
 			// More quota has arrived when one more than what remains would be allowed.
-			long resetAfter = (remaining < largestCost(i)) ? meter.retryAfter(0, remaining + 1) : 0;
+			long resetAfter = (remaining < largestCost(i)) ? standing.retryAfter(remaining + 1) : 0;
 			statuses.add(LimitStatus.ofMicros(policy(), this.identifier, limits().get(i), remaining, resetAfter,
 					retryAfter(i, retryAfterCount)));
 		}
@@ -127,6 +136,14 @@ abstract class Tally {
 
 	private long largestCost(int limit) {
 		return algorithm().largestCost(limits().get(limit));
+	}
+
+	/**
+	 * Whether a counter was below nothing before this request was counted: what was given
+	 * back had been reset or evicted before, and whoever did that has not put it right.
+	 */
+	final boolean isBelowNothing(long total) {
+		return total < this.counted;
 	}
 
 	/** A count as the meters take it, without what this request has added. */

@@ -80,9 +80,14 @@ abstract class WindowTally extends Tally {
 	@Override
 	List<String> damaged() {
 		return this.counters.stream()
-			.filter((counter) -> counter.total.damaged())
+			.filter((counter) -> counter.total.damaged() || isBelowNothing(counter.total()))
 			.map((counter) -> counter.key)
 			.toList();
+	}
+
+	@Override
+	boolean countsByTime() {
+		return true;
 	}
 
 	@Override

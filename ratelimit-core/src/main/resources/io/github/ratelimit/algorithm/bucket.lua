@@ -1,18 +1,19 @@
 -- leaky-bucket and token-bucket: for each limit a bucket that drains evenly, a quota in a window.
 --
--- Options: for each limit the size of its bucket.
+-- Options: for each limit the size of its bucket; then 1 if that is not the quota.
 -- State, 11 bytes for each limit: the time at which the bucket will be empty, in microseconds (7 bytes) and parts of a
--- microsecond, of which there are as many as the quota (4 bytes). So no rounding mints quota or loses it.
+-- microsecond, of which there are as many as the quota (4 bytes). So no rounding mints quota or loses it. Where a size
+-- of its own makes that time depend on the quota, the quota stands behind it (4 bytes).
 
 -- Time that a cost takes to drain: microseconds and parts of one.
-local function draining(meter, i, cost)
-    local quota, window = meter.quotas[i], meter.windows[i]
+local function draining(meter, i, quota, cost)
+    local window = meter.windows[i]
     local rest = cost * (window % quota)
     return cost * ((window - window % quota) / quota) + (rest - rest % quota) / quota, rest % quota
 end
 
 local function retry_after(meter, i, cost)
-    local room, room_part = draining(meter, i, meter.largest_costs[i] - cost)
+    local room, room_part = draining(meter, i, meter.quotas[i], meter.largest_costs[i] - cost)
     local wait = meter.empty[i] - meter.now - room
     if meter.part[i] > room_part then
         wait = wait + 1
@@ -21,8 +22,8 @@ local function retry_after(meter, i, cost)
 end
 
 -- No bucket is more than full or less than empty.
-local function clamp(meter, i)
-    local full, full_part = draining(meter, i, meter.largest_costs[i])
+local function clamp(meter, i, quota)
+    local full, full_part = draining(meter, i, quota, meter.largest_costs[i])
     full = meter.now + full
     if meter.empty[i] > full or (meter.empty[i] == full and meter.part[i] > full_part) then
         meter.empty[i], meter.part[i] = full, full_part
@@ -34,19 +35,37 @@ local function clamp(meter, i)
     return false
 end
 
+-- Makes of the time at another quota the time that the same cost takes at this.
+local function convert(meter, i, quota)
+    local present, time = meter.quotas[i], meter.empty[i] - meter.now
+    local rest = time % present * quota + meter.part[i]
+    meter.empty[i] = meter.now + (time - time % present) / present * quota + (rest - rest % present) / present
+    meter.part[i] = rest % present
+end
+
 algorithms['bucket'] = {
 
     load = function(meter)
         local state = meter.state
-        local stored = #state == 11 * #meter.quotas
+        meter.keeps_quota = meter.options[#meter.quotas + 1] == 1
+        local width = meter.keeps_quota and 15 or 11
+        local stored = #state == width * #meter.quotas
         meter.largest_costs, meter.empty, meter.part = meter.options, {}, {}
         for i = 1, #meter.quotas do
             meter.empty[i], meter.part[i] = meter.now, 0
             if stored and meter.quotas[i] > 0 then
-                meter.empty[i], meter.part[i] = struct.unpack('>I7I4', state, 11 * i - 10)
-                meter.part[i] = math.min(meter.part[i], meter.quotas[i] - 1)
-                if clamp(meter, i) then
-                    -- The clock was set back, or the bucket was larger.
+                meter.empty[i], meter.part[i] = struct.unpack('>I7I4', state, width * (i - 1) + 1)
+                local quota = meter.quotas[i]
+                if meter.keeps_quota then
+                    quota = math.max(1, (struct.unpack('>I4', state, width * i - 3)))
+                end
+                meter.part[i] = math.min(meter.part[i], quota - 1)
+                if clamp(meter, i, quota) then
+                    -- The clock was set back.
+                    meter.corrected = true
+                end
+                if quota ~= meter.quotas[i] then
+                    convert(meter, i, quota)
                     meter.corrected = true
                 end
             end
@@ -57,28 +76,30 @@ algorithms['bucket'] = {
 
     add = function(meter, cost)
         for i = 1, #meter.quotas do
-            local time, part = draining(meter, i, cost)
-            meter.empty[i] = meter.empty[i] + time
-            meter.part[i] = meter.part[i] + part
-            if meter.part[i] >= meter.quotas[i] then
-                meter.empty[i] = meter.empty[i] + 1
-                meter.part[i] = meter.part[i] - meter.quotas[i]
+            if meter.quotas[i] > 0 then
+                local time, part = draining(meter, i, meter.quotas[i], math.min(cost, meter.largest_costs[i]))
+                meter.empty[i] = meter.empty[i] + time
+                meter.part[i] = meter.part[i] + part
+                if meter.part[i] >= meter.quotas[i] then
+                    meter.empty[i] = meter.empty[i] + 1
+                    meter.part[i] = meter.part[i] - meter.quotas[i]
+                end
+                clamp(meter, i, meter.quotas[i])
             end
-            clamp(meter, i)
         end
     end,
 
     refund = function(meter, cost)
         for i = 1, #meter.quotas do
             if meter.quotas[i] > 0 then
-                local time, part = draining(meter, i, math.min(cost, meter.largest_costs[i]))
+                local time, part = draining(meter, i, meter.quotas[i], math.min(cost, meter.largest_costs[i]))
                 meter.empty[i] = meter.empty[i] - time
                 meter.part[i] = meter.part[i] - part
                 if meter.part[i] < 0 then
                     meter.empty[i] = meter.empty[i] - 1
                     meter.part[i] = meter.part[i] + meter.quotas[i]
                 end
-                clamp(meter, i)
+                clamp(meter, i, meter.quotas[i])
             end
         end
     end,
@@ -88,12 +109,8 @@ algorithms['bucket'] = {
         if quota == 0 then
             return 0
         end
-        -- About so many, and then exactly.
+        -- So many or more, never fewer: a double is far less than one token off.
         local remaining = size - math.floor((meter.empty[i] - meter.now + meter.part[i] / quota) / window * quota)
-        remaining = math.max(0, math.min(size, remaining))
-        while remaining < size and retry_after(meter, i, remaining + 1) == 0 do
-            remaining = remaining + 1
-        end
         while remaining > 0 and retry_after(meter, i, remaining) > 0 do
             remaining = remaining - 1
         end
@@ -112,6 +129,9 @@ algorithms['bucket'] = {
         local packed = {}
         for i = 1, #meter.quotas do
             packed[i] = struct.pack('>I7I4', meter.empty[i], meter.part[i])
+            if meter.keeps_quota then
+                packed[i] = packed[i] .. struct.pack('>I4', meter.quotas[i])
+            end
         end
         return table.concat(packed)
     end,

@@ -5,6 +5,9 @@
 -- ARGV      now_us: microseconds since the epoch, or '' for this server's clock
 -- Reply     for each block: its end in microseconds, its description
 
+-- No block ends later; what does is of another making.
+local LATEST = '9007199254740991'
+
 local now = tonumber(ARGV[1])
 if not now then
     local clock = redis.call('TIME')
@@ -15,7 +18,7 @@ local list = {}
 if redis.call('TYPE', KEYS[1]).ok ~= 'zset' or redis.call('TYPE', KEYS[2]).ok ~= 'hash' then
     return list
 end
-local found = redis.call('ZRANGEBYSCORE', KEYS[1], string.format('(%.0f', now), '+inf', 'WITHSCORES')
+local found = redis.call('ZRANGEBYSCORE', KEYS[1], string.format('(%.0f', now), LATEST, 'WITHSCORES')
 for i = 1, #found, 2 do
     local description = redis.call('HGET', KEYS[2], found[i])
     if description then

@@ -16,6 +16,8 @@
 local MOST = 100
 -- The server's clock does not follow a clock that is handed in, so keys must not expire by it.
 local HANDED_IN_TTL_US = 60000000
+-- No block lasts longer than 3650 days; what does is of another making.
+local LONGEST_US = 3650 * 86400 * 1000000
 
 local now, policy, time, name, description = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local clock = redis.call('TIME')
@@ -24,7 +26,7 @@ local handed_in = now ~= nil
 now = now or server_now
 
 local function expire(key, finish)
-    local ttl = finish - now
+    local ttl = math.min(finish - now, LONGEST_US)
     if handed_in then
         ttl = math.max(ttl, HANDED_IN_TTL_US)
     end

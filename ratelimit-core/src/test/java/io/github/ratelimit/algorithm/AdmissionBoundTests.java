@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
@@ -150,6 +151,27 @@ class AdmissionBoundTests {
 		assertThat(mostInAnyStretch(requests, 60_000_001)).isEqualTo(10);
 	}
 
+	@Test
+	void leakyBucketAdmitsTwiceTheLargestQuotaAtMostWhenTheQuotaChanges() {
+		for (int seed = 0; seed < SEQUENCES; seed++) {
+			Random random = new Random(seed);
+			List<Policy> versions = versions(new LeakyBucket(), random);
+			assertThat(mostInAnyMinute(versions, random)).as("seed %d: %s", seed, versions)
+				.isLessThanOrEqualTo(2 * largestQuota(versions));
+		}
+	}
+
+	@Test
+	void tokenBucketAdmitsTheBurstAndTheLargestQuotaAtMostWhenTheQuotaChanges() {
+		for (int seed = 0; seed < SEQUENCES; seed++) {
+			Random random = new Random(seed);
+			long burst = 1 + random.nextInt(12);
+			List<Policy> versions = versions(new TokenBucket(burst), random);
+			assertThat(mostInAnyMinute(versions, random)).as("seed %d: %s", seed, versions)
+				.isLessThanOrEqualTo(burst + largestQuota(versions));
+		}
+	}
+
 	@ParameterizedTest
 	@ValueSource(longs = { 1, 3, 5, 40 })
 	void tokenBucketAdmitsTheBurstAndTheQuota(long burst) {
@@ -219,6 +241,33 @@ class AdmissionBoundTests {
 				}
 			}
 		}
+	}
+
+	/** One policy with several quotas. */
+	private static List<Policy> versions(Algorithm algorithm, Random random) {
+		return IntStream.range(0, 3)
+			.mapToObj((i) -> Policy.of("api", algorithm, Limit.of(1 + random.nextInt(8), Duration.ofMinutes(1))))
+			.toList();
+	}
+
+	private static long largestQuota(List<Policy> versions) {
+		return versions.stream().mapToLong((policy) -> policy.limits().get(0).quota()).max().orElseThrow();
+	}
+
+	/** Most that is admitted of one identifier while the quotas take turns. */
+	private long mostInAnyMinute(List<Policy> versions, Random random) {
+		this.limiter.reset(versions.get(0), ALICE);
+		List<Request> admitted = new ArrayList<>();
+		for (int i = 0; i < REQUESTS; i++) {
+			Decision decision = this.limiter.tryAcquire(versions.get(random.nextInt(versions.size())), ALICE);
+			if (decision.allowed()) {
+				admitted.add(new Request(micros(this.clock), 1, true));
+			}
+			else if (random.nextInt(3) == 0) {
+				this.clock.advance(decision.retryAfter().orElseThrow());
+			}
+		}
+		return mostInAnyStretch(admitted, 60_000_000);
 	}
 
 	private void send(Policy policy, List<Request> requests) {

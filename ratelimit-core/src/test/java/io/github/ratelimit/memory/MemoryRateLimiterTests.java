@@ -4,7 +4,9 @@ import java.time.InstantSource;
 
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.test.BlockListContract;
+import io.github.ratelimit.test.BucketContract;
 import io.github.ratelimit.test.ChangeContract;
+import io.github.ratelimit.test.ChargeContract;
 import io.github.ratelimit.test.ClockContract;
 import io.github.ratelimit.test.CountDeniedContract;
 import io.github.ratelimit.test.DecisionContract;
@@ -50,6 +52,16 @@ class MemoryRateLimiterTests {
 	}
 
 	@Nested
+	class Charges extends ChargeContract {
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
 	class Refunds extends RefundContract {
 
 		@Override
@@ -61,6 +73,16 @@ class MemoryRateLimiterTests {
 
 	@Nested
 	class Changes extends ChangeContract {
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Buckets extends BucketContract {
 
 		@Override
 		protected RateLimiter newRateLimiter(InstantSource clock) {

@@ -56,6 +56,16 @@ class BlockExpiryIT {
 	}
 
 	@Test
+	void keysExpireNoMicrosecondBeforeTheBlockEnds() {
+		for (int i = 0; i < 20; i++) {
+			long end = TestRedis.millisAfter(this.limiter.block(ALICE, null, Duration.ofHours(1), "scraping").until());
+			assertThat(TestRedis.expiry(this.keys.blocks(ALICE))).isEqualTo(end);
+			assertThat(TestRedis.expiry(this.keys.blockEnds())).isEqualTo(end);
+			assertThat(TestRedis.expiry(this.keys.blockDescriptions())).isEqualTo(end);
+		}
+	}
+
+	@Test
 	void blocksThatEndedAreTidiedUp() {
 		this.withClock.block(ALICE, null, Duration.ofSeconds(1), "one");
 		this.withClock.block(ADDRESS, null, Duration.ofSeconds(2), "two");

@@ -17,8 +17,11 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.RequestHistory;
+import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.RateLimiterContract;
 import io.github.ratelimit.test.TestRedis;
@@ -73,6 +76,22 @@ class KeyExpiryIT {
 				status.resetAfter().toMillis() + 2);
 	}
 
+	/** Its time to live is in milliseconds, and what it holds in microseconds. */
+	@Test
+	void keyExpiresNoMicrosecondBeforeItNoLongerMatters() {
+		Policy windows = Policy.of("windows", new FirstRequestWindow(), Limit.parse("5/h"));
+		Policy log = Policy.of("log", new SlidingLog(), Limit.parse("5/h"));
+		RequestHistory history = (RequestHistory) this.limiter;
+		for (int i = 0; i < 20; i++) {
+			Identifier identifier = Identifier.user("user" + i);
+			this.limiter.tryAcquire(RateLimitRequest.of(Charge.of(windows, identifier), Charge.of(log, identifier)));
+			assertThat(TestRedis.expiry(key(windows, identifier)))
+				.isEqualTo(TestRedis.millisAfter(history.series(windows, identifier).get(0).end()));
+			assertThat(TestRedis.expiry(key(log, identifier))).isEqualTo(
+					TestRedis.millisAfter(history.entries(log, identifier).get(0).time().plus(Duration.ofHours(1))));
+		}
+	}
+
 	@Test
 	void keyOfALogExpiresAWindowAfterItsNewestRequest() {
 		ManualClock clock = new ManualClock("2026-03-01T12:00:00Z");
@@ -110,6 +129,23 @@ class KeyExpiryIT {
 		Set<String> keys = keys();
 		assertThat(keys).hasSize(charges.size() * 2);
 		assertThat(keys).allSatisfy((key) -> assertThat(this.jedis.pttl(key)).isBetween(1L, LONGEST_TTL));
+	}
+
+	@Test
+	void requestsOfASubWindowShareAnEntry() {
+		ManualClock clock = new ManualClock("2026-03-01T12:00:00Z");
+		RateLimiter later = RedisRateLimiter.of(this.jedis, this.keyPrefix).withClock(clock);
+		Policy policy = Policy.of("api", new SlidingWindow(), Limit.parse("100/m"));
+		later.tryAcquire(policy, ALICE);
+		long length = this.jedis.strlen(key(policy, ALICE));
+		for (int i = 0; i < 9; i++) {
+			later.tryAcquire(policy, ALICE);
+			clock.advance(Duration.ofMillis(111));
+		}
+		assertThat(this.jedis.strlen(key(policy, ALICE))).isEqualTo(length);
+		clock.advance(Duration.ofMillis(1));
+		later.tryAcquire(policy, ALICE);
+		assertThat(this.jedis.strlen(key(policy, ALICE))).isGreaterThan(length);
 	}
 
 	@ParameterizedTest

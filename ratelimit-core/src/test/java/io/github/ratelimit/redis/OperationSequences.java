@@ -18,6 +18,7 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingWindow;
+import io.github.ratelimit.algorithm.TokenBucket;
 import io.github.ratelimit.test.RateLimiterContract;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -39,12 +40,14 @@ final class OperationSequences {
 			List.of("2/ms", "4/7ms"), List.of("3/s", "6/d"));
 
 	private static final List<Algorithm> ALGORITHMS = Stream
-		.concat(RateLimiterContract.algorithms(), RateLimiterContract.variants())
+		.concat(Stream.concat(RateLimiterContract.algorithms(), RateLimiterContract.variants()),
+				Stream.of(new TokenBucket(2L), new TokenBucket(7L)))
 		.toList();
 
 	static final List<Policy> POLICIES = ALGORITHMS.stream()
 		.flatMap((algorithm) -> LIMITS.stream()
 			.filter((limits) -> !hasZone(algorithm) || limits.contains("6/d"))
+			.filter((limits) -> !hasBurst(algorithm) || limits.size() == 1)
 			.map((limits) -> policy(algorithm, limits)))
 		.toList();
 
@@ -61,6 +64,10 @@ final class OperationSequences {
 	/** A zone is refused where there is no window of whole days. */
 	private static boolean hasZone(Algorithm algorithm) {
 		return algorithm instanceof FixedWindow fixed && fixed.zone() != ZoneOffset.UTC;
+	}
+
+	private static boolean hasBurst(Algorithm algorithm) {
+		return algorithm instanceof TokenBucket bucket && bucket.burst() != null;
 	}
 
 	/** Every other one counts denied requests. */
@@ -81,10 +88,12 @@ final class OperationSequences {
 		Arbitrary<List<Policy>> policies = Combinators
 			.combine(ofEachAlgorithm, Arbitraries.of(POLICIES).set().ofMaxSize(1))
 			.as((some, more) -> Stream.concat(some.stream(), more.stream()).distinct().toList());
-		Arbitrary<Boolean> blocks = Arbitraries.frequency(Tuple.of(4, false), Tuple.of(1, true));
-		return Combinators.combine(policies, blocks)
-			.flatAs((some, blocked) -> blocked ? sequencesWithBlocks(some) : sequences(some))
-			.withoutEdgeCases();
+		Arbitrary<Integer> kinds = Arbitraries.frequency(Tuple.of(8, 0), Tuple.of(1, 1), Tuple.of(1, 2));
+		return Combinators.combine(policies, kinds).flatAs((some, kind) -> switch (kind) {
+			case 0 -> sequences(some);
+			case 1 -> sequencesWithBlocks(some);
+			default -> sequencesWithLastingBlocks(some);
+		}).withoutEdgeCases();
 	}
 
 	private static Arbitrary<List<Operation>> sequences(List<Policy> policies) {
@@ -97,17 +106,33 @@ final class OperationSequences {
 	 * may also be not yet.
 	 */
 	private static Arbitrary<List<Operation>> sequencesWithBlocks(List<Policy> policies) {
-		Arbitrary<String> names = Arbitraries.frequencyOf(Tuple.of(1, Arbitraries.just("")),
-				Tuple.of(2, Arbitraries.of(policies).map(Policy::name)));
-		Arbitrary<Identifier> identifiers = Arbitraries.of(IDENTIFIERS);
 		Arbitrary<Duration> lengths = Arbitraries.longs()
 			.between(1_000, 20_000_000)
 			.map((micros) -> Duration.of(micros, ChronoUnit.MICROS));
+		return sequencesWithBlocks(policies, lengths,
+				Arbitraries.frequencyOf(Tuple.of(3, times(true)), Tuple.of(4, waits(0))));
+	}
+
+	/**
+	 * Their clock is set back as well, because no block ends before the sequence does.
+	 */
+	private static Arbitrary<List<Operation>> sequencesWithLastingBlocks(List<Policy> policies) {
+		Arbitrary<Duration> lengths = Arbitraries.longs().between(3000, 3650).map(Duration::ofDays);
+		Arbitrary<Operation> times = times(false)
+			.filter((operation) -> ((Operation.Advance) operation).time().compareTo(Duration.ofDays(30)) < 0);
+		return sequencesWithBlocks(policies, lengths,
+				Arbitraries.frequencyOf(Tuple.of(5, times), Tuple.of(2, edges(-1))));
+	}
+
+	private static Arbitrary<List<Operation>> sequencesWithBlocks(List<Policy> policies, Arbitrary<Duration> lengths,
+			Arbitrary<Operation> times) {
+		Arbitrary<String> names = Arbitraries.frequencyOf(Tuple.of(1, Arbitraries.just("")),
+				Tuple.of(2, Arbitraries.of(policies).map(Policy::name)));
+		Arbitrary<Identifier> identifiers = Arbitraries.of(IDENTIFIERS);
 		Arbitrary<Operation> blocks = Combinators.combine(identifiers, names, lengths).as(Operation.BlockFor::new);
 		Arbitrary<Operation> unblocks = Combinators.combine(identifiers, names).as(Operation.Unblock::new);
-		return listOf(Arbitraries.frequencyOf(Tuple.of(12, counts(policies)), Tuple.of(3, times(true)),
-				Tuple.of(4, waits(0)), Tuple.of(4, blocks), Tuple.of(2, unblocks),
-				Tuple.of(2, Arbitraries.create(Operation.ListBlocks::new))));
+		return listOf(Arbitraries.frequencyOf(Tuple.of(12, counts(policies)), Tuple.of(7, times), Tuple.of(4, blocks),
+				Tuple.of(2, unblocks), Tuple.of(2, Arbitraries.create(Operation.ListBlocks::new))));
 	}
 
 	private static Arbitrary<List<Operation>> listOf(Arbitrary<Operation> operations) {
@@ -122,6 +147,7 @@ final class OperationSequences {
 			.toList();
 		return Arbitraries.frequencyOf(Tuple.of(10, requests.map(Operation.Acquire::new)),
 				Tuple.of(1, requests.map(Operation.Peek::new)), Tuple.of(2, requests.map(Operation.Refund::new)),
+				Tuple.of(1, requests.map(Operation.Charged::new)),
 				Tuple.of(1, Combinators.combine(Arbitraries.of(policies), identifiers).as(Operation.Reset::new)),
 				Tuple.of(1,
 						Combinators.combine(Arbitraries.of(remembered), identifiers).as(Operation.ReadHistory::new)));
@@ -129,10 +155,13 @@ final class OperationSequences {
 
 	/** To the end of an aligned window, or until the last request may be tried again. */
 	private static Arbitrary<Operation> waits(long least) {
-		Arbitrary<Long> beside = Arbitraries.longs().between(least, 1);
-		return Arbitraries.frequencyOf(
-				Tuple.of(2, Combinators.combine(Arbitraries.of(WINDOWS), beside).as(Operation.AdvanceToEdge::new)),
-				Tuple.of(3, beside.map(Operation.AwaitRetry::new)));
+		return Arbitraries.frequencyOf(Tuple.of(2, edges(least)),
+				Tuple.of(3, Arbitraries.longs().between(least, 1).map(Operation.AwaitRetry::new)));
+	}
+
+	private static Arbitrary<Operation> edges(long least) {
+		return Combinators.combine(Arbitraries.of(WINDOWS), Arbitraries.longs().between(least, 1))
+			.as(Operation.AdvanceToEdge::new);
 	}
 
 	private static Arbitrary<RateLimitRequest> requests(List<Policy> policies) {

@@ -7,6 +7,8 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.Socket;
+import java.util.HashMap;
+import java.util.Map;
 
 import io.github.ratelimit.test.TestRedis;
 import redis.clients.jedis.ConnectionFactory;
@@ -29,6 +31,8 @@ final class RoundTrips implements AutoCloseable {
 	private boolean listened = true;
 
 	private int last = Integer.MAX_VALUE;
+
+	private final Map<Integer, Runnable> befores = new HashMap<>();
 
 	RoundTrips() {
 		DefaultJedisClientConfig config = DefaultJedisClientConfig.builder()
@@ -69,6 +73,19 @@ final class RoundTrips implements AutoCloseable {
 		this.last = this.count + more;
 	}
 
+	/** Does something when one of those that follow is about to begin. */
+	void before(int which, Runnable task) {
+		this.befores.put(this.count + which, task);
+	}
+
+	private void begin() {
+		this.count++;
+		Runnable before = this.befores.remove(this.count);
+		if (before != null) {
+			before.run();
+		}
+	}
+
 	@Override
 	public void close() {
 		this.client.close();
@@ -99,8 +116,10 @@ final class RoundTrips implements AutoCloseable {
 
 				@Override
 				public void write(byte[] bytes, int offset, int length) throws IOException {
-					RoundTrips.this.count += RoundTrips.this.listened ? 1 : 0;
-					RoundTrips.this.listened = false;
+					if (RoundTrips.this.listened) {
+						RoundTrips.this.listened = false;
+						begin();
+					}
 					if (RoundTrips.this.count > RoundTrips.this.last) {
 						throw new IOException("Broken by the test");
 					}

@@ -18,6 +18,8 @@ import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -144,7 +146,10 @@ public abstract class BlockListContract {
 	void anyTextCanBeBlocked() {
 		List<Identifier> odd = List.of(Identifier.of("a:b", "c"), Identifier.of("a", "b:c"), Identifier.of("x", "}"),
 				Identifier.of("x", "{y}"), Identifier.of("x", ""), Identifier.of("x", "\n\u0000"),
-				Identifier.of("x", "\uD83D\uDE00"), Identifier.of("x", "y".repeat(65_536)));
+				Identifier.of("x", "\uD83D\uDE00"), Identifier.of("x", "y".repeat(65_536)), Identifier.of("x", "?"),
+				Identifier.of("x", "\uD83D"), Identifier.of("x", "\uD83E"), Identifier.of("x", "\uDE00\uD83D"),
+				Identifier.of("\uDE00", "%"), Identifier.of("x", "%25"), Identifier.of("x", "%uD83D"),
+				Identifier.of("x", "\uFFFD"), Identifier.of("x", "\uDFFF".repeat(20_000)));
 		for (Identifier identifier : odd) {
 			this.blocks.block(identifier, null, Duration.ofMinutes(1), "reason {:}\n3:abc " + identifier.type());
 		}
@@ -154,6 +159,15 @@ public abstract class BlockListContract {
 			assertThat(this.limiter.tryAcquire(API, block.identifier()).allowed()).isFalse();
 		});
 		assertThat(this.limiter.tryAcquire(API, Identifier.of("x", "z")).allowed()).isTrue();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "%", "%25", "%uD83D", "100 %", "\uD83D", "\uDE00\uD83D\uD83D\uDE00\uDE00",
+			"\uD800\uDBFF", "\uDC00x\uDFFF", "?", "\uFFFD", "\u0000", "4:\n" })
+	void reasonMayHoldAnything(String reason) {
+		Block block = this.blocks.block(ALICE, null, Duration.ofMinutes(1), reason);
+		assertThat(block.reason()).isEqualTo(reason);
+		assertThat(this.blocks.blocks()).containsExactly(block);
 	}
 
 	@Test
@@ -177,6 +191,14 @@ public abstract class BlockListContract {
 		}
 		assertThat(this.limiter.tryAcquire(API, ALICE).allowed()).isTrue();
 		assertThat(this.blocks.blocks()).isEmpty();
+	}
+
+	@Test
+	void longestReasonIsKept() {
+		for (String letter : List.of("x", "%", "\u2603", "\uD83D")) {
+			Block block = this.blocks.block(ALICE, null, Duration.ofHours(1), letter.repeat(256));
+			assertThat(this.blocks.blocks()).containsExactly(block);
+		}
 	}
 
 	@Test

@@ -49,6 +49,20 @@ public abstract class RefundContract extends RateLimiterContract {
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
+	void refundedQuotaCanBeUsedAtOnce(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("7/s"));
+		for (int cost = 1; cost <= 7; cost++) {
+			this.limiter.reset(policy, ALICE);
+			this.limiter.tryAcquire(policy, ALICE, 7);
+			this.limiter.refund(request(policy, cost));
+			assertThat(remaining(policy, ALICE)).containsExactly((long) cost);
+			assertThat(this.limiter.tryAcquire(policy, ALICE, cost).allowed()).isTrue();
+			assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
 	void resetForgetsOnePolicyOfOneIdentifier(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
 		Policy other = Policy.of("other", algorithm, Limit.parse("5/m"));

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
+import java.util.List;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
@@ -124,7 +125,31 @@ public abstract class RequestHistoryContract {
 	}
 
 	@Test
+	void unpairedSurrogateInMetadataIsReplaced() {
+		acquire(LOG, 1, "\uD83D");
+		acquire(LOG, 1, "a\uDE00\uD83D\uD83D\uDE00\uDE00z");
+		acquire(LOG, 1, "\uD83Dz");
+		assertThat(this.history.entries(LOG, ALICE)).extracting(LogEntry::metadata)
+			.containsExactly("\uFFFDz", "a\uFFFD\uFFFD\uD83D\uDE00\uFFFDz", "\uFFFD");
+	}
+
+	@Test
+	void longestMetadataIsKept() {
+		for (String letter : List.of("x", "\u0000", "\u00fc", "\u2603")) {
+			acquire(LOG, 1, letter.repeat(256));
+			assertThat(this.history.entries(LOG, ALICE).get(0).metadata()).isEqualTo(letter.repeat(256));
+		}
+		acquire(LOG, 1, "\uD83D\uDE00".repeat(128));
+		assertThat(this.history.entries(LOG, ALICE).get(0).metadata()).isEqualTo("\uD83D\uDE00".repeat(128));
+		assertThat(this.history.entries(LOG, ALICE)).hasSize(5)
+			.allSatisfy((entry) -> assertThat(entry.metadata()).hasSize(256));
+	}
+
+	@Test
 	void metadataThatIsTooLongIsRefused() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> RateLimitRequest.of(LOG, ALICE).withMetadata("\uD83D\uDE00".repeat(128) + "x"))
+			.withMessage("Invalid metadata (257 characters): must be at most 256.");
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> RateLimitRequest.of(LOG, ALICE).withMetadata("x".repeat(257)))
 			.withMessage("Invalid metadata (257 characters): must be at most 256.");

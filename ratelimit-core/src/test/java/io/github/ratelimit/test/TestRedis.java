@@ -5,6 +5,9 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.UUID;
 
 import org.slf4j.Logger;
@@ -73,6 +76,33 @@ public final class TestRedis {
 					uri.getPort(), origin);
 		}
 		return uri;
+	}
+
+	/**
+	 * When a Redis key expires, in milliseconds since the epoch. Before Redis 7 that is
+	 * found from the time that is left, in a millisecond that is known.
+	 */
+	public static long expiry(String key) {
+		return (Long) CLIENT.eval("""
+				local expiry = redis.pcall('PEXPIRETIME', KEYS[1])
+				if type(expiry) == 'number' then
+				    return expiry
+				end
+				local function millis()
+				    local time = redis.call('TIME')
+				    return time[1] * 1000 + math.floor(time[2] / 1000)
+				end
+				local before, left
+				repeat
+				    before, left = millis(), redis.call('PTTL', KEYS[1])
+				until millis() == before
+				return before + left
+				""", List.of(key), List.of());
+	}
+
+	/** The first millisecond since the epoch that is not before the moment. */
+	public static long millisAfter(Instant moment) {
+		return (ChronoUnit.MICROS.between(Instant.EPOCH, moment) + 999) / 1000;
 	}
 
 	@SuppressWarnings("resource")

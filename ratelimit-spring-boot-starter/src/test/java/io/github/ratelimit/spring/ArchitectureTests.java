@@ -73,7 +73,7 @@ class ArchitectureTests {
 		assertThat(CLASSES.that(DescribedPredicate.and(PUBLIC, JavaClass.Predicates.resideInAPackage("..spring.web"))))
 			.extracting(JavaClass::getSimpleName)
 			.containsExactlyInAnyOrder("HeaderStyle", "PathPolicy", "RateLimitExceededResolver", "RateLimitFilter",
-					"Route", "ServletPolicyEnforcer");
+					"RequestCosts", "RequestCostsListener", "Route", "ServletPolicyEnforcer");
 	}
 
 	@Test

@@ -13,10 +13,13 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.ResponseCondition;
 import io.github.ratelimit.spring.autoconfigure.RateLimitProperties.PolicyProperties;
 import io.github.ratelimit.spring.autoconfigure.RateLimitProperties.RouteProperties;
 import io.github.ratelimit.spring.web.PathPolicy;
 import io.github.ratelimit.spring.web.Route;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.core.env.Environment;
@@ -74,8 +77,14 @@ final class PolicyReader {
 				() -> new Policy(name, algorithm, limits, properties.countDenied()));
 		List<String> identifiers = properties.identifiers().isEmpty() ? this.properties.defaultIdentifiers()
 				: properties.identifiers();
-		return read(property(name, ".identifiers"), identifiers, () -> new IdentifiedPolicy(policy, identifiers,
-				new Enforcement(properties.mode(), properties.onStoreFailure())));
+		return read(property(name, ".identifiers"), identifiers,
+				() -> new IdentifiedPolicy(policy, identifiers, new Enforcement(properties.mode(),
+						properties.onStoreFailure(), countWhen(name, properties.countWhen()))));
+	}
+
+	private static @Nullable ResponseCondition countWhen(String policy, @Nullable String condition) {
+		return (condition != null)
+				? read(property(policy, ".count-when"), condition, () -> ResponseCondition.parse(condition)) : null;
 	}
 
 	private List<Route> readRoutes(String prefix, IdentifiedPolicy policy, PolicyProperties properties,

@@ -90,7 +90,7 @@ class RateLimitedCallIT {
 		assertStatuses("/both?who=d", 429);
 		assertThat(application.decisions()).isEqualTo(6);
 		assertThat(application.get("/both?who=d").headers().firstValue("RateLimit"))
-			.hasValue("\"OrderController.both\";r=1;t=60, \"total\";r=0;t=60");
+			.hasValue("\"OrderController.both\";r=1;t=0, \"total\";r=0;t=60");
 	}
 
 	@Test

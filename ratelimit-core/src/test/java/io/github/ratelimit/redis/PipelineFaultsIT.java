@@ -1,0 +1,393 @@
+package io.github.ratelimit.redis;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.algorithm.FirstRequestWindow;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.SlidingWindowCounter;
+import io.github.ratelimit.redis.Batch.Session;
+import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.AbstractPipeline;
+import redis.clients.jedis.CommandObject;
+import redis.clients.jedis.CommandObjects;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.UnifiedJedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What holds without scripts when a process stands still or dies, a Redis key is damaged
+ * or evicted, or a client fails.
+ */
+class PipelineFaultsIT {
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private static final Limit FIVE = Limit.parse("5/3650d");
+
+	private final UnifiedJedis jedis = TestRedis.client();
+
+	private final String keyPrefix = TestRedis.newKeyPrefix();
+
+	private final RateLimiter limiter = PipelineRateLimiter.of(this.jedis, this.keyPrefix);
+
+	private final RoundTrips roundTrips = new RoundTrips();
+
+	/** A limiter of which the round trips are known. */
+	private final RateLimiter traced = PipelineRateLimiter.of(this.roundTrips.client(), this.keyPrefix);
+
+	@AfterEach
+	void close() {
+		this.roundTrips.close();
+	}
+
+	static Stream<Algorithm> algorithms() {
+		return PipelineRateLimiterIT.algorithms();
+	}
+
+	static Stream<Algorithm> windowAlgorithms() {
+		return algorithms().filter((algorithm) -> !(algorithm instanceof FirstRequestWindow));
+	}
+
+	private static Policy policy(Algorithm algorithm) {
+		return Policy.of("api", algorithm, FIVE);
+	}
+
+	private Tallies tallies(Policy policy, long cost) {
+		return new Tallies(request(policy, cost), new RedisKeys(this.keyPrefix),
+				Moment.now(InstantSource.system(), false), new PastCounts());
+	}
+
+	private static RateLimitRequest request(Policy policy, long cost) {
+		return RateLimitRequest.of(Charge.of(policy, ALICE).withCost(cost));
+	}
+
+	private static long allowedUntilDenied(RateLimiter limiter, Policy policy) {
+		long allowed = 0;
+		while (allowed < 100 && limiter.tryAcquire(policy, ALICE).allowed()) {
+			allowed++;
+		}
+		return allowed;
+	}
+
+	private Set<String> keys() {
+		return this.jedis.keys(this.keyPrefix + ":*");
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void whatWasCountedSinceADamagedKeyWasReplacedIsNotDeleted(Algorithm algorithm) {
+		Policy policy = policy(algorithm);
+		this.limiter.tryAcquire(policy, ALICE);
+		for (String key : keys()) {
+			this.jedis.del(key);
+			this.jedis.lpush(key, "x");
+		}
+		Tallies late = tallies(policy, 1);
+		try (Session session = new Session(this.jedis)) {
+			late.count(session);
+			assertThat(allowedUntilDenied(this.limiter, policy)).isEqualTo(5);
+			assertThat(late.replaceDamaged(session)).isTrue();
+		}
+		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
+	}
+
+	/** It looks like a number, but Redis does not count with it. */
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void numberThatRedisWouldNotWriteIsReplaced(Algorithm algorithm) {
+		Policy policy = policy(algorithm);
+		this.limiter.tryAcquire(policy, ALICE);
+		for (String key : keys()) {
+			this.jedis.set(key, "+4");
+			assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+		}
+	}
+
+	/**
+	 * A process that stands still when it has read its clock, or before Redis listens.
+	 */
+	@ParameterizedTest
+	@MethodSource("windowAlgorithms")
+	void requestThatMayHaveBeenCountedTooLateIsCountedAnew(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
+		RateLimiter limiter = PipelineRateLimiter.of(this.jedis, this.keyPrefix)
+			.withClock(clock("11:59:59.9", "12:00:00.400001", "12:00:00.5", "12:00:01"));
+		assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+		// When it would no longer count if it had been counted the first time only.
+		ManualClock clock = new ManualClock(
+				(algorithm instanceof FixedWindow) ? "2026-03-01T12:00:59Z" : "2026-03-01T12:01:00.5Z");
+		RateLimiter later = PipelineRateLimiter.of(this.jedis, this.keyPrefix).withClock(clock);
+		assertThat(later.peek(request(policy, 1)).statuses()).extracting(LimitStatus::remaining).containsExactly(4L);
+	}
+
+	@ParameterizedTest
+	@MethodSource("windowAlgorithms")
+	void requestThatIsCountedHalfASecondLateIsOneRoundTrip(Algorithm algorithm) {
+		RateLimiter limiter = PipelineRateLimiter.of(this.roundTrips.client(), this.keyPrefix)
+			.withClock(clock("11:59:59.9", "12:00:00.4"));
+		assertThat(limiter.tryAcquire(policy(algorithm), ALICE).allowed()).isTrue();
+		assertThat(this.roundTrips.count()).isEqualTo(1);
+	}
+
+	@ParameterizedTest
+	@MethodSource("windowAlgorithms")
+	void requestThatIsAlwaysCountedTooLateFailsAndIsNotCounted(Algorithm algorithm) {
+		Policy policy = policy(algorithm);
+		AtomicInteger reads = new AtomicInteger();
+		Instant start = Instant.now();
+		RateLimiter slow = PipelineRateLimiter.of(this.jedis, this.keyPrefix)
+			.withClock(() -> start.plus(Duration.ofMillis(501).multipliedBy(reads.getAndIncrement())));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> slow.tryAcquire(policy, ALICE));
+		assertThat(allowedUntilDenied(this.limiter, policy)).isEqualTo(5);
+		// Nobody is hurt by a denial that comes late.
+		assertThat(slow.tryAcquire(policy, ALICE).allowed()).isFalse();
+	}
+
+	@Test
+	void windowsOfFirstRequestDoNotDependOnWhenTheyAreCounted() {
+		RateLimiter limiter = PipelineRateLimiter.of(this.jedis, this.keyPrefix)
+			.withClock(clock("11:59:59.9", "12:00:10"));
+		assertThat(limiter.tryAcquire(policy(new FirstRequestWindow()), ALICE).allowed()).isTrue();
+	}
+
+	/** Another process remembers the count of the window before in the meantime. */
+	@Test
+	void requestOfTheWindowBeforeIsNotAllowedAfterItsCountIsSettled() {
+		Policy policy = Policy.of("api", new SlidingWindowCounter(), Limit.parse("5/m"));
+		ManualClock clock = new ManualClock("2026-03-01T12:00:01Z");
+		RateLimiter other = PipelineRateLimiter.of(this.jedis, this.keyPrefix).withClock(clock);
+		AtomicInteger reads = new AtomicInteger();
+		RateLimiter paused = PipelineRateLimiter.of(this.jedis, this.keyPrefix).withClock(() -> {
+			if (reads.getAndIncrement() > 0) {
+				return clock.instant();
+			}
+			assertThat(other.tryAcquire(policy, ALICE).allowed()).isTrue();
+			return Instant.parse("2026-03-01T11:59:59.9Z");
+		});
+		assertThat(paused.tryAcquire(policy, ALICE, 5).allowed()).isFalse();
+		assertThat(1 + allowedUntilDenied(other, policy)).isEqualTo(5);
+	}
+
+	@Test
+	void countOfAWindowBeforeThatWasRememberedByAClockThatWasAheadIsForgotten() {
+		Policy policy = Policy.of("api", new SlidingWindowCounter(), Limit.parse("5/m"));
+		ManualClock clock = new ManualClock("2026-03-01T12:02:01Z");
+		RateLimiter limiter = PipelineRateLimiter.of(this.jedis, this.keyPrefix).withClock(clock);
+		limiter.tryAcquire(policy, ALICE);
+		clock.set("2026-03-01T12:01:59Z");
+		assertThat(limiter.tryAcquire(policy, ALICE, 4).allowed()).isTrue();
+		clock.set("2026-03-01T12:02:02Z");
+		assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
+	}
+
+	/** Returns such times, one after the other, and the last from then on. */
+	private static InstantSource clock(String... times) {
+		AtomicInteger reads = new AtomicInteger();
+		return () -> Instant.parse("2026-03-01T" + times[Math.min(reads.getAndIncrement(), times.length - 1)] + "Z");
+	}
+
+	/** The bound of a reset: the quota, and what was held when it happened. */
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void resetGrantsAtMostWhatIsHeldMore(Algorithm algorithm) {
+		Policy policy = policy(algorithm);
+		this.limiter.tryAcquire(policy, ALICE, 4);
+		Tallies held = tallies(policy, 3);
+		long allowed;
+		try (Session session = new Session(this.jedis)) {
+			held.count(session);
+			this.limiter.reset(policy, ALICE);
+			allowed = allowedUntilDenied(this.limiter, policy);
+			held.settle(session);
+		}
+		allowed += allowedUntilDenied(this.limiter, policy);
+		assertThat(allowed).isEqualTo((algorithm instanceof FirstRequestWindow) ? 5 : 5 + 3);
+	}
+
+	@ParameterizedTest
+	@MethodSource("windowAlgorithms")
+	void resetGrantsNoMoreThanTheQuotaIfNobodyHasCountedSince(Algorithm algorithm) {
+		Policy policy = policy(algorithm);
+		this.limiter.tryAcquire(policy, ALICE, 4);
+		this.roundTrips.before(2, () -> this.limiter.reset(policy, ALICE));
+		assertThat(this.traced.tryAcquire(policy, ALICE, 3).allowed()).isFalse();
+		// There is nothing to put right.
+		assertThat(this.roundTrips.count()).isEqualTo(2);
+		assertThat(allowedUntilDenied(this.limiter, policy)).isEqualTo(5);
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void countIsPutRightByOthersWhenAProcessDiesThatHasGivenBackTooMuch(Algorithm algorithm) {
+		Policy policy = policy(algorithm);
+		this.limiter.tryAcquire(policy, ALICE, 4);
+		this.roundTrips.before(2, () -> {
+			this.limiter.reset(policy, ALICE);
+			assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+		});
+		this.roundTrips.breakAfter(2);
+		assertThat(this.traced.tryAcquire(policy, ALICE, 3).allowed()).isFalse();
+		assertThat(allowedUntilDenied(this.limiter, policy))
+			.isEqualTo((algorithm instanceof FirstRequestWindow) ? 4 : 5);
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void refundsAtTheSameMomentNeverGiveBackMoreThanIsUsed(Algorithm algorithm) {
+		Policy policy = policy(algorithm);
+		this.limiter.tryAcquire(policy, ALICE, 3);
+		AtomicInteger allowed = new AtomicInteger();
+		this.roundTrips.before(2, () -> this.limiter.refund(request(policy, 3)));
+		this.roundTrips.before(3, () -> allowed.set((int) allowedUntilDenied(this.limiter, policy)));
+		this.traced.refund(request(policy, 3));
+		assertThat(allowed).hasValueLessThanOrEqualTo(5);
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void refundFailsIfOthersCountAllTheTime(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("1000/3650d"));
+		this.limiter.tryAcquire(policy, ALICE, 3);
+		for (int trip = 2; trip <= 200; trip += 2) {
+			this.roundTrips.before(trip, () -> this.limiter.tryAcquire(policy, ALICE));
+		}
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.traced.refund(request(policy, 3)))
+			.withRootCauseInstanceOf(RuntimeException.class);
+		assertThat(this.limiter.peek(request(policy, 1)).statuses()).extracting(LimitStatus::remaining)
+			.containsExactly(1000L - 3 - 100);
+	}
+
+	/** The bound of an eviction: another quota for each Redis key. */
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void evictedKeyGrantsNoMoreThanAnotherQuota(Algorithm algorithm) {
+		Policy policy = policy(algorithm);
+		assertThat(allowedUntilDenied(this.limiter, policy)).isEqualTo(5);
+		for (String key : keys()) {
+			this.jedis.del(key);
+			assertThat(allowedUntilDenied(this.limiter, policy)).isEqualTo(5);
+			assertThat(keys()).allSatisfy((each) -> assertThat(this.jedis.pttl(each)).isPositive());
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void evictedKeyGrantsAtMostWhatIsHeldMore(Algorithm algorithm) {
+		Policy policy = policy(algorithm);
+		this.limiter.tryAcquire(policy, ALICE, 4);
+		for (String key : keys()) {
+			Tallies held = tallies(policy, 3);
+			long allowed;
+			try (Session session = new Session(this.jedis)) {
+				held.count(session);
+				this.jedis.del(key);
+				allowed = allowedUntilDenied(this.limiter, policy);
+				held.settle(session);
+			}
+			allowed += allowedUntilDenied(this.limiter, policy);
+			assertThat(allowed).isBetween(5L, 5L + 3);
+			this.limiter.reset(policy, ALICE);
+			this.limiter.tryAcquire(policy, ALICE, 4);
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void whatIsGivenBackToAnEvictedKeyExpires(Algorithm algorithm) {
+		Policy policy = policy(algorithm);
+		this.limiter.tryAcquire(policy, ALICE, 5);
+		for (String key : keys()) {
+			Tallies tallies = tallies(policy, 3);
+			try (Session session = new Session(this.jedis)) {
+				tallies.count(session);
+				this.jedis.del(key);
+				assertThat(tallies.settle(session).allowed()).isFalse();
+			}
+			assertThat(keys()).allSatisfy((each) -> assertThat(this.jedis.pttl(each)).isPositive());
+			this.limiter.reset(policy, ALICE);
+			this.limiter.tryAcquire(policy, ALICE, 5);
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	@SuppressWarnings("deprecation")
+	void whateverAClientThrowsIsAStoreException(Algorithm algorithm) {
+		try (Connection connection = new Connection(TestRedis.uri().getHost(), TestRedis.uri().getPort());
+				UnifiedJedis noPipelines = new UnifiedJedis(connection)) {
+			assertFails(PipelineRateLimiter.of(noPipelines), policy(algorithm));
+		}
+		RedisClient closed = RedisClient.create(TestRedis.uri());
+		closed.close();
+		assertFails(PipelineRateLimiter.of(closed), policy(algorithm));
+	}
+
+	/** Such as the one that fails over to another server: it sends again what failed. */
+	@Test
+	@SuppressWarnings("deprecation")
+	void pipelineOfSeveralConnectionsIsNotUsed() {
+		try (UnifiedJedis several = new UnifiedJedis(TestRedis.uri()) {
+
+			@Override
+			public AbstractPipeline pipelined() {
+				return new SeveralConnections();
+			}
+
+		}) {
+			assertFails(PipelineRateLimiter.of(several), policy(new FixedWindow()));
+		}
+	}
+
+	private static void assertFails(RateLimiter limiter, Policy policy) {
+		RateLimitRequest request = request(policy, 1);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(request));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.peek(request));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.refund(request));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.reset(policy, ALICE));
+	}
+
+	private static final class SeveralConnections extends AbstractPipeline {
+
+		private SeveralConnections() {
+			super(new CommandObjects());
+		}
+
+		@Override
+		protected <T> Response<T> appendCommand(CommandObject<T> command) {
+			throw new AssertionError("Must not be used");
+		}
+
+		@Override
+		public void sync() {
+		}
+
+		@Override
+		public void close() {
+		}
+
+	}
+
+}

@@ -1,0 +1,126 @@
+package io.github.ratelimit.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Block;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What another program wrote, and what something that is no Redis answers.
+ */
+class WrongAnswersIT {
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private static final Policy LOG = Policy.of("api", new SlidingLog(true), Limit.parse("5/m"));
+
+	private static final Policy WINDOWS = Policy.of("api", new FixedWindow(), Limit.parse("5/m"));
+
+	private static final RateLimitRequest REQUEST = RateLimitRequest.of(WINDOWS, ALICE);
+
+	private final String keyPrefix = TestRedis.newKeyPrefix();
+
+	private final RedisRateLimiter limiter = RedisRateLimiter.of(TestRedis.client(), this.keyPrefix);
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "text", ":", "1", "1:", "-1:", "99999999999:x", "9:short", "1:a", "1:a1:b", "1:a1:b0:",
+			"0:1:b0:0:", "1:a1:b3:a/b0:", "1:a1:b0:0:0:", "1:a1:b0:1:%", "1:a1:b0:2:%u", "1:a1:b0:6:%uzzzz",
+			"\u00001:a1:b0:0:", "2147483647:a" })
+	void descriptionOfAnotherMakingIsLeftOut(String description) {
+		Block first = this.limiter.block(ALICE, null, Duration.ofHours(1), "first");
+		Block last = this.limiter.block(ALICE, "api", Duration.ofHours(3), "last");
+		RedisKeys keys = new RedisKeys(this.keyPrefix);
+		TestRedis.client().zadd(keys.blockEnds(), first.until().plusSeconds(3600).getEpochSecond() * 1e6, "foreign");
+		TestRedis.client().hset(keys.blockDescriptions(), "foreign", description);
+		assertThat(this.limiter.blocks()).containsExactly(first, last);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "-inf", "inf", "-1", "1e300", "9007199254740993" })
+	void endOfAnotherMakingDoesNotBreakTheList(String end) {
+		Block block = this.limiter.block(ALICE, null, Duration.ofHours(1), "scraping");
+		RedisKeys keys = new RedisKeys(this.keyPrefix);
+		TestRedis.client()
+			.eval("redis.call('ZADD', KEYS[1], ARGV[1], 'foreign')", List.of(keys.blockEnds()), List.of(end));
+		TestRedis.client().hset(keys.blockDescriptions(), "foreign", "1:a1:b0:0:");
+		assertThat(this.limiter.blocks()).containsExactly(block);
+		Block later = this.limiter.block(ALICE, null, Duration.ofHours(1), "again");
+		assertThat(this.limiter.blocks()).containsExactly(later);
+		assertThat(TestRedis.client().pttl(keys.blockEnds())).isPositive();
+	}
+
+	/** Each call, and answers that say nothing about it. */
+	static Stream<Arguments> answers() {
+		Stream<String> numbers = Stream.of("*0\r\n", "*1\r\n:1\r\n", "*4\r\n:1\r\n:0\r\n:4\r\n:5\r\n",
+				"*6\r\n:1\r\n:0\r\n:4\r\n:5\r\n:0\r\n:0\r\n", "*5\r\n:1\r\n:0\r\n:4\r\n:5\r\n$1\r\n0\r\n",
+				"*5\r\n:1\r\n:0\r\n:4\r\n:5\r\n$-1\r\n", "*5\r\n:1\r\n:0\r\n*0\r\n:5\r\n:0\r\n",
+				"*5\r\n:2\r\n:0\r\n:4\r\n:5\r\n:0\r\n", "*5\r\n:1\r\n:-1\r\n:4\r\n:5\r\n:0\r\n",
+				"*5\r\n:1\r\n:0\r\n:-4\r\n:5\r\n:0\r\n", "*5\r\n:1\r\n:0\r\n:4\r\n:-5\r\n:0\r\n",
+				"*5\r\n:1\r\n:0\r\n:4\r\n:5\r\n:-2\r\n", "*5\r\n:1\r\n:0\r\n:4\r\n:9223372036854775807\r\n:0\r\n",
+				"*5\r\n:1\r\n:0\r\n:4\r\n:5\r\n-ERR odd\r\n");
+		Stream<String> lists = Stream.of("*1\r\n:1\r\n", "*2\r\n:1\r\n:1\r\n", "*3\r\n:1\r\n:1\r\n:1\r\n",
+				"*3\r\n:7\r\n:1\r\n:1\r\n", "*3\r\n:-1\r\n:1\r\n:1\r\n", "*3\r\n$1\r\na\r\n$1\r\na\r\n$1\r\na\r\n");
+		List<String> always = List.of("+OK\r\n", ":1\r\n", "$-1\r\n", "$5\r\nhello\r\n", "*-1\r\n");
+		return Stream
+			.of(cases("tryAcquire", (limiter) -> limiter.tryAcquire(REQUEST), Stream.concat(numbers, always.stream())),
+					cases("peek", (limiter) -> limiter.peek(REQUEST), always.stream()),
+					cases("refund", (limiter) -> limiter.refund(REQUEST), always.stream()), cases("entries",
+							(limiter) -> limiter.entries(LOG, ALICE),
+							Stream.concat(Stream.of("*1\r\n:1\r\n", "*3\r\n:1\r\n:1\r\n:1\r\n"), always.stream())),
+					cases("series", (limiter) -> limiter.series(WINDOWS, ALICE),
+							Stream.concat(lists.filter((answer) -> !answer.startsWith("*3\r\n:1")), always.stream())),
+					cases("block", (limiter) -> limiter.block(ALICE, null, Duration.ofHours(1), ""),
+							Stream.of("+OK\r\n", "$-1\r\n", "*0\r\n", ":-1\r\n", ":9223372036854775807\r\n")),
+					cases("unblock", (limiter) -> limiter.unblock(ALICE, null),
+							Stream.of("+OK\r\n", "$-1\r\n", "*0\r\n")),
+					cases("blocks", RedisRateLimiter::blocks,
+							Stream.concat(Stream.of("*1\r\n:1\r\n", "*2\r\n:1\r\n:1\r\n"), always.stream())))
+			.flatMap((some) -> some);
+	}
+
+	private static Stream<Arguments> cases(String name, Consumer<RedisRateLimiter> call, Stream<String> answers) {
+		return answers.map((answer) -> Arguments.of(name, call, answer));
+	}
+
+	@ParameterizedTest(name = "{0} {2}")
+	@MethodSource("answers")
+	void answerThatIsNoneIsAStoreException(String name, Consumer<RedisRateLimiter> call, String answer) {
+		try (AnsweringServer server = new AnsweringServer(answer);
+				UnifiedJedis jedis = RedisClient.create(server.uri())) {
+			RedisRateLimiter deceived = RedisRateLimiter.of(jedis);
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> call.accept(deceived))
+				.withMessageStartingWith("Redis failed to ");
+		}
+	}
+
+	@Test
+	void answerThatIsOneIsUnderstood() {
+		String answer = "*5\r\n:1\r\n:0\r\n:4\r\n:5\r\n:0\r\n";
+		try (AnsweringServer server = new AnsweringServer(answer);
+				UnifiedJedis jedis = RedisClient.create(server.uri())) {
+			assertThat(RedisRateLimiter.of(jedis).tryAcquire(REQUEST).statuses()).singleElement()
+				.satisfies((status) -> assertThat(status.remaining()).isEqualTo(4));
+		}
+	}
+
+}

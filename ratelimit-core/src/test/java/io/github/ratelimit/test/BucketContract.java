@@ -1,0 +1,151 @@
+package io.github.ratelimit.test;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.algorithm.LeakyBucket;
+import io.github.ratelimit.algorithm.TokenBucket;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What is true of buckets, above all of one whose quota changes while it is in use.
+ */
+public abstract class BucketContract extends RateLimiterContract {
+
+	@ParameterizedTest
+	@CsvSource({ "10/m, 5/m", "10/m, 1/m", "5/m, 10/m", "7/m, 3/m", "94906265/m, 1/m", "1/m, 94906265/m",
+			"94906265/d, 94906264/d" })
+	void changedQuotaLeavesAsManyTokensAsThereWere(String before, String after) {
+		for (long used = 0; used <= 10; used++) {
+			Policy policy = bucket(10, before);
+			this.limiter.reset(policy, ALICE);
+			this.limiter.tryAcquire(policy, ALICE, used);
+			assertThat(remaining(policy, ALICE)).containsExactly(10 - used);
+			assertThat(remaining(withLimit(policy, after), ALICE)).containsExactly(10 - used);
+			assertThat(this.limiter.tryAcquire(withLimit(policy, after), ALICE, 11 - used).allowed()).isFalse();
+			assertThat(this.limiter.tryAcquire(withLimit(policy, after), ALICE, 10 - used).allowed()).isTrue();
+			assertThat(remaining(policy, ALICE)).containsExactly(0L);
+		}
+	}
+
+	@Test
+	void tokensComeInAtTheChangedQuotaFromTheNextRequestOn() {
+		Policy policy = bucket(10, "10/m");
+		Policy lowered = withLimit(policy, "1/m");
+		this.limiter.tryAcquire(policy, ALICE, 10);
+		Decision denied = this.limiter.tryAcquire(lowered, ALICE);
+		assertThat(denied.allowed()).isFalse();
+		assertThat(denied.retryAfter()).contains(Duration.ofMinutes(1));
+		this.clock.advance(Duration.ofMinutes(1).minusNanos(1000));
+		assertThat(this.limiter.tryAcquire(lowered, ALICE).retryAfter()).contains(Duration.ofNanos(1000));
+		this.clock.advance(Duration.ofNanos(1000));
+		assertThat(this.limiter.tryAcquire(lowered, ALICE).allowed()).isTrue();
+		assertThat(this.limiter.tryAcquire(policy, ALICE).retryAfter()).contains(Duration.ofSeconds(6));
+	}
+
+	/** As while a new version of an application replaces the old one. */
+	@Test
+	void quotasThatTakeTurnsMintNothing() {
+		List<Policy> versions = List.of(bucket(10, "1/m"), bucket(10, "10/m"), bucket(10, "7/m"));
+		int allowed = 0;
+		for (int i = 0; i < 300; i++) {
+			allowed += this.limiter.tryAcquire(versions.get(i % 3), ALICE).allowed() ? 1 : 0;
+		}
+		assertThat(allowed).isEqualTo(10);
+	}
+
+	@Test
+	void burstsThatTakeTurnsAdmitNoMoreThanBoth() {
+		List<Policy> versions = List.of(bucket(10, "1/m"), bucket(20, "1/m"));
+		int allowed = 0;
+		for (int i = 0; i < 300; i++) {
+			allowed += this.limiter.tryAcquire(versions.get(i % 2), ALICE).allowed() ? 1 : 0;
+		}
+		assertThat(allowed).isEqualTo(30);
+	}
+
+	@Test
+	void partsOfATokenSurviveAChangedQuota() {
+		Policy policy = bucket(10, "7/m");
+		this.limiter.tryAcquire(policy, ALICE, 10);
+		this.clock.advance(Duration.ofNanos(1_234_567_000));
+		Duration before = status(policy, ALICE).resetAfter();
+		for (String quota : List.of("3/m", "11/m", "94906265/m", "13/m", "1/m", "7/m")) {
+			this.limiter.tryAcquire(withLimit(policy, quota), ALICE, 10);
+		}
+		assertThat(status(policy, ALICE).resetAfter()).isEqualTo(before);
+	}
+
+	@Test
+	void refundAfterAChangedQuotaGivesBackAsManyTokens() {
+		Policy policy = bucket(10, "10/m");
+		this.limiter.tryAcquire(policy, ALICE, 10);
+		this.limiter.refund(request(withLimit(policy, "3/m"), 4));
+		assertThat(remaining(policy, ALICE)).containsExactly(4L);
+	}
+
+	@Test
+	void clockThatIsSetBackFillsABucketOfAnotherQuotaAtMost() {
+		Policy policy = bucket(10, "10/m");
+		this.clock.advance(Duration.ofDays(36_500));
+		this.limiter.tryAcquire(policy, ALICE, 1);
+		this.clock.advance(Duration.ofDays(-36_500));
+		Policy raised = withLimit(policy, "94906265/m");
+		assertThat(remaining(raised, ALICE)).containsExactly(0L);
+		assertThat(status(raised, ALICE).resetAfter()).isEqualTo(Duration.ofNanos(1000));
+		assertThat(remaining(policy, ALICE)).containsExactly(0L);
+		assertThat(status(policy, ALICE).resetAfter()).isEqualTo(Duration.ofSeconds(6));
+	}
+
+	/**
+	 * A bucket as large as its quota is used to the same share as before, and takes the
+	 * same time until it is empty.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "5/m", "20/m", "1000/m" })
+	void bucketAsLargeAsTheQuotaKeepsItsShare(String after) {
+		for (Policy policy : List.of(Policy.of("api", new LeakyBucket(), Limit.parse("10/m")),
+				Policy.of("api", new TokenBucket(), Limit.parse("10/m")))) {
+			Policy changed = withLimit(policy, after);
+			this.limiter.tryAcquire(policy, ALICE, 6);
+			long quota = changed.limits().get(0).quota();
+			assertThat(remaining(changed, ALICE)).containsExactly(quota * 4 / 10);
+			assertThat(this.limiter.peek(request(changed, quota)).retryAfter()).contains(Duration.ofSeconds(36));
+		}
+	}
+
+	@Test
+	void bucketIsNeverMoreThanFullNotByAPartOfAMicrosecond() {
+		for (Policy policy : List.of(Policy.of("api", new LeakyBucket(), Limit.parse("3/s")), bucket(4, "3/s"))) {
+			Policy strict = policy.withCountDenied(true);
+			long size = policy.algorithm().largestCost(policy.limits().get(0));
+			Duration whenFull = timeUntilEmptyWhenFull(policy, size);
+			this.limiter.tryAcquire(strict, ALICE, size);
+			for (int i = 0; i < 5; i++) {
+				this.clock.advance(Duration.ofNanos(333_333_000));
+				assertThat(this.limiter.tryAcquire(strict, ALICE).allowed()).isFalse();
+				assertThat(this.limiter.peek(request(strict, size)).retryAfter()).contains(whenFull);
+			}
+		}
+	}
+
+	private Duration timeUntilEmptyWhenFull(Policy policy, long size) {
+		this.limiter.tryAcquire(policy, ALICE, size);
+		Duration time = this.limiter.peek(request(policy, size)).retryAfter().orElseThrow();
+		this.limiter.reset(policy, ALICE);
+		return time;
+	}
+
+	private static Policy bucket(long burst, String limit) {
+		return Policy.of("api", new TokenBucket(burst), Limit.parse(limit));
+	}
+
+}
