@@ -112,7 +112,18 @@ public final class RateLimitedBeanCheck
 			.distinct()
 			.filter((name) -> !factory.containsBeanDefinition(name)
 					|| !factory.getMergedBeanDefinition(name).isAbstract())
-			.forEach((name) -> check(name, factory));
+			.forEach((name) -> checkIfPossible(name, factory));
+	}
+
+	private void checkIfPossible(String name, ConfigurableListableBeanFactory factory) {
+		try {
+			check(name, factory);
+		}
+		catch (LinkageError | TypeNotPresentException ex) {
+			// A class that it names is missing: it may never be created, or never be
+			// called in that way. It is checked again when it is created.
+			logger.debug("The type of the bean '{}' cannot be checked", name, ex);
+		}
 	}
 
 	private void check(String name, ConfigurableListableBeanFactory factory) {
@@ -133,17 +144,11 @@ public final class RateLimitedBeanCheck
 
 	/** Checks a bean that is not created yet. */
 	private void checkType(String name, Class<?> type) {
-		try {
-			if (type.isInterface() || Modifier.isAbstract(type.getModifiers())) {
-				this.operations.check(type);
-			}
-			else if (!this.operations.of(type).isEmpty()) {
-				requireProxyable(type, isProxiedByClass(name, type));
-			}
+		if (type.isInterface() || Modifier.isAbstract(type.getModifiers())) {
+			this.operations.check(type);
 		}
-		catch (LinkageError | TypeNotPresentException ex) {
-			// It may never be created, and is checked when it is.
-			logger.debug("The type of the bean '{}' cannot be checked", name, ex);
+		else if (!this.operations.of(type).isEmpty()) {
+			requireProxyable(type, isProxiedByClass(name, type));
 		}
 	}
 

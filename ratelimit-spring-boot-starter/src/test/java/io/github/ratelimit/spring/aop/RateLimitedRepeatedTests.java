@@ -398,6 +398,11 @@ class RateLimitedRepeatedTests {
 		}
 
 		@Override
+		public void charge(RateLimitRequest request) {
+			this.limiter.charge(request);
+		}
+
+		@Override
 		public void refund(RateLimitRequest request) {
 			this.limiter.refund(request);
 		}
