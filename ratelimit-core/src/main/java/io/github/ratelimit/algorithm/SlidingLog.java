@@ -10,7 +10,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps a log of the allowed requests, one for all limits of the policy. Exact, at the
- * price of 12 bytes for each request of the longest window.
+ * price of 10 bytes for each request of the longest window. In Redis, of a log of more
+ * than some 1,600 requests only those pieces are read that a decision looks at, and a
+ * request is entered in place, so that the work grows with the logarithm of the quota;
+ * such a log may take twice to four times the memory, because Redis leaves room for it to
+ * grow, and what no longer counts is removed when it is more than what does. Refunds, a
+ * clock that is set back, and denied requests that count read and write the whole log.
  * <p>
  * <b>Bound:</b> in any stretch of time as long as the window, at most the quota is
  * admitted, exactly, and nothing is denied too early. A request exactly one window old no
@@ -28,8 +33,8 @@ import org.jspecify.annotations.Nullable;
 public record SlidingLog(boolean metadata) implements Algorithm {
 
 	/**
-	 * Largest quota of a limit: the whole log is read for each decision, and a request of
-	 * cost 1 is 12 bytes of it. {@link SlidingWindow} counts to more.
+	 * Largest quota of a limit, because a request of cost 1 takes 10 bytes.
+	 * {@link SlidingWindow} counts to more.
 	 */
 	public static final long MAX_QUOTA = 100_000;
 

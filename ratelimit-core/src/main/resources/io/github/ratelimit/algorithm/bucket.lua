@@ -3,7 +3,11 @@
 -- Options: for each limit the size of its bucket; then 1 if that is not the quota.
 -- State, 11 bytes for each limit: the time at which the bucket will be empty, in microseconds (7 bytes) and parts of a
 -- microsecond, of which there are as many as the quota (4 bytes). So no rounding mints quota or loses it. Where a size
--- of its own makes that time depend on the quota, the quota stands behind it (4 bytes).
+-- of its own makes that time depend on the quota, the quota stands behind it (4 bytes). Where it does not, the time of a
+-- single bucket that is in no part of a microsecond is written as 16 digits, which Redis keeps as a number in place.
+
+-- Times of 16 digits are those from 2001 to 2286.
+local FIRST, END = 10 ^ 15, 10 ^ 16
 
 -- Time that a cost takes to drain: microseconds and parts of one.
 local function draining(meter, i, quota, cost)
@@ -48,6 +52,10 @@ algorithms['bucket'] = {
     load = function(meter)
         local state = meter.state
         meter.keeps_quota = meter.options[#meter.quotas + 1] == 1
+        local digits = #state == 16 and tonumber(state)
+        if digits and digits >= FIRST and digits < END then
+            state = struct.pack('>I7I4', digits, 0)
+        end
         local width = meter.keeps_quota and 15 or 11
         local stored = #state == width * #meter.quotas
         meter.largest_costs, meter.empty, meter.part = meter.options, {}, {}
@@ -126,7 +134,10 @@ algorithms['bucket'] = {
     end,
 
     state = function(meter)
-        local packed = {}
+        local packed, time = {}, meter.empty[1]
+        if #meter.empty == 1 and not meter.keeps_quota and meter.part[1] == 0 and time >= FIRST and time < END then
+            return string.format('%.0f', time)
+        end
         for i = 1, #meter.quotas do
             packed[i] = struct.pack('>I7I4', meter.empty[i], meter.part[i])
             if meter.keeps_quota then

@@ -3,30 +3,58 @@
 -- Options: precision in microseconds. A request is entered with the end of the sub-window that it is in, so that it
 -- counts for a window from then, and requests of one sub-window share an entry; 0 enters each with its own time.
 -- Then whether metadata is kept (1 or 0).
--- State, 12 bytes for each entry, from the oldest to the newest: time in microseconds (7 bytes), running total of all
--- costs up to and including it, modulo 2^40 (5 bytes). The first entry is the base: its totals count, its time does not.
+-- State: how many entries have been forgotten (4 bytes). Then 10 bytes for each entry, from the oldest to the newest: time
+-- in microseconds (7 bytes), running total of all costs up to and including it, modulo 2^24 (3 bytes). Where requests
+-- share entries, quotas are larger, and totals modulo 2^40 (5 bytes). The first entry that is not forgotten is the base:
+-- its totals count, its time does not.
 -- Where metadata is kept, the number of entries stands first (4 bytes), each entry has the running length of all metadata
 -- as well, modulo 2^32 (4 bytes), and all metadata stands last.
+--
+-- Of a large state only those pieces are read that a decision looks at, and requests are entered in place. It is written
+-- anew when more is forgotten than not, and by what is rare.
 
-local TOTALS, LENGTHS = 2 ^ 40, 2 ^ 32
+local HEADER, NONE_FORGOTTEN, LENGTHS = 4, '\0\0\0\0', 2 ^ 32
+
+-- Bytes of a large state, and entries of a piece.
+local LARGE, PIECE = 16384, 64
 
 local function entry(meter, time, total, length)
     if meter.metadata then
-        return struct.pack('>I7I5I4', time, total % TOTALS, length % LENGTHS)
+        return struct.pack('>I7I3I4', time, total % meter.totals, length % LENGTHS)
     end
-    return struct.pack('>I7I5', time, total % TOTALS)
+    return struct.pack(meter.form, time, total % meter.totals)
+end
+
+-- The piece with an entry: its number, and where in it the entry stands.
+local function piece_of(meter, k)
+    local number = (meter.offset - HEADER) / meter.width + k
+    return math.floor(number / PIECE), meter.width * (number % PIECE) + 1
+end
+
+-- Bytes with an entry, and where in them it stands.
+local function find(meter, k)
+    if not meter.pieces then
+        return meter.log, meter.offset + meter.width * k + 1
+    end
+    local piece, at = piece_of(meter, k)
+    if not meter.pieces[piece] then
+        local from = HEADER + meter.width * PIECE * piece
+        meter.pieces[piece] = redis.call('GETRANGE', meter.key, from, from + meter.width * PIECE - 1)
+    end
+    return meter.pieces[piece], at
 end
 
 local function time(meter, k)
-    return (struct.unpack('>I7', meter.log, meter.width * k + 1))
+    return (struct.unpack('>I7', find(meter, k)))
 end
 
 local function total(meter, k)
-    return (struct.unpack('>I5', meter.log, meter.width * k + 8))
+    local _, total = struct.unpack(meter.form, find(meter, k))
+    return total
 end
 
 local function length(meter, k)
-    return meter.metadata and (struct.unpack('>I4', meter.log, meter.width * k + 13)) or 0
+    return meter.metadata and (struct.unpack('>I4', meter.log, meter.offset + meter.width * k + 11)) or 0
 end
 
 -- Where the metadata of an entry ends in the text.
@@ -36,32 +64,28 @@ end
 
 -- What was used after an entry.
 local function used_after(meter, k)
-    return (meter.total - total(meter, k)) % TOTALS
+    return (meter.total - total(meter, k)) % meter.totals
 end
 
--- First entry after the base that is later than the time; one past the last if none.
-local function first_after(meter, moment)
-    local low, high = 1, meter.last + 1
-    if high == 1 or time(meter, 1) > moment then
-        return 1
-    end
-    while low < high do
-        local middle = math.floor((low + high) / 2)
-        if time(meter, middle) > moment then
-            high = middle
-        else
-            low = middle + 1
-        end
-    end
-    return low
+local function is_after(meter, k, moment)
+    return time(meter, k) > moment
 end
 
--- First entry, the base included, after which no more than the cost was used.
-local function first_within(meter, cost)
-    local low, high = 0, meter.last
+local function is_within(meter, k, cost)
+    return used_after(meter, k) <= cost
+end
+
+-- First entry for which something is true, as it is for all after it; one past the last if none. The older it is, the
+-- fewer entries are looked at.
+local function first(meter, low, is, value)
+    local high, step = low, 1
+    while high <= meter.last and not is(meter, high, value) do
+        low, high, step = high + 1, high + step, 2 * step
+    end
+    high = math.min(high, meter.last + 1)
     while low < high do
         local middle = math.floor((low + high) / 2)
-        if used_after(meter, middle) <= cost then
+        if is(meter, middle, value) then
             high = middle
         else
             low = middle + 1
@@ -73,59 +97,104 @@ end
 -- Takes the log and the text out of the state; an empty log if there is none, or what there is is not one.
 local function read(meter)
     local state, width = meter.state, meter.width
-    meter.log, meter.text = '', ''
-    if meter.metadata and #state >= 4 then
-        local size = width * struct.unpack('>I4', state)
-        if #state >= 4 + size then
-            meter.log, meter.text = string.sub(state, 5, 4 + size), string.sub(state, 5 + size)
-        end
-    elseif #state % width == 0 then
-        meter.log = state
+    local size = state and #state
+    if not state then
+        -- Of a key of another type there is no length.
+        size = redis.pcall('STRLEN', meter.key)
+        size = type(size) == 'number' and size or 0
+        state = size > 0 and redis.call('GETRANGE', meter.key, 0, size > LARGE and HEADER - 1 or LARGE) or ''
+        meter.state = state
     end
-    meter.last = #meter.log / width - 1
-    if #meter.log == 0 or text_end(meter, meter.last) ~= #meter.text then
-        meter.log, meter.text, meter.last = entry(meter, 0, 0, 0), '', 0
+    local number, entries = #state >= HEADER and struct.unpack('>I4', state) or 0, (size - HEADER) / width
+    meter.log, meter.text, meter.offset, meter.last = state, '', HEADER, -1
+    if meter.metadata and number <= entries then
+        meter.text, meter.last = string.sub(state, HEADER + width * number + 1), number - 1
+    elseif not meter.metadata and number < entries and entries % 1 == 0 then
+        meter.offset, meter.last = HEADER + width * number, entries - number - 1
+        meter.pieces = #state < size and {} or nil
+    end
+    if meter.last < 0 or (meter.metadata and text_end(meter, meter.last) ~= #meter.text) then
+        meter.log, meter.text, meter.offset, meter.last = entry(meter, 0, 0, 0), '', 0, 0
     end
     meter.total = total(meter, meter.last)
 end
 
--- Makes an entry the base of the log.
-local function forget(meter, base)
-    if base > 0 then
-        meter.text = string.sub(meter.text, text_end(meter, base) + 1)
-        meter.log = string.sub(meter.log, meter.width * base + 1)
-        meter.last = meter.last - base
+-- Takes what is not forgotten of a large state whole, so that it will be written anew.
+local function read_whole(meter)
+    if meter.pieces then
+        meter.log, meter.offset, meter.pieces = redis.call('GETRANGE', meter.key, meter.offset, -1), 0, nil
     end
 end
 
--- Replaces the entries from one on.
+-- Makes an entry the base of the log.
+local function forget(meter, base)
+    if base == 0 then
+        return
+    end
+    meter.text = string.sub(meter.text, text_end(meter, base) + 1)
+    meter.offset = meter.offset + meter.width * base
+    meter.last = meter.last - base
+    if meter.pieces then
+        local forgotten = (meter.offset - HEADER) / meter.width
+        if forgotten > meter.last then
+            read_whole(meter)
+        else
+            redis.call('SETRANGE', meter.key, 0, struct.pack('>I4', forgotten))
+        end
+    end
+end
+
+-- Replaces the entries from one on; in a large state the last one only, or appends one.
 local function put(meter, k, entries)
-    meter.log = string.sub(meter.log, 1, meter.width * k) .. entries
-    meter.last = #meter.log / meter.width - 1
+    if meter.pieces then
+        local piece, at = piece_of(meter, k)
+        local bytes = meter.pieces[piece]
+        redis.call('SETRANGE', meter.key, meter.offset + meter.width * k, entries)
+        meter.pieces[piece] = bytes and string.sub(bytes, 1, at - 1) .. entries
+    else
+        meter.log = NONE_FORGOTTEN .. string.sub(meter.log, meter.offset + 1, meter.offset + meter.width * k) .. entries
+        meter.offset = HEADER
+    end
+    meter.last = k - 1 + #entries / meter.width
 end
 
 algorithms['log'] = {
 
+    in_pieces = function(meter)
+        local precision, entries = meter.options[1], math.max(unpack(meter.quotas))
+        meter.largest = entries
+        if precision > 0 then
+            entries = math.min(entries, meter.windows[#meter.windows] / precision + 2)
+        end
+        return meter.options[2] == 0 and 10 * entries > LARGE
+    end,
+
     load = function(meter)
         local now, windows, precision = meter.now, meter.windows, meter.options[1]
         meter.metadata = meter.options[2] == 1
-        meter.width = meter.metadata and 16 or 12
         meter.shared = precision > 0
+        meter.width, meter.form, meter.totals = 10, '>I7I3', 2 ^ 24
+        if meter.shared then
+            meter.width, meter.form, meter.totals = 12, '>I7I5', 2 ^ 40
+        elseif meter.metadata then
+            meter.width = 14
+        end
         meter.present = meter.shared and now - now % precision + precision or now
         meter.used = {}
         read(meter)
         if time(meter, meter.last) > meter.present then
             -- The clock was set back: what it says came later than now came now.
-            local first = first_after(meter, meter.present)
+            read_whole(meter)
+            local future = first(meter, 1, is_after, meter.present)
             local entries = {}
-            for k = first, meter.last do
+            for k = future, meter.last do
                 entries[#entries + 1] = entry(meter, meter.present, total(meter, k), length(meter, k))
             end
-            put(meter, first, table.concat(entries))
+            put(meter, future, table.concat(entries))
             meter.corrected = true
         end
         for i = 1, #windows do
-            meter.base = first_after(meter, now - windows[i]) - 1
+            meter.base = first(meter, 1, is_after, now - windows[i]) - 1
             meter.used[i] = used_after(meter, meter.base)
         end
     end,
@@ -135,11 +204,11 @@ algorithms['log'] = {
         if meter.used[i] <= room then
             return 0
         end
-        return time(meter, first_within(meter, room)) + meter.windows[i] - meter.now
+        return time(meter, first(meter, 0, is_within, room)) + meter.windows[i] - meter.now
     end,
 
     add = function(meter, cost, metadata)
-        local largest = math.max(unpack(meter.quotas))
+        local largest = meter.largest
         meter.total = meter.total + cost
         forget(meter, meter.base)
         if meter.shared and meter.last > 0 and time(meter, meter.last) == meter.present then
@@ -150,9 +219,12 @@ algorithms['log'] = {
         end
         if used_after(meter, 0) > largest then
             -- Denied requests were counted: what is more than the largest quota decides nothing.
-            local first = first_within(meter, largest)
-            forget(meter, used_after(meter, first) == largest and first or first - 1)
-            meter.log = entry(meter, 0, meter.total - largest, length(meter, 0)) .. string.sub(meter.log, meter.width + 1)
+            local k = first(meter, 0, is_within, largest)
+            forget(meter, used_after(meter, k) == largest and k or k - 1)
+            read_whole(meter)
+            meter.log = NONE_FORGOTTEN .. entry(meter, 0, meter.total - largest, length(meter, 0))
+                .. string.sub(meter.log, meter.offset + meter.width + 1)
+            meter.offset = HEADER
         end
         for i = 1, #meter.used do
             meter.used[i] = math.min(meter.used[i] + cost, largest)
@@ -161,7 +233,8 @@ algorithms['log'] = {
 
     refund = function(meter, cost)
         local back = math.min(cost, meter.used[#meter.used])
-        local newest = first_within(meter, back)
+        read_whole(meter)
+        local newest = first(meter, 0, is_within, back)
         meter.total = meter.total - back
         put(meter, newest, entry(meter, time(meter, newest), meter.total, length(meter, newest)))
         meter.text = string.sub(meter.text, 1, text_end(meter, newest))
@@ -179,16 +252,23 @@ algorithms['log'] = {
         return meter.used[longest] > 0 and time(meter, meter.last) + meter.windows[longest] - meter.now or 0
     end,
 
+    -- Nothing if it stands in Redis already.
     state = function(meter)
-        return meter.metadata and struct.pack('>I4', meter.last + 1) .. meter.log .. meter.text or meter.log
+        if meter.pieces then
+            return nil
+        elseif meter.metadata then
+            return struct.pack('>I4', meter.last + 1) .. string.sub(meter.log, HEADER + 1) .. meter.text
+        end
+        return meter.log
     end,
 
     -- For each request, newest first: time, cost, metadata.
     history = function(meter)
         local history = {}
-        for k = meter.last, first_after(meter, meter.now - meter.windows[#meter.windows]), -1 do
+        read_whole(meter)
+        for k = meter.last, first(meter, 1, is_after, meter.now - meter.windows[#meter.windows]), -1 do
             history[#history + 1] = time(meter, k)
-            history[#history + 1] = (total(meter, k) - total(meter, k - 1)) % TOTALS
+            history[#history + 1] = (total(meter, k) - total(meter, k - 1)) % meter.totals
             history[#history + 1] = string.sub(meter.text, text_end(meter, k - 1) + 1, text_end(meter, k))
         end
         return history

@@ -28,13 +28,14 @@ if not handed_in then
 end
 
 -- Adding 0 makes a number of an argument, for half the price of tonumber.
-local function load_meters(values)
+local function read_arguments()
     local meters, at = {}, 4
     for m = 1, tonumber(ARGV[4]) do
-        local quotas, windows, options = {}, {}, {}
-        local meter = {
-            key = KEYS[m], state = values[m] or '', now = now,
-            algorithm = algorithms[ARGV[at + 1]], policy = ARGV[at + 2], blocks = values[ARGV[at + 3] + 0],
+        -- With room for the limit that there is at least, because a table that grows costs more.
+        local quotas, windows, options = { 0 }, { 0 }, {}
+        meters[m] = {
+            key = KEYS[m], state = false, now = now,
+            algorithm = algorithms[ARGV[at + 1]], policy = ARGV[at + 2], blocks = ARGV[at + 3] + 0,
             cost = ARGV[at + 4] + 0, count_denied = ARGV[at + 5] == '1',
             quotas = quotas, windows = windows, largest_costs = quotas, options = options,
         }
@@ -50,10 +51,27 @@ local function load_meters(values)
             options[o] = ARGV[at + o] + 0
         end
         at = at + count
-        meter.algorithm.load(meter)
-        meters[m] = meter
     end
     return meters
+end
+
+-- Reads all states and blocks at once, but for states that are read in pieces.
+local function load(meters)
+    local keys = KEYS
+    for m = 1, #meters do
+        local meter = meters[m]
+        if meter.algorithm.in_pieces and meter.algorithm.in_pieces(meter) then
+            -- In its place the blocks are read again.
+            keys = keys == KEYS and { unpack(KEYS) } or keys
+            keys[m] = KEYS[meter.blocks]
+        end
+    end
+    local values = redis.call('MGET', unpack(keys))
+    for m = 1, #meters do
+        local meter = meters[m]
+        meter.state, meter.blocks = keys[m] == meter.key and (values[m] or ''), values[meter.blocks]
+        meter.algorithm.load(meter)
+    end
 end
 
 local function save(meter)
@@ -68,7 +86,13 @@ local function save(meter)
     if handed_in then
         option, ms = 'PX', math.max(math.ceil(ttl_us / 1000), HANDED_IN_TTL_MS)
     end
-    redis.call('SET', meter.key, meter.algorithm.state(meter), option, ms)
+    local state = meter.algorithm.state(meter)
+    if state then
+        redis.call('SET', meter.key, state, option, ms)
+    else
+        -- It was written in place.
+        redis.call(handed_in and 'PEXPIRE' or 'PEXPIREAT', meter.key, ms)
+    end
 end
 
 -- For how long the identifier is still blocked, in the policy of the meter or in all.
@@ -95,7 +119,8 @@ local function retry_after(meter, i, cost)
     end
 end
 
-local meters = load_meters(redis.call('MGET', unpack(KEYS)))
+local meters = read_arguments()
+load(meters)
 
 if operation == 'history' then
     return meters[1].algorithm.history(meters[1])

@@ -13,12 +13,16 @@ import org.jspecify.annotations.Nullable;
  * in shadow mode are allowed in any case
  * @param countWhen which responses count; {@code null} for all. What others have used is
  * given back when they are complete
+ * @param missing what becomes of requests that lack an identifier; a policy in shadow
+ * mode does not deny them
  * @since 0.1
  */
-public record Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable ResponseCondition countWhen) {
+public record Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable ResponseCondition countWhen,
+		MissingIdentifier missing) {
 
 	/**
-	 * Requests beyond the limits are denied, and allowed while the store fails.
+	 * Requests beyond the limits are denied, and allowed while the store fails. Those
+	 * without any identifier are counted by their addresses.
 	 */
 	public static final Enforcement DEFAULT = new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null);
 
@@ -29,6 +33,17 @@ public record Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable Re
 	 */
 	public boolean counts(int status) {
 		return this.countWhen == null || this.countWhen.matches(status);
+	}
+
+	/**
+	 * Creates an enforcement that counts requests without any identifier by their
+	 * addresses.
+	 * @param mode whether requests are denied
+	 * @param onStoreFailure what becomes of requests while the store fails
+	 * @param countWhen which responses count; {@code null} for all
+	 */
+	public Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable ResponseCondition countWhen) {
+		this(mode, onStoreFailure, countWhen, MissingIdentifier.ADDRESS);
 	}
 
 }

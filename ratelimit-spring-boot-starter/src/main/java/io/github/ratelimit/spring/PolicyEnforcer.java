@@ -23,6 +23,7 @@ public interface PolicyEnforcer {
 	 * @return allowed or denied
 	 * @throws io.github.ratelimit.StoreException if the store failed, and one of the
 	 * policies denies requests then
+	 * @throws CallerDeniedException if the caller is denied whatever its limits say
 	 */
 	Decision enforce(List<PolicyUse> uses);
 

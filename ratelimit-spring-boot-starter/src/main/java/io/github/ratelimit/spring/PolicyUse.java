@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param cost what is used of each quota, 0 or more
  * @param values what the caller knows of identifiers already: the values of those parts
  * of the policy's identifiers that are expressions over the arguments of a method, by
- * their text, which starts with {@code #}; a part with no value is missing
+ * their text, which starts with {@code #}; a part with no value, or a blank one, is
+ * missing
  * @since 0.1
  */
 public record PolicyUse(IdentifiedPolicy policy, long cost, Map<String, String> values) {
@@ -66,7 +67,7 @@ public record PolicyUse(IdentifiedPolicy policy, long cost, Map<String, String> 
 
 	private @Nullable Identifier ofValue(String part) {
 		String value = this.values.get(part);
-		return (value != null) ? Identifier.of(part, value) : null;
+		return (value != null && !value.isBlank()) ? Identifier.of(part, value) : null;
 	}
 
 }

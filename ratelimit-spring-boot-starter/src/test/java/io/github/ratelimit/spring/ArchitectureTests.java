@@ -1,5 +1,8 @@
 package io.github.ratelimit.spring;
 
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
@@ -10,6 +13,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
+import inet.ipaddr.HostName;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
@@ -72,8 +76,11 @@ class ArchitectureTests {
 	void onlyTheseClassesOfWebArePublic() {
 		assertThat(CLASSES.that(DescribedPredicate.and(PUBLIC, JavaClass.Predicates.resideInAPackage("..spring.web"))))
 			.extracting(JavaClass::getSimpleName)
-			.containsExactlyInAnyOrder("HeaderStyle", "PathPolicy", "RateLimitExceededResolver", "RateLimitFilter",
-					"RequestCosts", "RequestCostsListener", "Route", "ServletPolicyEnforcer");
+			.containsExactlyInAnyOrder("AccessLists", "AddressResolver", "ApplicationCors", "ForwardedHeader",
+					"HeaderStyle", "IdentifierResolver", "LimitHeaders", "LimitedResponses", "PathPolicy",
+					"RateLimitExceededResolver", "RateLimitExemption", "RateLimitFilter", "RejectionHandler",
+					"RequestCost", "RequestCosts", "RequestCostsListener", "RequestIdentifiers", "Route",
+					"ServletPolicyEnforcer", "TrustedProxies");
 	}
 
 	@Test
@@ -124,6 +131,22 @@ class ArchitectureTests {
 			.should()
 			.dependOnClassesThat()
 			.resideInAnyPackage("io.github.ratelimit.spring.web", "jakarta.servlet..", "org.springframework.web..")
+			.check(CLASSES);
+	}
+
+	@Test
+	void nobodyLooksUpNames() {
+		noClasses().that()
+			.resideInAPackage("..spring.web")
+			.should()
+			.dependOnClassesThat()
+			.belongToAnyOf(InetAddress.class, InetSocketAddress.class)
+			.orShould()
+			.callMethod(HostName.class, "toAddress")
+			.orShould()
+			.callMethod(HostName.class, "getAddress")
+			.orShould()
+			.callMethod(HostName.class, "resolve")
 			.check(CLASSES);
 	}
 

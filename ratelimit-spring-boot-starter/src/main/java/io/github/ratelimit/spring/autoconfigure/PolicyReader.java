@@ -13,6 +13,7 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.ResponseCondition;
 import io.github.ratelimit.spring.autoconfigure.RateLimitProperties.PolicyProperties;
 import io.github.ratelimit.spring.autoconfigure.RateLimitProperties.RouteProperties;
@@ -77,9 +78,11 @@ final class PolicyReader {
 				() -> new Policy(name, algorithm, limits, properties.countDenied()));
 		List<String> identifiers = properties.identifiers().isEmpty() ? this.properties.defaultIdentifiers()
 				: properties.identifiers();
+		MissingIdentifier missing = read(property(name, ".missing-identifier"), properties.missingIdentifier(),
+				() -> MissingIdentifier.parse(properties.missingIdentifier()));
 		return read(property(name, ".identifiers"), identifiers,
 				() -> new IdentifiedPolicy(policy, identifiers, new Enforcement(properties.mode(),
-						properties.onStoreFailure(), countWhen(name, properties.countWhen()))));
+						properties.onStoreFailure(), countWhen(name, properties.countWhen()), missing)));
 	}
 
 	private static @Nullable ResponseCondition countWhen(String policy, @Nullable String condition) {

@@ -1,5 +1,7 @@
 package io.github.ratelimit.spring.autoconfigure;
 
+import java.util.Collection;
+
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.PolicyEnforcer;
 
@@ -34,7 +36,19 @@ public final class RateLimitNonWebAutoConfiguration {
 						policy.countWhen(), "There are responses only in a Servlet web application.");
 			}
 		});
+		refuse("ratelimit.allow", properties.allow());
+		refuse("ratelimit.deny", properties.deny());
+		refuse("ratelimit.ip.trusted-proxies", properties.ip().trustedProxies());
+		refuse("ratelimit.identifiers", properties.identifiers().keySet());
 		return PolicyEnforcer.withoutRequests(decisions);
+	}
+
+	private static void refuse(String property, Collection<String> values) {
+		if (!values.isEmpty()) {
+			// Not the values, which may be secrets.
+			throw new HiddenValueException(property, "***",
+					"Counts only in a Servlet web application: there are no requests to identify.");
+		}
 	}
 
 }

@@ -4,12 +4,11 @@ import java.time.Duration;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
 import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.spring.Mode;
-import io.github.ratelimit.spring.web.HeaderStyle;
+import io.github.ratelimit.spring.web.ForwardedHeader;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -24,17 +23,27 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param keyPrefix what the names of all Redis keys start with: letters, digits, dots,
  * underscores, colons and hyphens
  * @param defaultIdentifiers by what requests are identified where a policy does not say:
- * ip, user, header:NAME, global, or several of them joined by plus signs
+ * ip, user, header:NAME, cookie:NAME, path, method, global, one of the application's own,
+ * or several of them joined by plus signs
  * @param policies policies by name
  * @param redis the server that counts are kept on; without a host or URL that of
  * spring.data.redis
  * @param headers which headers tell clients how their limits stand
+ * @param identifiers identifiers of the application's own by name: expressions over
+ * #request and #principal, such as #principal.claims['tenant']
+ * @param ip how addresses of clients are found
+ * @param allow clients that are never limited, such as ip:203.0.113.0/24, user:admin or
+ * header:X-Api-Key:secret
+ * @param deny clients whose requests are all denied, such as ip:203.0.113.0/24,
+ * user:admin or header:X-Api-Key:secret
  * @since 0.1
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
 public record RateLimitProperties(@DefaultValue("true") boolean enabled, @DefaultValue("ratelimit") String keyPrefix,
 		@DefaultValue("ip") List<String> defaultIdentifiers, @DefaultValue Map<String, PolicyProperties> policies,
-		@NestedConfigurationProperty @DefaultValue RedisProperties redis, @DefaultValue Headers headers) {
+		@NestedConfigurationProperty @DefaultValue RedisProperties redis, @DefaultValue Headers headers,
+		@DefaultValue Map<String, String> identifiers, @DefaultValue Ip ip, @DefaultValue List<String> allow,
+		@DefaultValue List<String> deny) {
 
 	/**
 	 * A set of limits that are enforced together.
@@ -42,6 +51,9 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * @param limits limits, all of which hold at once, such as 10/s, 100/15m or 10/500ms
 	 * @param algorithm how requests are counted
 	 * @param identifiers by what requests are identified, each with a count of its own
+	 * @param missingIdentifier what becomes of requests that lack an identifier: skip
+	 * does not count them by it, deny denies them; another identifier counts those that
+	 * have none
 	 * @param paths path patterns to limit, such as /api/** or GET /user/**
 	 * @param cost what a request on one of the paths uses of each quota
 	 * @param routes path patterns with costs of their own; the first that matches counts
@@ -60,11 +72,12 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * @param burst how many tokens are kept at most; an option of token-bucket
 	 */
 	public record PolicyProperties(@DefaultValue List<String> limits, @DefaultValue("sliding-log") String algorithm,
-			@DefaultValue List<String> identifiers, @DefaultValue List<String> paths, @DefaultValue("1") long cost,
-			@DefaultValue List<RouteProperties> routes, @DefaultValue("false") boolean countDenied,
-			@DefaultValue("enforce") Mode mode, @DefaultValue("allow") OnStoreFailure onStoreFailure,
-			@Nullable String countWhen, @Nullable Integer retain, @Nullable ZoneId zone, @Nullable Duration precision,
-			@Nullable Double previousWeight, @Nullable Rounding rounding, @Nullable Long burst) {
+			@DefaultValue List<String> identifiers, @DefaultValue("ip") String missingIdentifier,
+			@DefaultValue List<String> paths, @DefaultValue("1") long cost, @DefaultValue List<RouteProperties> routes,
+			@DefaultValue("false") boolean countDenied, @DefaultValue("enforce") Mode mode,
+			@DefaultValue("allow") OnStoreFailure onStoreFailure, @Nullable String countWhen, @Nullable Integer retain,
+			@Nullable ZoneId zone, @Nullable Duration precision, @Nullable Double previousWeight,
+			@Nullable Rounding rounding, @Nullable Long burst) {
 
 	}
 
@@ -79,12 +92,26 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	}
 
 	/**
+	 * Addresses of clients.
+	 *
+	 * @param ipv6Prefix length in bits of the network that identifies an IPv6 address
+	 * @param trustedProxies addresses and blocks of proxies, such as 10.0.0.0/8, whose
+	 * forwarded header names the client
+	 * @param forwardedHeader the header that these proxies write; X-Forwarded-For if not
+	 * set
+	 */
+	public record Ip(@DefaultValue("64") int ipv6Prefix, @DefaultValue List<String> trustedProxies,
+			@Nullable ForwardedHeader forwardedHeader) {
+
+	}
+
+	/**
 	 * Headers of limited responses.
 	 *
-	 * @param styles header styles to write; none if empty
+	 * @param styles header styles to write: draft, x-rate-limit, x-ratelimit, or none
 	 */
 	public record Headers(@DefaultValue( {
-			"draft", "x-rate-limit" }) Set<HeaderStyle> styles){
+			"draft", "x-rate-limit" }) List<String> styles){
 
 	}
 

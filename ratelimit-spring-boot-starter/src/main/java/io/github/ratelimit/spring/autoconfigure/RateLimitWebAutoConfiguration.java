@@ -1,34 +1,51 @@
 package io.github.ratelimit.spring.autoconfigure;
 
+import java.time.InstantSource;
 import java.util.List;
 
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.PolicyEnforcer;
+import io.github.ratelimit.spring.web.ApplicationCors;
+import io.github.ratelimit.spring.web.LimitHeaders;
+import io.github.ratelimit.spring.web.LimitedResponses;
+import io.github.ratelimit.spring.web.AccessLists;
 import io.github.ratelimit.spring.web.PathPolicy;
 import io.github.ratelimit.spring.web.RateLimitExceededResolver;
+import io.github.ratelimit.spring.web.RateLimitExemption;
 import io.github.ratelimit.spring.web.RateLimitFilter;
+import io.github.ratelimit.spring.web.RejectionHandler;
+import io.github.ratelimit.spring.web.RequestCost;
 import io.github.ratelimit.spring.web.RequestCostsListener;
+import io.github.ratelimit.spring.web.RequestIdentifiers;
 import io.github.ratelimit.spring.web.ServletPolicyEnforcer;
 import jakarta.servlet.DispatcherType;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.context.properties.bind.Binder;
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.web.servlet.ServletListenerRegistrationBean;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Fallback;
+import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
+import org.springframework.security.web.FilterChainProxy;
+import org.springframework.web.filter.CorsFilter;
 import org.springframework.web.servlet.DispatcherServlet;
+import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.util.pattern.PathPatternParser;
 
 /**
@@ -43,11 +60,63 @@ import org.springframework.web.util.pattern.PathPatternParser;
 @ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
 public final class RateLimitWebAutoConfiguration {
 
+	private static final Logger logger = LoggerFactory.getLogger(RateLimitWebAutoConfiguration.class);
+
 	/** Order of Spring Security's filter chain, unless it is configured. */
 	private static final int SECURITY = -100;
 
 	/** How far before and after it the limits stand. */
 	private static final int DISTANCE = 10;
+
+	@Bean
+	@ConditionalOnMissingBean
+	LimitHeaders rateLimitHeaders(RateLimitProperties properties, Environment environment) {
+		return LimitHeaders.of(HeaderStyles.read(properties.headers().styles(), environment), InstantSource.system());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RequestIdentifiers rateLimitIdentifiers(RateLimitProperties properties, ConfiguredPolicies policies,
+			ListableBeanFactory beans, Environment environment) {
+		IdentifierReader reader = new IdentifierReader(properties, environment);
+		RequestIdentifiers identifiers = reader.readIdentifiers(IdentifierBean.all(beans));
+		reader.requireKnown(identifiers, policies);
+		return identifiers;
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RejectionHandler rateLimitRejectionHandler(ObjectProvider<JsonMapper> jsonMapper) {
+		return RejectionHandler.problems(jsonMapper.getIfAvailable(JsonMapper::shared));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RequestCost rateLimitRequestCost() {
+		return RequestCost.configured();
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	ApplicationCors rateLimitApplicationCors(ObjectProvider<CorsFilters> filters,
+			ObjectProvider<HandlerMapping> mappings) {
+		return new ApplicationCors(
+				(request) -> filters.orderedStream().flatMap((source) -> source.find(request).stream()).toList(),
+				() -> mappings.orderedStream().toList());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	LimitedResponses rateLimitedResponses(LimitHeaders headers, RejectionHandler rejection, ApplicationCors cors) {
+		return new LimitedResponses(headers, rejection, cors);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	AccessLists rateLimitAccessLists(RateLimitProperties properties, RequestIdentifiers identifiers,
+			Environment environment) {
+		return new IdentifierReader(properties, environment).readLists(identifiers);
+	}
 
 	/**
 	 * Paths need this one; annotations prefer a {@link PolicyEnforcer} of the
@@ -56,49 +125,37 @@ public final class RateLimitWebAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	@Fallback
-	ServletPolicyEnforcer rateLimitPolicyEnforcer(PolicyDecisions decisions, RateLimitProperties properties,
-			ConfiguredPolicies policies, ObjectProvider<JsonMapper> jsonMapper, Environment environment) {
-		ServletPolicyEnforcer enforcer = new ServletPolicyEnforcer(decisions, properties.headers().styles(),
-				jsonMapper.getIfAvailable(JsonMapper::shared));
-		requireKnown(enforcer, environment, "ratelimit.default-identifiers", policies.defaultIdentifiers());
-		policies.policies()
-			.forEach((name, policy) -> requireKnown(enforcer, environment, PolicyReader.property(name, ".identifiers"),
-					policy.identifiers()));
-		return enforcer;
-	}
-
-	private static void requireKnown(ServletPolicyEnforcer enforcer, Environment environment, String property,
-			List<String> identifiers) {
-		for (int i = 0; i < identifiers.size(); i++) {
-			try {
-				enforcer.requireKnown(identifiers.get(i));
-			}
-			catch (IllegalArgumentException ex) {
-				throw new InvalidConfigurationPropertyValueException(
-						new ListPropertyNames(environment).element(property, i), identifiers.get(i), ex.getMessage(),
-						ex);
-			}
-		}
+	ServletPolicyEnforcer rateLimitPolicyEnforcer(PolicyDecisions decisions, RequestIdentifiers identifiers,
+			AccessLists lists, LimitedResponses responses, RequestCost cost,
+			ObjectProvider<RateLimitExemption> exemptions) {
+		return new ServletPolicyEnforcer(decisions, identifiers, lists, responses, cost,
+				exemptions.orderedStream().toList());
 	}
 
 	@Bean
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeSecurity(ServletPolicyEnforcer enforcer,
-			RateLimitProperties properties, ConfiguredPolicies policies,
+			AccessLists lists, RateLimitProperties properties, ConfiguredPolicies policies,
 			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
-		return registration("rateLimitFilterBeforeSecurity", orderBesideSecurity(environment, -DISTANCE), enforcer,
-				pathPolicies(properties, policies, parser, environment).stream()
-					.filter((policy) -> !policy.needsUser())
-					.toList());
+		List<PathPolicy> pathPolicies = pathPolicies(properties, policies, parser, environment);
+		List<String> limited = pathPolicies.stream()
+			.filter((policy) -> !enforcer.needsUser(policy))
+			.map((policy) -> policy.policy().policy().name())
+			.toList();
+		if (lists.allowUsers() && !limited.isEmpty()) {
+			logger.warn(
+					"Some entries of ratelimit.allow are known only after login: the policies {} come before that."
+							+ " What such clients use of them is given back, but they are denied while it is used up",
+					limited);
+		}
+		return registration("rateLimitFilterBeforeSecurity", environment, enforcer, pathPolicies, false);
 	}
 
 	@Bean
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterAfterSecurity(ServletPolicyEnforcer enforcer,
 			RateLimitProperties properties, ConfiguredPolicies policies,
 			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
-		return registration("rateLimitFilterAfterSecurity", orderBesideSecurity(environment, DISTANCE), enforcer,
-				pathPolicies(properties, policies, parser, environment).stream()
-					.filter(PathPolicy::needsUser)
-					.toList());
+		return registration("rateLimitFilterAfterSecurity", environment, enforcer,
+				pathPolicies(properties, policies, parser, environment), true);
 	}
 
 	@Bean
@@ -108,8 +165,33 @@ public final class RateLimitWebAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	RateLimitExceededResolver rateLimitExceededResolver(ServletPolicyEnforcer enforcer) {
-		return new RateLimitExceededResolver(enforcer);
+	RateLimitExceededResolver rateLimitExceededResolver(ServletPolicyEnforcer enforcer, ApplicationContext context) {
+		return new RateLimitExceededResolver(enforcer, context);
+	}
+
+	@Bean
+	@Order(1)
+	CorsFilters rateLimitRegisteredCorsFilters(ListableBeanFactory beans) {
+		return new RegisteredCorsFilters(beans);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(FilterChainProxy.class)
+	static class SecurityConfiguration {
+
+		@Bean
+		@Order(0)
+		CorsFilters rateLimitSecurityCorsFilters(ObjectProvider<FilterChainProxy> security) {
+			return (request) -> security.stream()
+				.flatMap((proxy) -> proxy.getFilterChains().stream())
+				.filter((chain) -> chain.matches(request))
+				.findFirst()
+				.stream()
+				.flatMap((chain) -> chain.getFilters().stream())
+				.filter(CorsFilter.class::isInstance)
+				.toList();
+		}
+
 	}
 
 	private static List<PathPolicy> pathPolicies(RateLimitProperties properties, ConfiguredPolicies policies,
@@ -123,14 +205,15 @@ public final class RateLimitWebAutoConfiguration {
 		return (int) Math.max(Integer.MIN_VALUE, Math.min(Integer.MAX_VALUE, (long) security + distance));
 	}
 
-	private static FilterRegistrationBean<RateLimitFilter> registration(String name, int order,
-			ServletPolicyEnforcer enforcer, List<PathPolicy> policies) {
+	private static FilterRegistrationBean<RateLimitFilter> registration(String name, Environment environment,
+			ServletPolicyEnforcer enforcer, List<PathPolicy> policies, boolean userKnown) {
+		List<PathPolicy> own = policies.stream().filter((policy) -> enforcer.needsUser(policy) == userKnown).toList();
 		FilterRegistrationBean<RateLimitFilter> registration = new FilterRegistrationBean<>(
-				new RateLimitFilter(enforcer, policies));
+				new RateLimitFilter(enforcer, own, userKnown));
 		registration.setName(name);
-		registration.setOrder(order);
+		registration.setOrder(orderBesideSecurity(environment, userKnown ? DISTANCE : -DISTANCE));
 		registration.setDispatcherTypes(DispatcherType.REQUEST);
-		registration.setEnabled(!policies.isEmpty());
+		registration.setEnabled(!own.isEmpty() || enforcer.needsFilter(userKnown));
 		return registration;
 	}
 

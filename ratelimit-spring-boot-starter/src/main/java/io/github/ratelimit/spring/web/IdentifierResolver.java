@@ -1,24 +1,53 @@
 package io.github.ratelimit.spring.web;
 
-import io.github.ratelimit.Identifier;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out who makes a request.
+ * An identifier of the application's own: finds out who makes a request. The name of the
+ * bean is that of the identifier, in configuration as in annotations; it is also the type
+ * of the {@link io.github.ratelimit.Identifier Identifier}.
+ * <p>
+ * It is asked for each limited request, so it should be fast. If it throws an exception
+ * the identifier is missing, and the log says so once.
  * <p>
  * Implementations are safe for use by several threads.
  *
  * @since 0.1
  */
 @FunctionalInterface
-interface IdentifierResolver {
+public interface IdentifierResolver {
 
 	/**
-	 * Returns the identifier of a request.
+	 * Returns whom a request is to be counted for.
 	 * @param request the request
-	 * @return the identifier; {@code null} if the request has none of this kind
+	 * @return the value of the identifier, of any length; {@code null} or blank if the
+	 * request has none
 	 */
-	@Nullable Identifier resolve(HttpServletRequest request);
+	@Nullable String resolve(HttpServletRequest request);
+
+	/**
+	 * Returns whether the identifier is known only once the user has logged in. Policies
+	 * with such an identifier are enforced after Spring Security, the others before it.
+	 * @return whether it needs the user; {@code false} unless said otherwise
+	 */
+	default boolean needsUser() {
+		return false;
+	}
+
+	/**
+	 * Returns a resolver for an expression in Spring's expression language, such as
+	 * <code>#principal.claims['tenant']</code>. It may use {@code #request}, and
+	 * {@code #principal}: the principal of Spring Security's authentication if there is
+	 * one, else that of the request. It may call methods, but use neither types nor
+	 * beans, nor change anything.
+	 * @param expression the expression
+	 * @return a new resolver
+	 * @throws IllegalArgumentException if the expression cannot be read, or uses what it
+	 * may not
+	 */
+	static IdentifierResolver ofExpression(String expression) {
+		return new ExpressionResolver(expression);
+	}
 
 }

@@ -1,7 +1,10 @@
 package io.github.ratelimit.spring.web;
 
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.OptionalLong;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import jakarta.servlet.http.HttpServletRequest;
@@ -27,22 +30,17 @@ public record PathPolicy(IdentifiedPolicy policy, List<Route> routes) {
 	}
 
 	/**
-	 * Returns whether the policy can be enforced only once the user has logged in.
-	 * @return whether one of its identifiers needs the user
+	 * Returns the routes that a request takes: one for each form of its path that
+	 * matches.
 	 */
-	public boolean needsUser() {
-		return this.policy.identifiers().stream().anyMatch(RequestIdentifiers::needsUser);
+	Set<Route> routes(HttpServletRequest request, List<PathContainer> paths) {
+		return paths.stream()
+			.flatMap((path) -> route(request, path).stream())
+			.collect(Collectors.toCollection(LinkedHashSet::new));
 	}
 
-	/**
-	 * Returns what a request costs, the most if the forms of its path differ in that.
-	 */
-	OptionalLong cost(HttpServletRequest request, List<PathContainer> paths) {
-		return paths.stream().flatMapToLong((path) -> cost(request, path).stream()).max();
-	}
-
-	private OptionalLong cost(HttpServletRequest request, PathContainer path) {
-		return this.routes.stream().filter((route) -> route.matches(request, path)).mapToLong(Route::cost).findFirst();
+	private Optional<Route> route(HttpServletRequest request, PathContainer path) {
+		return this.routes.stream().filter((route) -> route.matches(request, path)).findFirst();
 	}
 
 }

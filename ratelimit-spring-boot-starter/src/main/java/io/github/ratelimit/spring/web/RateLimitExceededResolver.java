@@ -2,6 +2,8 @@ package io.github.ratelimit.spring.web;
 
 import java.io.IOException;
 
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -9,13 +11,20 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.context.ApplicationContext;
 import org.springframework.core.Ordered;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.ModelAndView;
 
 /**
- * Answers requests in which a method with {@code @RateLimited} was denied, unless the
- * application handles the exception itself. The exception may be the cause of another.
+ * Answers requests in which a method with {@code @RateLimited}, or its caller, was
+ * denied, or no decision could be made about it, unless the application handles that
+ * itself. The exception may be the cause of another.
+ * <p>
+ * An {@code @ExceptionHandler} of the application comes first if it names
+ * {@link RateLimitExceededException}, {@link CallerDeniedException},
+ * {@link StoreException}, or one that wraps them. One for {@code RuntimeException},
+ * {@code Exception} or {@code Throwable}, which is meant for failures, does not get them.
  *
  * @since 0.1
  */
@@ -23,53 +32,59 @@ public final class RateLimitExceededResolver implements HandlerExceptionResolver
 
 	private static final Logger logger = LoggerFactory.getLogger(RateLimitExceededResolver.class);
 
-	/** Chains of causes may be circles. */
-	private static final int LONGEST_CHAIN = 50;
-
 	private final ServletPolicyEnforcer enforcer;
+
+	private final SpecificExceptionHandlers handlers;
 
 	/**
 	 * Creates a resolver.
 	 * @param enforcer what answers denied requests
+	 * @param context the application, which may have handlers of its own
 	 */
-	public RateLimitExceededResolver(ServletPolicyEnforcer enforcer) {
+	public RateLimitExceededResolver(ServletPolicyEnforcer enforcer, ApplicationContext context) {
 		this.enforcer = enforcer;
+		this.handlers = new SpecificExceptionHandlers(context);
 	}
 
 	/**
-	 * Comes after the application's exception handlers, whose order is 0.
+	 * Comes just before the application's exception handlers, whose order is 0.
 	 */
 	@Override
 	public int getOrder() {
-		return 1;
+		return -1;
 	}
 
 	@Override
 	public @Nullable ModelAndView resolveException(HttpServletRequest request, HttpServletResponse response,
 			@Nullable Object handler, Exception ex) {
-		RateLimitExceededException exceeded = find(ex);
-		if (exceeded == null || response.isCommitted()) {
-			return null;
-		}
 		try {
-			this.enforcer.reject(exceeded.getDecision(), response);
+			return isAnswered(request, response, handler, ex) ? new ModelAndView() : null;
 		}
-		catch (IOException failure) {
-			logger.debug("The client has not read that it was denied", failure);
+		catch (IOException unreachable) {
+			logger.debug("The client has not read that it was denied", unreachable);
+			return new ModelAndView();
 		}
-		return new ModelAndView();
 	}
 
-	/** Returns the exception, or the one that it wraps, as a future does. */
-	private static @Nullable RateLimitExceededException find(Throwable ex) {
-		Throwable cause = ex;
-		for (int depth = 0; cause != null && depth < LONGEST_CHAIN; depth++) {
-			if (cause instanceof RateLimitExceededException exceeded) {
-				return exceeded;
-			}
-			cause = cause.getCause();
+	private boolean isAnswered(HttpServletRequest request, HttpServletResponse response, @Nullable Object handler,
+			Exception ex) throws IOException {
+		RateLimitExceededException exceeded = Causes.find(RateLimitExceededException.class, ex);
+		boolean callerDenied = exceeded == null && Causes.find(CallerDeniedException.class, ex) != null;
+		boolean failed = exceeded == null && !callerDenied && Causes.find(StoreException.class, ex) != null;
+		if ((exceeded == null && !callerDenied && !failed) || response.isCommitted()
+				|| this.handlers.exist(request, response, handler, ex)) {
+			return false;
 		}
-		return null;
+		if (exceeded != null) {
+			this.enforcer.reject(exceeded.getDecision(), request, response);
+		}
+		else if (callerDenied) {
+			this.enforcer.forbid(request, response);
+		}
+		else {
+			this.enforcer.rejectWithoutDecision(request, response);
+		}
+		return true;
 	}
 
 }

@@ -3,23 +3,17 @@ package io.github.ratelimit.spring.web;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 
 import jakarta.servlet.FilterChain;
-import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletException;
-import jakarta.servlet.ServletRegistration;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 
 import org.springframework.http.server.PathContainer;
 import org.springframework.http.server.RequestPath;
-import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 import org.springframework.web.cors.CorsUtils;
 import org.springframework.web.filter.OncePerRequestFilter;
-import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.util.ServletRequestPathUtils;
 
 /**
@@ -36,17 +30,20 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 
 	private final List<PathPolicy> policies;
 
-	/** Which servlets, by name, are dispatcher servlets. */
-	private final Map<String, Boolean> dispatchers = new ConcurrentHashMap<>();
+	private final DispatcherServlets dispatchers = new DispatcherServlets();
+
+	private final boolean userKnown;
 
 	/**
 	 * Creates a filter.
 	 * @param enforcer what enforces the policies
 	 * @param policies the policies; all that match a request are decided at once
+	 * @param userKnown whether this filter comes after users have logged in
 	 */
-	public RateLimitFilter(ServletPolicyEnforcer enforcer, List<PathPolicy> policies) {
+	public RateLimitFilter(ServletPolicyEnforcer enforcer, List<PathPolicy> policies, boolean userKnown) {
 		this.enforcer = enforcer;
 		this.policies = List.copyOf(policies);
+		this.userKnown = userKnown;
 	}
 
 	@Override
@@ -57,8 +54,8 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 	@Override
 	protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws ServletException, IOException {
-		if (this.enforcer.enforce(this.policies, paths(request), request, response)) {
-			chain.doFilter(request, response);
+		if (this.enforcer.enforce(this.policies, paths(request), this.userKnown, request, response)) {
+			chain.doFilter(request, this.enforcer.responseForChain(request, response));
 		}
 	}
 
@@ -83,19 +80,10 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 		if (understood.length() > 1 && understood.endsWith("/")) {
 			paths.add(PathContainer.parsePath(StringUtils.trimTrailingCharacter(understood, '/'), DECODED));
 		}
-		if (pathInfo != null && !request.getServletPath().isEmpty() && isServedByHandlers(request)) {
+		if (pathInfo != null && !request.getServletPath().isEmpty() && this.dispatchers.serve(request)) {
 			addPathsInServlet(request, pathInfo, paths);
 		}
 		return paths;
-	}
-
-	private boolean isServedByHandlers(HttpServletRequest request) {
-		return this.dispatchers.computeIfAbsent(request.getHttpServletMapping().getServletName(), (name) -> {
-			ServletContext context = request.getServletContext();
-			ServletRegistration servlet = context.getServletRegistration(name);
-			return servlet != null && servlet.getClassName() != null && DispatcherServlet.class
-				.isAssignableFrom(ClassUtils.resolveClassName(servlet.getClassName(), context.getClassLoader()));
-		});
 	}
 
 	private static void addPathsInServlet(HttpServletRequest request, String pathInfo, List<PathContainer> paths) {

@@ -80,6 +80,11 @@ public final class RequestCosts {
 		return true;
 	}
 
+	/** Lets everything be given back that was used so far. */
+	synchronized void giveBack() {
+		this.used.keySet().forEach((account) -> this.settled.put(account.policy(), 0L));
+	}
+
 	/** Notes what has been used of a policy. */
 	synchronized void add(PolicyCharge charge, @Nullable HttpServletResponse response) {
 		this.response = (this.response != null) ? this.response : response;

@@ -3,105 +3,320 @@ package io.github.ratelimit.spring.web;
 import java.security.Principal;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
 
 import io.github.ratelimit.Identifier;
+import io.github.ratelimit.spring.CallerDeniedException;
+import io.github.ratelimit.spring.Enforcement;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.IdentifierParts;
+import io.github.ratelimit.spring.MissingIdentifier;
+import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.PolicyUse;
+import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.http.HttpMethod;
+
 /**
  * Finds the identifiers of requests, as configuration names them: {@code ip},
- * {@code user}, {@code header:NAME}, {@code global}, and combinations of them joined by
- * plus signs.
+ * {@code user}, {@code header:NAME}, {@code cookie:NAME}, {@code path}, {@code method},
+ * {@code global}, those of the application's own, and combinations of them joined by plus
+ * signs.
+ * <p>
+ * Safe for use by several threads.
+ *
+ * @since 0.1
  */
-final class RequestIdentifiers {
+public final class RequestIdentifiers {
+
+	private static final String ADDRESS = "ip";
 
 	private static final String USER = "user";
 
-	private static final Pattern HEADER = Pattern.compile("header:[!#$%&'*.^_`|~0-9A-Za-z-]+");
+	private static final String PATH = "path";
 
-	private static final IdentifierResolver ADDRESS = new AddressResolver();
-
-	private final Map<String, IdentifierResolver> resolvers = new ConcurrentHashMap<>();
+	private static final String METHOD = "method";
 
 	/**
-	 * Finds all identifiers that a request has. If it has none of them it is counted by
-	 * its address, rather than not at all.
+	 * Methods that HTTP does not know, of which a client may invent as many as it likes.
 	 */
-	List<Identifier> find(PolicyUse use, HttpServletRequest request) {
-		List<String> names = use.policy().identifiers();
-		List<Identifier> identifiers = new ArrayList<>(names.size());
-		for (String name : names) {
-			Identifier identifier = use.identify(name, (part) -> resolver(part).resolve(request));
-			if (identifier != null) {
-				identifiers.add(identifier);
+	private static final String OTHER_METHOD = "*";
+
+	/** A token (RFC 9110, section 5.6.2), without the plus sign that joins. */
+	private static final Pattern NAMED = Pattern.compile("(header|cookie):([!#$%&'*.^_`|~0-9A-Za-z-]+)");
+
+	private static final Pattern OWN_NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]*");
+
+	/** Names that would be taken for something else. */
+	private static final Set<String> RESERVED = Set.of(ADDRESS, USER, PATH, METHOD, "global", "header", "cookie",
+			"skip", "deny");
+
+	private static final Set<HttpMethod> METHODS = Set.of(HttpMethod.values());
+
+	private final AddressResolver addresses;
+
+	private final Map<String, OwnIdentifier> own = new TreeMap<>();
+
+	private final Map<String, Kind> kinds = new ConcurrentHashMap<>();
+
+	/**
+	 * Creates identifiers.
+	 * @param addresses finds the addresses of clients
+	 * @param own the application's own identifiers, by name
+	 * @throws IllegalArgumentException if a name is taken, or cannot be used in
+	 * configuration
+	 */
+	public RequestIdentifiers(AddressResolver addresses, Map<String, IdentifierResolver> own) {
+		this.addresses = addresses;
+		own.forEach((name, resolver) -> this.own.put(requireUsable(name), new OwnIdentifier(name, resolver)));
+	}
+
+	/**
+	 * Refuses a name that an identifier of the application's own cannot have.
+	 * @param name the name
+	 * @return the name
+	 * @throws IllegalArgumentException if the name is taken, or cannot be used in
+	 * configuration
+	 */
+	public static String requireUsable(String name) {
+		if (RESERVED.contains(name) || !OWN_NAME.matcher(name).matches()) {
+			throw new IllegalArgumentException(
+					"Invalid name of an identifier (%s): must be letters, digits, dots, underscores and hyphens, and none of %s."
+						.formatted(name, RESERVED.stream().sorted().toList()));
+		}
+		return name;
+	}
+
+	/**
+	 * Refuses an identifier that requests cannot have.
+	 * @param name an identifier as in configuration
+	 * @throws IllegalArgumentException if the identifier is unknown
+	 */
+	public void requireKnown(String name) {
+		kind(name);
+	}
+
+	/**
+	 * Returns whether a policy can be enforced only once the user has logged in.
+	 * @param policy a policy with known identifiers
+	 * @return whether one of its identifiers needs the user
+	 */
+	public boolean needsUser(IdentifiedPolicy policy) {
+		return policy.identifiers().stream().anyMatch(this::needsUser)
+				|| (policy.enforcement().missing() instanceof MissingIdentifier.Fallback fallback
+						&& needsUser(fallback.identifier()));
+	}
+
+	boolean needsUser(String name) {
+		return kind(name).needsUser();
+	}
+
+	/** The whole address of a client. */
+	AddressResolver addresses() {
+		return this.addresses;
+	}
+
+	/**
+	 * Finds all identifiers that a request has, or what its policy wants instead.
+	 * @param patterns the patterns that the path of the request matches
+	 * @return the identifiers to count by; none if the policy does not apply
+	 * @throws CallerDeniedException if the request lacks what its policy insists on
+	 */
+	List<Identifier> find(PolicyUse use, Collection<String> patterns, HttpServletRequest request) {
+		Enforcement enforcement = use.policy().enforcement();
+		Set<Identifier> identifiers = new LinkedHashSet<>();
+		for (String name : use.policy().identifiers()) {
+			boolean found = hasExpression(name) ? add(withExpression(name, use, patterns, request), identifiers)
+					: add(name, patterns, request, identifiers);
+			if (!found && enforcement.missing() == MissingIdentifier.DENY && enforcement.mode() == Mode.ENFORCE) {
+				throw new CallerDeniedException("The caller lacks the identifier %s, on which the policy %s insists"
+					.formatted(name, use.policy().policy().name()));
 			}
 		}
-		if (identifiers.isEmpty()) {
-			Identifier address = ADDRESS.resolve(request);
-			identifiers.add((address != null) ? address : Identifier.GLOBAL);
+		if (identifiers.isEmpty() && enforcement.missing() instanceof MissingIdentifier.Fallback fallback
+				&& !add(fallback.identifier(), patterns, request, identifiers)
+				&& !add(ADDRESS, patterns, request, identifiers)) {
+			identifiers.add(Identifier.GLOBAL);
 		}
-		return identifiers;
+		return List.copyOf(identifiers);
 	}
 
-	/** Returns whether an identifier is known only once the user has logged in. */
-	static boolean needsUser(String name) {
-		return Arrays.asList(name.split("\\+")).contains(USER);
+	private static boolean hasExpression(String name) {
+		return IdentifierParts.of(name).stream().anyMatch(IdentifierParts::isExpression);
 	}
 
-	IdentifierResolver resolver(String name) {
-		return this.resolvers.computeIfAbsent(name, RequestIdentifiers::parse);
+	/** Only annotations have expressions, and their methods serve one pattern at most. */
+	private @Nullable Identifier withExpression(String name, PolicyUse use, Collection<String> patterns,
+			HttpServletRequest request) {
+		String pattern = patterns.isEmpty() ? null : patterns.iterator().next();
+		return use.identify(name, (part) -> kind(part).find(request, pattern));
 	}
 
-	private static IdentifierResolver parse(String name) {
-		List<IdentifierResolver> parts = Arrays.stream(name.split("\\+", -1))
-			.map((part) -> parsePart(part, name))
-			.toList();
-		return (parts.size() == 1) ? parts.get(0) : (request) -> combine(parts, request);
+	private static boolean add(@Nullable Identifier identifier, Set<Identifier> identifiers) {
+		if (identifier != null) {
+			identifiers.add(identifier);
+		}
+		return identifier != null;
 	}
 
-	private static IdentifierResolver parsePart(String part, String name) {
-		if (part.equals("ip")) {
-			return ADDRESS;
+	/**
+	 * Several patterns may match, because a path has several forms; the identifier is
+	 * found for each of them, so that a client cannot choose.
+	 */
+	private boolean add(String name, Collection<String> patterns, HttpServletRequest request,
+			Set<Identifier> identifiers) {
+		Kind kind = kind(name);
+		Collection<@Nullable String> contexts = new ArrayList<>(patterns);
+		if (contexts.isEmpty() || !kind.needsPattern()) {
+			contexts = Arrays.asList((String) null);
+		}
+		boolean found = false;
+		for (String pattern : contexts) {
+			found |= add(kind.find(request, pattern), identifiers);
+		}
+		return found;
+	}
+
+	/** Finds an identifier that does not depend on the path. */
+	@Nullable Identifier find(String name, HttpServletRequest request) {
+		return kind(name).find(request, null);
+	}
+
+	private Kind kind(String name) {
+		return this.kinds.computeIfAbsent(name, this::parse);
+	}
+
+	private Kind parse(String name) {
+		List<Kind> parts = Arrays.stream(name.split("\\+", -1)).map((part) -> parsePart(part, name)).toList();
+		if (parts.size() == 1) {
+			return parts.get(0);
+		}
+		return new Kind(() -> parts.stream().anyMatch(Kind::needsUser), parts.stream().anyMatch(Kind::needsPattern),
+				(request, pattern) -> combine(parts, request, pattern));
+	}
+
+	private Kind parsePart(String part, String name) {
+		if (part.equals(ADDRESS)) {
+			return Kind.of(part, this.addresses::resolve);
 		}
 		if (part.equals(USER)) {
-			return RequestIdentifiers::user;
+			return new Kind(() -> true, false, (request, pattern) -> identifier(part, user(request)));
+		}
+		if (part.equals(PATH)) {
+			return new Kind(() -> false, true, (request, pattern) -> identifier(part, pattern));
+		}
+		if (part.equals(METHOD)) {
+			return Kind.of(part, RequestIdentifiers::method);
 		}
 		if (part.equals(Identifier.GLOBAL.type())) {
-			return (request) -> Identifier.GLOBAL;
+			return new Kind(() -> false, false, (request, pattern) -> Identifier.GLOBAL);
 		}
-		if (HEADER.matcher(part).matches()) {
-			String header = part.substring(part.indexOf(':') + 1);
-			return (request) -> header(part, request.getHeader(header));
+		if (NAMED.matcher(part).matches()) {
+			String wanted = part.substring(part.indexOf(':') + 1);
+			return part.startsWith("header") ? Kind.of(part, (request) -> request.getHeader(wanted))
+					: Kind.of(part, (request) -> cookie(wanted, request));
+		}
+		OwnIdentifier resolver = this.own.get(part);
+		if (resolver != null) {
+			return new Kind(resolver::needsUser, false,
+					(request, pattern) -> identifier(part, resolver.resolve(request)));
 		}
 		throw new IllegalArgumentException(
-				"Invalid identifier (%s): must be ip, user, header:NAME, global, or several of them joined by '+'."
-					.formatted(name));
+				"Invalid identifier (%s): must be ip, user, header:NAME, cookie:NAME, path, method, global%s, or several of them joined by '+'."
+					.formatted(name, this.own.isEmpty() ? "" : ", " + String.join(", ", this.own.keySet())));
 	}
 
-	private static @Nullable Identifier user(HttpServletRequest request) {
-		Principal principal = request.getUserPrincipal();
-		return (principal != null && principal.getName() != null) ? Identifier.user(principal.getName()) : null;
-	}
-
-	private static @Nullable Identifier header(String type, @Nullable String value) {
+	private static @Nullable Identifier identifier(String type, @Nullable String value) {
 		return (value != null && !value.isBlank()) ? Identifier.of(type, value) : null;
 	}
 
-	private static @Nullable Identifier combine(List<IdentifierResolver> resolvers, HttpServletRequest request) {
-		List<Identifier> parts = new ArrayList<>(resolvers.size());
-		for (IdentifierResolver resolver : resolvers) {
-			Identifier part = resolver.resolve(request);
+	private static @Nullable String user(HttpServletRequest request) {
+		Principal principal = request.getUserPrincipal();
+		return (principal != null) ? principal.getName() : null;
+	}
+
+	/** Handlers of GET serve HEAD as well. */
+	private static String method(HttpServletRequest request) {
+		HttpMethod method = HttpMethod.valueOf(request.getMethod());
+		if (method.equals(HttpMethod.HEAD)) {
+			return HttpMethod.GET.name();
+		}
+		return METHODS.contains(method) ? method.name() : OTHER_METHOD;
+	}
+
+	private static @Nullable String cookie(String name, HttpServletRequest request) {
+		Cookie[] cookies;
+		try {
+			cookies = request.getCookies();
+		}
+		catch (IllegalArgumentException ex) {
+			// There are more than the container wants to read.
+			return null;
+		}
+		if (cookies == null) {
+			return null;
+		}
+		return Arrays.stream(cookies)
+			.filter((cookie) -> cookie.getName().equals(name))
+			.findFirst()
+			.map(Cookie::getValue)
+			.orElse(null);
+	}
+
+	private static @Nullable Identifier combine(List<Kind> kinds, HttpServletRequest request,
+			@Nullable String pattern) {
+		List<Identifier> parts = new ArrayList<>(kinds.size());
+		for (Kind kind : kinds) {
+			Identifier part = kind.find(request, pattern);
 			if (part == null) {
 				return null;
 			}
 			parts.add(part);
 		}
 		return Identifier.combine(parts);
+	}
+
+	/**
+	 * Whether the user is needed is asked late: the beans that know may not be there yet.
+	 */
+	private record Kind(BooleanSupplier user, boolean needsPattern, Finder finder) {
+
+		static Kind of(String type, Value value) {
+			return new Kind(() -> false, false, (request, pattern) -> identifier(type, value.of(request)));
+		}
+
+		boolean needsUser() {
+			return this.user.getAsBoolean();
+		}
+
+		@Nullable Identifier find(HttpServletRequest request, @Nullable String pattern) {
+			return this.finder.find(request, pattern);
+		}
+
+	}
+
+	@FunctionalInterface
+	private interface Finder {
+
+		@Nullable Identifier find(HttpServletRequest request, @Nullable String pattern);
+
+	}
+
+	@FunctionalInterface
+	private interface Value {
+
+		@Nullable String of(HttpServletRequest request);
+
 	}
 
 }

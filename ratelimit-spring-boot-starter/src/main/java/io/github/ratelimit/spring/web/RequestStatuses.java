@@ -4,6 +4,7 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -13,7 +14,10 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.spring.PolicyCharge;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 
 /**
  * How the limits stand that were checked for one HTTP request so far, by filters and
@@ -21,6 +25,8 @@ import jakarta.servlet.http.HttpServletRequest;
  * <p>
  * A limit that was checked for several identifiers stands here once, for the identifier
  * that is closest to being denied: that is what the client has to know.
+ * <p>
+ * Safe for use by several threads: methods of one request may be called in parallel.
  */
 final class RequestStatuses {
 
@@ -35,13 +41,33 @@ final class RequestStatuses {
 
 	private final Map<Account, Long> paid = new HashMap<>();
 
+	/** Returns those of a request; methods of one request may be called in parallel. */
 	static RequestStatuses of(HttpServletRequest request) {
 		if (request.getAttribute(ATTRIBUTE) instanceof RequestStatuses statuses) {
 			return statuses;
 		}
-		RequestStatuses statuses = new RequestStatuses();
-		request.setAttribute(ATTRIBUTE, statuses);
-		return statuses;
+		synchronized (unwrap(request)) {
+			if (request.getAttribute(ATTRIBUTE) instanceof RequestStatuses statuses) {
+				return statuses;
+			}
+			RequestStatuses statuses = new RequestStatuses();
+			request.setAttribute(ATTRIBUTE, statuses);
+			return statuses;
+		}
+	}
+
+	/** Returns whether anything was checked for a request. */
+	static boolean exist(HttpServletRequest request) {
+		return request.getAttribute(ATTRIBUTE) != null;
+	}
+
+	/** The request of the container, which is the same however it is wrapped. */
+	private static ServletRequest unwrap(ServletRequest request) {
+		ServletRequest innermost = request;
+		while (innermost instanceof ServletRequestWrapper wrapper) {
+			innermost = wrapper.getRequest();
+		}
+		return innermost;
 	}
 
 	/**
@@ -52,7 +78,12 @@ final class RequestStatuses {
 		return (status.policy().limits().size() == 1) ? name : name + '/' + status.limit().windowText();
 	}
 
-	void add(Decision decision) {
+	/** The limit that is closest to denying. */
+	static LimitStatus closest(Collection<LimitStatus> statuses) {
+		return statuses.stream().min(CLOSEST_TO_DENYING).orElseThrow();
+	}
+
+	synchronized void add(Decision decision) {
 		decision.statuses().stream().map(RequestStatuses::name).forEach(this.statuses::remove);
 		for (LimitStatus status : decision.statuses()) {
 			this.statuses.merge(name(status), status,
@@ -60,32 +91,30 @@ final class RequestStatuses {
 		}
 	}
 
-	boolean isEmpty() {
-		return this.statuses.isEmpty();
-	}
-
-	/** Every limit, in the order in which they were first checked. */
-	Collection<LimitStatus> all() {
-		return this.statuses.values();
-	}
-
-	/** The limit that is closest to denying. */
-	LimitStatus closest() {
-		return this.statuses.values().stream().min(CLOSEST_TO_DENYING).orElseThrow();
+	/**
+	 * Writes every limit, in the order in which they were first checked.
+	 * @return whether there is any, and the response is still to be sent
+	 */
+	synchronized boolean write(LimitHeaders headers, HttpServletResponse response) {
+		if (this.statuses.isEmpty() || response.isCommitted()) {
+			return false;
+		}
+		headers.write(List.copyOf(this.statuses.values()), response);
+		return true;
 	}
 
 	/** Notes that a path policy has been enforced on this request, whatever comes. */
-	void pay(PolicyCharge charge) {
+	synchronized void pay(PolicyCharge charge) {
 		this.paid.merge(Account.of(charge.charge()), charge.charge().cost(), Math::max);
 	}
 
 	/** Whether the path of this request has paid to the policy and identifiers. */
-	boolean hasPaid(PolicyCharge charge) {
+	synchronized boolean hasPaid(PolicyCharge charge) {
 		return this.paid.containsKey(Account.of(charge.charge()));
 	}
 
 	/** What of the charge the path of this request has not paid; empty if it has all. */
-	Optional<PolicyCharge> unpaid(PolicyCharge charge) {
+	synchronized Optional<PolicyCharge> unpaid(PolicyCharge charge) {
 		Long paid = this.paid.get(Account.of(charge.charge()));
 		if (paid == null) {
 			return Optional.of(charge);

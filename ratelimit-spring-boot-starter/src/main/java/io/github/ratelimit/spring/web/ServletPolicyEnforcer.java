@@ -1,26 +1,29 @@
 package io.github.ratelimit.spring.web;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.PolicyCharge;
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.PolicyEnforcer;
 import io.github.ratelimit.spring.PolicyUse;
+import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.http.server.PathContainer;
 import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.ServletRequestAttributes;
+import org.springframework.web.servlet.HandlerMapping;
 
 /**
  * Enforces policies on HTTP requests, and writes into the response how the limits stand.
@@ -31,24 +34,38 @@ import org.springframework.web.context.request.ServletRequestAttributes;
  */
 public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
+	/** Of whoever is never limited. */
+	private static final Decision UNLIMITED = new Decision(true, List.of());
+
 	private final PolicyDecisions decisions;
 
-	private final RequestIdentifiers identifiers = new RequestIdentifiers();
+	private final RequestIdentifiers identifiers;
 
-	private final StatusHeaders headers;
+	private final AccessLists lists;
 
-	private final Rejection rejection;
+	private final LimitedResponses responses;
+
+	private final RequestCost cost;
+
+	private final List<RateLimitExemption> exemptions;
 
 	/**
 	 * Creates an enforcer.
 	 * @param decisions what decides
-	 * @param styles which headers to write; may be empty
-	 * @param jsonMapper what writes the problem body of denied requests
+	 * @param identifiers finds out who makes requests
+	 * @param lists who is never limited, and who is always denied
+	 * @param responses what tells the client
+	 * @param cost what requests cost
+	 * @param exemptions which requests are exempt from all limits; may be empty
 	 */
-	public ServletPolicyEnforcer(PolicyDecisions decisions, Set<HeaderStyle> styles, JsonMapper jsonMapper) {
+	public ServletPolicyEnforcer(PolicyDecisions decisions, RequestIdentifiers identifiers, AccessLists lists,
+			LimitedResponses responses, RequestCost cost, List<RateLimitExemption> exemptions) {
 		this.decisions = decisions;
-		this.headers = new StatusHeaders(styles);
-		this.rejection = new Rejection(jsonMapper);
+		this.identifiers = identifiers;
+		this.lists = lists;
+		this.responses = responses;
+		this.cost = cost;
+		this.exemptions = List.copyOf(exemptions);
 	}
 
 	/**
@@ -64,8 +81,16 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			return this.decisions.decide(uses.stream().map(PolicyEnforcer::withoutRequest).toList());
 		}
 		HttpServletRequest request = attributes.getRequest();
+		if (isUnlimited(request, true)) {
+			return UNLIMITED;
+		}
+		Object pattern = request.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE);
+		List<String> patterns = (pattern != null) ? List.of(pattern.toString()) : List.of();
 		RequestStatuses statuses = RequestStatuses.of(request);
-		List<PolicyCharge> charges = uses.stream().map((use) -> charge(use, request)).toList();
+		List<PolicyCharge> charges = uses.stream()
+			.map((use) -> charge(use, patterns, request))
+			.flatMap(Optional::stream)
+			.toList();
 		RequestCosts costs = RequestCosts.of(request);
 		HttpServletResponse response = attributes.getResponse();
 		Decision decision = this.decisions.decide(
@@ -76,40 +101,97 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			charges.stream().filter(statuses::hasPaid).forEach(statuses::pay);
 		}
 		if (response != null) {
-			this.headers.write(statuses, response);
+			this.responses.writeHeaders(statuses, response);
 		}
 		return decision;
 	}
 
 	/**
 	 * Enforces all policies for the path of a request at once, all or nothing.
+	 * @param userKnown whether users have logged in by now
 	 * @return whether the request may go on; if not, the response is written
 	 */
-	boolean enforce(List<PathPolicy> policies, List<PathContainer> paths, HttpServletRequest request,
-			HttpServletResponse response) throws IOException {
-		List<PolicyCharge> charges = new ArrayList<>();
-		for (PathPolicy policy : policies) {
-			policy.cost(request, paths)
-				.ifPresent((cost) -> charges.add(charge(new PolicyUse(policy.policy(), cost), request)));
+	boolean enforce(List<PathPolicy> policies, List<PathContainer> paths, boolean userKnown, HttpServletRequest request,
+			HttpServletResponse response) throws ServletException, IOException {
+		try {
+			Decision decision = decide(policies, paths, userKnown, request, response);
+			if (!decision.allowed() && this.responses.isToAnswer(request, response)) {
+				reject(decision, request, response);
+			}
+			return decision.allowed();
 		}
+		catch (CallerDeniedException ex) {
+			if (this.responses.isToAnswer(request, response)) {
+				forbid(request, response);
+			}
+			return false;
+		}
+		catch (StoreException ex) {
+			if (this.responses.isToAnswer(request, response)) {
+				rejectWithoutDecision(request, response);
+			}
+			return false;
+		}
+	}
+
+	private Decision decide(List<PathPolicy> policies, List<PathContainer> paths, boolean userKnown,
+			HttpServletRequest request, HttpServletResponse response) {
+		if (isUnlimited(request, userKnown)) {
+			return UNLIMITED;
+		}
+		List<PolicyCharge> charges = policies.stream()
+			.map((policy) -> charge(policy, paths, request))
+			.flatMap(Optional::stream)
+			.toList();
 		if (charges.isEmpty()) {
-			return true;
+			return UNLIMITED;
 		}
 		RequestCosts costs = RequestCosts.of(request);
 		Decision decision = this.decisions.decide(charges, (used) -> costs.add(used, response));
 		RequestStatuses statuses = RequestStatuses.of(request);
 		statuses.add(decision);
 		charges.forEach(statuses::pay);
-		this.headers.write(statuses, response);
-		if (!decision.allowed()) {
-			this.rejection.write(decision, response);
-		}
-		return decision.allowed();
+		this.responses.writeHeaders(statuses, response);
+		return decision;
 	}
 
 	/** Answers a request of which a part was denied. */
-	void reject(Decision decision, HttpServletResponse response) throws IOException {
-		this.rejection.write(decision, response);
+	void reject(Decision decision, HttpServletRequest request, HttpServletResponse response) throws IOException {
+		this.responses.reject(decision, request, response);
+	}
+
+	/** Answers a request of which a part is denied because the store failed. */
+	void rejectWithoutDecision(HttpServletRequest request, HttpServletResponse response) throws IOException {
+		this.responses.rejectWithoutDecision(request, response);
+	}
+
+	/** Answers a request whose caller is denied. */
+	void forbid(HttpServletRequest request, HttpServletResponse response) throws IOException {
+		this.responses.forbid(request, response);
+	}
+
+	/** Returns the response for what comes behind the limits of a path. */
+	HttpServletResponse responseForChain(HttpServletRequest request, HttpServletResponse response) {
+		return this.responses.forChain(request, response);
+	}
+
+	/**
+	 * Returns whether a policy can be enforced only once the user has logged in.
+	 * @param policy a policy with known identifiers
+	 * @return whether one of its identifiers needs the user
+	 */
+	public boolean needsUser(PathPolicy policy) {
+		return this.identifiers.needsUser(policy.policy());
+	}
+
+	/**
+	 * Returns whether a filter has to look for clients that are always denied or never
+	 * limited, though it has no policies.
+	 * @param userKnown whether the filter comes after users have logged in
+	 * @return whether it is needed
+	 */
+	public boolean needsFilter(boolean userKnown) {
+		return this.lists.denyAnybody(userKnown) || (userKnown && this.lists.allowUsers());
 	}
 
 	@Override
@@ -119,12 +201,53 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	@Override
 	public void requireKnown(String identifier) {
-		this.identifiers.resolver(identifier);
+		this.identifiers.requireKnown(identifier);
 	}
 
-	private PolicyCharge charge(PolicyUse use, HttpServletRequest request) {
+	private boolean isUnlimited(HttpServletRequest request, boolean userKnown) {
+		AccessLists.Access access = this.lists.access(request, userKnown);
+		if (access == AccessLists.Access.DENIED) {
+			throw new CallerDeniedException("The caller is on the list of those that are denied");
+		}
+		if (access == AccessLists.Access.LIMITED
+				&& this.exemptions.stream().noneMatch((exemption) -> exemption.exempts(request))) {
+			return false;
+		}
+		// Whoever is known only after login has been counted before it.
+		RequestCosts costs = RequestCosts.find(request);
+		if (costs != null) {
+			costs.giveBack();
+		}
+		return true;
+	}
+
+	/** A request costs the most if the forms of its path differ in that. */
+	private Optional<PolicyCharge> charge(PathPolicy policy, List<PathContainer> paths, HttpServletRequest request) {
+		Set<Route> routes = policy.routes(request, paths);
+		if (routes.isEmpty()) {
+			return Optional.empty();
+		}
+		long cost = routes.stream().mapToLong(Route::cost).max().orElseThrow();
+		List<String> patterns = routes.stream().map((route) -> route.pattern().getPatternString()).toList();
+		return charge(new PolicyUse(policy.policy(), cost), patterns, request);
+	}
+
+	private Optional<PolicyCharge> charge(PolicyUse use, List<String> patterns, HttpServletRequest request) {
 		IdentifiedPolicy policy = use.policy();
-		return new PolicyCharge(policy, new Charge(policy.policy(), this.identifiers.find(use, request), use.cost()));
+		List<Identifier> found = this.identifiers.find(use, patterns, request);
+		return found.isEmpty() ? Optional.empty()
+				: Optional.of(new PolicyCharge(policy, new Charge(policy.policy(), found, cost(use, request))));
+	}
+
+	private long cost(PolicyUse use, HttpServletRequest request) {
+		String policy = use.policy().policy().name();
+		long cost = this.cost.cost(request, policy, use.cost());
+		if (cost < 0) {
+			throw new IllegalStateException(
+					"Invalid cost (%d): the RequestCost of the policy '%s' must not be negative.".formatted(cost,
+							policy));
+		}
+		return cost;
 	}
 
 }

@@ -39,9 +39,11 @@ class ConfigurationMetadataTests {
 
 	@Test
 	void everyPropertyIsListed() {
-		assertThat(this.properties).containsOnlyKeys("ratelimit.default-identifiers", "ratelimit.enabled",
-				"ratelimit.headers.styles", "ratelimit.key-prefix", "ratelimit.policies", "ratelimit.redis.database",
-				"ratelimit.redis.host", "ratelimit.redis.password", "ratelimit.redis.port", "ratelimit.redis.scripting",
+		assertThat(this.properties).containsOnlyKeys("ratelimit.allow", "ratelimit.default-identifiers",
+				"ratelimit.deny", "ratelimit.enabled", "ratelimit.headers.styles", "ratelimit.identifiers",
+				"ratelimit.ip.forwarded-header", "ratelimit.ip.ipv6-prefix", "ratelimit.ip.trusted-proxies",
+				"ratelimit.key-prefix", "ratelimit.policies", "ratelimit.redis.database", "ratelimit.redis.host",
+				"ratelimit.redis.password", "ratelimit.redis.port", "ratelimit.redis.scripting",
 				"ratelimit.redis.ssl.enabled", "ratelimit.redis.timeout", "ratelimit.redis.url",
 				"ratelimit.redis.username");
 	}
@@ -63,7 +65,8 @@ class ConfigurationMetadataTests {
 			}
 		});
 		assertThat(defaults).containsOnly(entry("ratelimit.default-identifiers", "\"ip\""),
-				entry("ratelimit.enabled", "true"), entry("ratelimit.headers.styles", "\"[draft, x-rate-limit]\""),
+				entry("ratelimit.enabled", "true"), entry("ratelimit.ip.ipv6-prefix", "64"),
+				entry("ratelimit.headers.styles", "\"[draft, x-rate-limit]\""),
 				entry("ratelimit.key-prefix", "\"ratelimit\""), entry("ratelimit.redis.database", "0"),
 				entry("ratelimit.redis.port", "6379"), entry("ratelimit.redis.scripting", "true"),
 				entry("ratelimit.redis.ssl.enabled", "false"), entry("ratelimit.redis.timeout", "\"100ms\""));

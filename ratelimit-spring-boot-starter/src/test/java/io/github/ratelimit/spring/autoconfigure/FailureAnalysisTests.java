@@ -31,6 +31,10 @@ class FailureAnalysisTests {
 					ratelimit.policies.api.limits=often    | ratelimit.policies.api.limits | often   | Invalid limit (often): must be quota/window
 					ratelimit.default-identifiers=address  | ratelimit.default-identifiers | address | Invalid identifier (address): must be ip, user
 					ratelimit.redis.url=nonsense           | ratelimit.redis.url              | nonsense | Must be a URL such as redis://
+					ratelimit.headers.styles=draft,loud    | ratelimit.headers.styles         | draft,loud | Invalid header style (loud): must be one of draft, x-rate-limit, x-ratelimit
+					ratelimit.headers.styles=none,draft    | ratelimit.headers.styles         | none,draft | Must be none, or a list of styles.
+					ratelimit.policies[ä].limits=1/s       | ratelimit.policies[ä].limits     | 1/s     | Invalid policy name (ä): must be 1 to 128 printable ASCII characters other than '/'
+					ratelimit.policies[a/b].limits=1/s     | ratelimit.policies[a/b].limits   | 1/s     | Invalid policy name (a/b): must be 1 to 128 printable ASCII characters other than '/'
 					""")
 	void descriptionNamesPropertyAndValueAndRule(String argument, String property, String value, String rule,
 			CapturedOutput output) {
@@ -91,16 +95,6 @@ class FailureAnalysisTests {
 	}
 
 	@Test
-	void descriptionNamesHeaderStyle(CapturedOutput output) {
-		assertThatException()
-			.isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET, "ratelimit.headers.styles=loud"));
-		assertThat(output).contains("APPLICATION FAILED TO START")
-			.contains("Failed to bind properties under 'ratelimit.headers.styles'")
-			.contains("Property: ratelimit.headers.styles")
-			.contains("Value: \"loud\"");
-	}
-
-	@Test
 	void descriptionNamesPathsWhenApplicationServesNone(CapturedOutput output) {
 		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.NONE,
 				"ratelimit.policies.api.limits=1/s", "ratelimit.policies.api.paths=/api/**"));
@@ -117,6 +111,14 @@ class FailureAnalysisTests {
 			.contains("Invalid @RateLimited on " + method
 					+ ": there is no policy 'nothing' below ratelimit.policies, only [].")
 			.contains("Correct the annotation on " + method + ".");
+	}
+
+	@Test
+	void descriptionNamesMethodWhenItsNameCannotBeSent(CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(OddlyNamedApplication.class, WebApplicationType.SERVLET));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("Invalid policy name (Größe.call): must be 1 to 128 printable ASCII characters other than '/'")
+			.contains("Correct the annotation on public void " + Größe.class.getName() + ".call().");
 	}
 
 	private static void start(Class<?> application, WebApplicationType type, String... properties) {
@@ -148,6 +150,23 @@ class FailureAnalysisTests {
 	static class Annotated {
 
 		@RateLimited("nothing")
+		public void call() {
+		}
+
+	}
+
+	static class OddlyNamedApplication extends Application {
+
+		@Bean
+		Größe größe() {
+			return new Größe();
+		}
+
+	}
+
+	static class Größe {
+
+		@RateLimited(limits = "1/s")
 		public void call() {
 		}
 

@@ -31,7 +31,7 @@ class InvalidPropertiesTests {
 
 	private static final String LIMIT_RULE = "must be quota/window, such as 10/s, 100/15m or 10/500ms; the units are ms, s, m, h and d.";
 
-	private static final String IDENTIFIER_RULE = "must be ip, user, header:NAME, global, or several of them joined by '+'.";
+	private static final String IDENTIFIER_RULE = "must be ip, user, header:NAME, cookie:NAME, path, method, global, or several of them joined by '+'.";
 
 	private static final String URL_RULE = "Must be a URL such as redis://user:password@example.com:6379/0, or rediss:// for encryption.";
 

@@ -1,8 +1,7 @@
 package io.github.ratelimit.spring.autoconfigure;
 
+import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Decision;
@@ -17,12 +16,26 @@ import io.github.ratelimit.spring.PolicyEnforcer;
 import io.github.ratelimit.spring.PolicyUse;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.aop.RateLimitedAdvisor;
-import io.github.ratelimit.spring.web.HeaderStyle;
+import io.github.ratelimit.spring.web.ApplicationCors;
+import io.github.ratelimit.spring.web.LimitHeaders;
+import io.github.ratelimit.spring.web.LimitedResponses;
 import io.github.ratelimit.spring.web.RateLimitExceededResolver;
+import io.github.ratelimit.spring.web.RejectionHandler;
+import io.github.ratelimit.spring.web.RequestCost;
+import io.github.ratelimit.spring.web.AccessLists;
+import io.github.ratelimit.spring.web.AddressResolver;
+import io.github.ratelimit.spring.web.RateLimitExceededResolver;
+import io.github.ratelimit.spring.web.RequestIdentifiers;
 import io.github.ratelimit.spring.web.ServletPolicyEnforcer;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.converter.ConvertWith;
+import org.junit.jupiter.params.converter.SimpleArgumentConverter;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import tools.jackson.databind.json.JsonMapper;
@@ -35,6 +48,7 @@ import org.springframework.boot.test.context.assertj.AssertableWebApplicationCon
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.test.util.ReflectionTestUtils;
@@ -43,6 +57,7 @@ import org.springframework.web.servlet.DispatcherServlet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 import static org.assertj.core.api.InstanceOfAssertFactories.throwable;
+import static org.mockito.Mockito.mock;
 
 /**
  * Tests for {@link RateLimitAutoConfiguration}, {@link RateLimitWebAutoConfiguration} and
@@ -73,8 +88,8 @@ class RateLimitAutoConfigurationTests {
 				.isSameAs(context.getBean(RequestHistory.class));
 			assertThat(context.getBean(PolicyEnforcer.class)).isInstanceOf(ServletPolicyEnforcer.class);
 			assertThat(context.getBean(ConfiguredPolicies.class).defaultIdentifiers()).containsExactly("ip");
-			assertThat(context.getBean(RateLimitProperties.class).headers().styles())
-				.containsExactlyInAnyOrder(HeaderStyle.DRAFT, HeaderStyle.X_RATE_LIMIT);
+			assertThat(context.getBean(RateLimitProperties.class).headers().styles()).containsExactly("draft",
+					"x-rate-limit");
 		});
 	}
 
@@ -187,12 +202,18 @@ class RateLimitAutoConfigurationTests {
 
 	@Test
 	void servletEnforcerBacksOffWhenApplicationHasOne() {
-		this.runner
-			.withBean("mine", ServletPolicyEnforcer.class,
-					() -> new ServletPolicyEnforcer(
-							new PolicyDecisions(memory(), new ConfiguredPolicies(Map.of(), List.of("ip")), List.of()),
-							Set.of(), JsonMapper.shared()))
+		this.runner.withUserConfiguration(OwnEnforcer.class)
 			.run((context) -> assertThat(context).hasSingleBean(PolicyEnforcer.class).hasBean("mine"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { LimitHeaders.class, RejectionHandler.class, RequestCost.class, ApplicationCors.class })
+	<T> void beanOfApplicationReplacesOurs(Class<T> type) {
+		this.runner.run((context) -> assertThat(context).hasSingleBean(type));
+		T mine = (type == ApplicationCors.class) ? type.cast(new ApplicationCors((request) -> List.of(), List::of))
+				: mock(type);
+		this.runner.withBean("mine", type, () -> mine)
+			.run((context) -> assertThat(context).hasSingleBean(type).hasBean("mine"));
 	}
 
 	@Test
@@ -227,9 +248,38 @@ class RateLimitAutoConfigurationTests {
 	void jsonMapperOfApplicationWritesProblems() {
 		JsonMapper mapper = JsonMapper.builder().build();
 		this.runner.withBean(JsonMapper.class, () -> mapper)
-			.run((context) -> assertThat(
-					ReflectionTestUtils.getField(context.getBean(ServletPolicyEnforcer.class), "rejection"))
+			.run((context) -> assertThat(context.getBean(RejectionHandler.class))
 				.hasFieldOrPropertyWithValue("jsonMapper", mapper));
+	}
+
+	@Test
+	void applicationNeedsNoSpringSecurity() {
+		this.runner.withClassLoader(new FilteredClassLoader("org.springframework.security"))
+			.run((context) -> assertThat(context).hasNotFailed().hasSingleBean(CorsFilters.class));
+		this.runner.run((context) -> assertThat(context.getBeansOfType(CorsFilters.class)).hasSize(2));
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			draft, x-rate-limit | RateLimit-Policy, RateLimit, X-Rate-Limit-Limit, X-Rate-Limit-Remaining
+			x-rate-limit        | X-Rate-Limit-Limit, X-Rate-Limit-Remaining
+			x-ratelimit         | X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset
+			none                | ''
+			''                  | ''
+			""")
+	void headersAreThoseOfStyles(String styles, @ConvertWith(ListConverter.class) List<String> names) {
+		this.runner.withPropertyValues("ratelimit.headers.styles=" + styles)
+			.run((context) -> assertThat(context.getBean(LimitHeaders.class).names())
+				.containsExactlyInAnyOrderElementsOf(names));
+	}
+
+	static class ListConverter extends SimpleArgumentConverter {
+
+		@Override
+		protected Object convert(@Nullable Object source, Class<?> targetType) {
+			return Arrays.stream(((String) source).split(", *")).filter((name) -> !name.isEmpty()).toList();
+		}
+
 	}
 
 	@Test
@@ -295,8 +345,19 @@ class RateLimitAutoConfigurationTests {
 	static class OwnResolver {
 
 		@Bean
-		RateLimitExceededResolver mine(ServletPolicyEnforcer enforcer) {
-			return new RateLimitExceededResolver(enforcer);
+		RateLimitExceededResolver mine(ServletPolicyEnforcer enforcer, ApplicationContext context) {
+			return new RateLimitExceededResolver(enforcer, context);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OwnEnforcer {
+
+		@Bean
+		ServletPolicyEnforcer mine(PolicyDecisions decisions, RequestIdentifiers identifiers, AccessLists lists,
+				LimitedResponses responses, RequestCost cost) {
+			return new ServletPolicyEnforcer(decisions, identifiers, lists, responses, cost, List.of());
 		}
 
 	}

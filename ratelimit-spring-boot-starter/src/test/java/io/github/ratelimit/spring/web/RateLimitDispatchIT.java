@@ -1,13 +1,32 @@
 package io.github.ratelimit.spring.web;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.PrintWriter;
+import java.net.Socket;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.annotation.RateLimited;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -24,13 +43,19 @@ import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSec
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpStatus;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.stereotype.Controller;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.ResponseBody;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
+import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -46,7 +71,7 @@ class RateLimitDispatchIT {
 	static void start() {
 		application = TestApplication.start(Application.class, "ratelimit.policies.path.paths=/path/**",
 				"ratelimit.policies.path.limits=2/m", "ratelimit.policies.other.limits=4/m",
-				"ratelimit.policies.same.paths=/same", "ratelimit.policies.same.limits=2/m",
+				"ratelimit.policies.same.paths=/same/**", "ratelimit.policies.same.limits=2/m",
 				"ratelimit.policies.dear.paths=/dear,/dear/*", "ratelimit.policies.dear.limits=10/m",
 				"ratelimit.policies.dear.cost=2");
 	}
@@ -63,7 +88,9 @@ class RateLimitDispatchIT {
 
 	@ParameterizedTest
 	@CsvSource({ "/path/plain, 200", "/path/callable, 200", "/path/deferred, 200", "/path/forward, 200",
-			"/path/error, 500", "/path/send-error, 418", "/path/missing, 404" })
+			"/path/include, 200", "/path/stream, 200", "/path/events, 200", "/path/committed, 200",
+			"/path/timeout, 503", "/path/callable/error, 500", "/path/error, 500", "/path/send-error, 418",
+			"/path/missing, 404" })
 	void requestIsChargedOnceHoweverItIsDispatched(String path, int status) {
 		HttpResponse<String> first = application.get(path);
 		assertThat(first.statusCode()).isEqualTo(status);
@@ -72,6 +99,141 @@ class RateLimitDispatchIT {
 		assertThat(application.get(path).headers().firstValue("X-Rate-Limit-Remaining")).hasValue("0");
 		assertThat(application.get(path).statusCode()).isEqualTo(429);
 		assertThat(application.decisions()).isEqualTo(3);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "/same/callable, 200", "/same/deferred, 200", "/same/forward, 200", "/same/include, 200",
+			"/same/stream, 200", "/same/events, 200", "/same/error, 500" })
+	void filterAndAnnotationChargeOnceTogetherHoweverRequestIsDispatched(String path, int status) {
+		HttpResponse<String> first = application.get(path);
+		assertThat(first.statusCode()).isEqualTo(status);
+		assertThat(first.headers().allValues("RateLimit")).containsExactly("\"same\";r=1;t=60");
+		assertThat(application.decisions()).isEqualTo(1);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "GET, 200", "HEAD, 200", "OPTIONS, 200", "POST, 405" })
+	void everyMethodIsChargedOnce(String method, int status) {
+		HttpResponse<String> response = application.send(method, "/path/plain");
+		assertThat(response.statusCode()).isEqualTo(status);
+		assertThat(application.decisions()).isEqualTo(1);
+		assertThat(application.get("/path/plain").headers().firstValue("X-Rate-Limit-Remaining")).hasValue("0");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/path/stream", "/path/events", "/path/committed" })
+	void headersComeBeforeBodyThatIsStreamed(String path) {
+		HttpResponse<String> response = application.get(path);
+		assertThat(response.body()).contains("served");
+		assertThat(response.headers().map()).containsKeys("ratelimit", "ratelimit-policy", "x-rate-limit-limit");
+		assertThat(response.headers().map()).doesNotContainKey("content-length");
+	}
+
+	@Test
+	void methodsCalledInParallelForOneRequestAllCount() {
+		HttpResponse<String> response = application.get("/parallel");
+		assertThat(response.statusCode()).isEqualTo(200);
+		assertThat(response.body()).isEqualTo("[called] x 16");
+		assertThat(application.decisions()).isEqualTo(16);
+		HttpResponse<String> after = application.get("/parallel/one");
+		for (HttpResponse<String> each : List.of(response, after)) {
+			assertThat(each.headers().allValues("RateLimit")).hasSize(1);
+			assertThat(each.headers().allValues("X-Rate-Limit-Limit")).containsExactly("1000");
+		}
+		assertThat(after.headers().allValues("RateLimit").get(0)).contains("\"Parallel.first\";r=991;",
+				"\"Parallel.second\";r=991;");
+	}
+
+	@Test
+	void callThatOutlivesItsRequestHarmsNobody() throws Exception {
+		HttpResponse<String> response = application.get("/late");
+		assertThat(response.statusCode()).isEqualTo(200);
+		LateController.mayCall.countDown();
+		String outcome = LateController.outcome.get(10, TimeUnit.SECONDS);
+		assertThat(outcome).isIn("called", "java.lang.IllegalStateException");
+		assertThat(application.get("/path/plain").headers().allValues("RateLimit"))
+			.containsExactly("\"path\";r=1;t=60");
+	}
+
+	@Test
+	void callInAnotherThreadCountsForEverybody() {
+		assertThat(application.get("/async").body()).isEqualTo("called");
+		assertThat(application.get("/async").body()).isEqualTo("called");
+		assertThat(application.get("/async").statusCode()).isEqualTo(429);
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 10_000, 1_000_000 })
+	void connectionIsReusedWhenUploadIsDenied(int size) throws IOException {
+		try (Socket socket = new Socket("127.0.0.1", application.port())) {
+			for (int i = 0; i < 4; i++) {
+				upload(socket, size, false);
+				assertThat(readHead(socket)).startsWith((i < 2) ? "HTTP/1.1 405" : "HTTP/1.1 429");
+			}
+		}
+	}
+
+	@Test
+	void clientThatAsksBeforeUploadReadsDenialInstead() throws IOException {
+		application.get("/path/plain");
+		application.get("/path/plain");
+		try (Socket socket = new Socket("127.0.0.1", application.port())) {
+			upload(socket, 100_000_000, true);
+			// Tomcat encourages the client before any filter runs, unless told not to.
+			assertThat(readHead(socket)).startsWith("HTTP/1.1 100");
+			assertThat(readHead(socket)).startsWith("HTTP/1.1 429").contains("Retry-After: 60", "Connection: close");
+		}
+	}
+
+	@Test
+	void clientReadsDenialOfHugeUpload() throws IOException {
+		application.get("/path/plain");
+		application.get("/path/plain");
+		try (Socket socket = new Socket("127.0.0.1", application.port())) {
+			upload(socket, 100_000_000, false, 10_000);
+			assertThat(readHead(socket)).startsWith("HTTP/1.1 429").contains("Retry-After: 60", "Connection: close");
+		}
+	}
+
+	private static void upload(Socket socket, int size, boolean asks) throws IOException {
+		upload(socket, size, asks, asks ? 0 : size);
+	}
+
+	private static void upload(Socket socket, int size, boolean asks, int sent) throws IOException {
+		socket.setSoTimeout(20_000);
+		OutputStream output = socket.getOutputStream();
+		output.write("POST /path/plain HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n%s\r\n"
+			.formatted(size, asks ? "Expect: 100-continue\r\n" : "")
+			.getBytes(StandardCharsets.US_ASCII));
+		output.write(new byte[sent]);
+		output.flush();
+	}
+
+	/** Reads a response, and returns its head. */
+	private static String readHead(Socket socket) throws IOException {
+		InputStream input = socket.getInputStream();
+		StringBuilder head = new StringBuilder();
+		while (head.indexOf("\r\n\r\n") < 0) {
+			int octet = input.read();
+			assertThat(octet).as(head.toString()).isNotNegative();
+			head.append((char) octet);
+		}
+		if (head.toString().startsWith("HTTP/1.1 100")) {
+			return head.toString();
+		}
+		Matcher length = Pattern.compile("(?i)content-length: (\\d+)").matcher(head);
+		if (length.find()) {
+			input.readNBytes(Integer.parseInt(length.group(1)));
+		}
+		else {
+			StringBuilder chunks = new StringBuilder();
+			while (chunks.indexOf("\r\n0\r\n\r\n") < 0) {
+				int octet = input.read();
+				assertThat(octet).as(head + chunks.toString()).isNotNegative();
+				chunks.append((char) octet);
+			}
+		}
+		return head.toString();
 	}
 
 	@ParameterizedTest
@@ -156,7 +318,10 @@ class RateLimitDispatchIT {
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration(
 			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
-	@Import({ Service.class, PathController.class, ServiceController.class, HandlingController.class })
+	@EnableAsync
+	@Import({ Service.class, Parallel.class, AsyncService.class, PathController.class, SameController.class,
+			ParallelController.class, LateController.class, AsyncController.class, ServiceController.class,
+			HandlingController.class })
 	static class Application {
 
 	}
@@ -191,6 +356,40 @@ class RateLimitDispatchIT {
 			DeferredResult<String> result = new DeferredResult<>();
 			new Thread(() -> result.setResult("served")).start();
 			return result;
+		}
+
+		@GetMapping("/path/include")
+		void include(HttpServletRequest request, HttpServletResponse response) throws ServletException, IOException {
+			request.getRequestDispatcher("/path/plain").include(request, response);
+		}
+
+		@GetMapping("/path/stream")
+		StreamingResponseBody stream() {
+			return streamed();
+		}
+
+		@GetMapping("/path/events")
+		SseEmitter events() throws IOException {
+			return sent();
+		}
+
+		@GetMapping("/path/committed")
+		void committed(HttpServletResponse response) throws IOException {
+			response.getWriter().write("served");
+			response.flushBuffer();
+		}
+
+		@GetMapping("/path/timeout")
+		DeferredResult<String> timeout() {
+			return new DeferredResult<>(1L);
+		}
+
+		@GetMapping("/path/callable/error")
+		@ResponseBody
+		Callable<String> callableError() {
+			return () -> {
+				throw new IllegalStateException("expected by this test");
+			};
 		}
 
 		@GetMapping("/path/forward")
@@ -247,6 +446,186 @@ class RateLimitDispatchIT {
 		@RateLimited("same")
 		public String same() {
 			return "served";
+		}
+
+	}
+
+	static StreamingResponseBody streamed() {
+		return (output) -> {
+			output.write("served".getBytes(StandardCharsets.UTF_8));
+			output.flush();
+		};
+	}
+
+	static SseEmitter sent() throws IOException {
+		SseEmitter emitter = new SseEmitter();
+		emitter.send("served");
+		emitter.complete();
+		return emitter;
+	}
+
+	@Controller
+	@RateLimited("same")
+	static class SameController {
+
+		@GetMapping("/same/callable")
+		@ResponseBody
+		public Callable<String> callable() {
+			return () -> "served";
+		}
+
+		@GetMapping("/same/deferred")
+		@ResponseBody
+		public DeferredResult<String> deferred() {
+			DeferredResult<String> result = new DeferredResult<>();
+			new Thread(() -> result.setResult("served")).start();
+			return result;
+		}
+
+		@GetMapping("/same/target")
+		@ResponseBody
+		public String target() {
+			return "served";
+		}
+
+		@GetMapping("/same/forward")
+		public String forward() {
+			return "forward:/same/target";
+		}
+
+		@GetMapping("/same/include")
+		public void include(HttpServletRequest request, HttpServletResponse response)
+				throws ServletException, IOException {
+			request.getRequestDispatcher("/same/target").include(request, response);
+		}
+
+		@GetMapping("/same/stream")
+		public StreamingResponseBody stream() {
+			return streamed();
+		}
+
+		@GetMapping("/same/events")
+		public SseEmitter events() throws IOException {
+			return sent();
+		}
+
+		@GetMapping("/same/error")
+		public String error() {
+			throw new IllegalStateException("expected by this test");
+		}
+
+	}
+
+	static class Parallel {
+
+		@RateLimited(limits = "1000/m")
+		public String first() {
+			return "called";
+		}
+
+		@RateLimited(limits = "1000/m")
+		public String second() {
+			return "called";
+		}
+
+	}
+
+	@RestController
+	static class ParallelController {
+
+		private final Parallel service;
+
+		ParallelController(Parallel service) {
+			this.service = service;
+		}
+
+		@GetMapping("/parallel")
+		String parallel() throws Exception {
+			RequestAttributes attributes = RequestContextHolder.currentRequestAttributes();
+			ExecutorService threads = Executors.newFixedThreadPool(16);
+			CyclicBarrier start = new CyclicBarrier(16);
+			try {
+				List<Future<String>> calls = new ArrayList<>();
+				for (int i = 0; i < 16; i++) {
+					boolean first = i % 2 == 0;
+					calls.add(threads.submit(() -> {
+						RequestContextHolder.setRequestAttributes(attributes);
+						start.await();
+						return first ? this.service.first() : this.service.second();
+					}));
+				}
+				Set<String> results = new HashSet<>();
+				for (Future<String> call : calls) {
+					results.add(call.get());
+				}
+				return results + " x " + calls.size();
+			}
+			finally {
+				threads.shutdown();
+			}
+		}
+
+		@GetMapping("/parallel/one")
+		String one() {
+			this.service.first();
+			return this.service.second();
+		}
+
+	}
+
+	@RestController
+	static class LateController {
+
+		private static final CountDownLatch mayCall = new CountDownLatch(1);
+
+		private static final CompletableFuture<String> outcome = new CompletableFuture<>();
+
+		private final Parallel service;
+
+		LateController(Parallel service) {
+			this.service = service;
+		}
+
+		@GetMapping("/late")
+		String late() {
+			RequestAttributes attributes = RequestContextHolder.currentRequestAttributes();
+			new Thread(() -> {
+				RequestContextHolder.setRequestAttributes(attributes);
+				try {
+					mayCall.await();
+					outcome.complete(this.service.first());
+				}
+				catch (Exception ex) {
+					outcome.complete(ex.getClass().getName());
+				}
+			}).start();
+			return "served";
+		}
+
+	}
+
+	static class AsyncService {
+
+		@Async
+		@RateLimited(limits = "2/m")
+		public CompletableFuture<String> call() {
+			return CompletableFuture.completedFuture("called");
+		}
+
+	}
+
+	@RestController
+	static class AsyncController {
+
+		private final AsyncService service;
+
+		AsyncController(AsyncService service) {
+			this.service = service;
+		}
+
+		@GetMapping("/async")
+		CompletableFuture<String> async() {
+			return this.service.call();
 		}
 
 	}

@@ -5,6 +5,7 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.io.UnsupportedEncodingException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -29,6 +30,7 @@ import tools.jackson.databind.json.JsonMapper;
 import org.springframework.mock.web.DelegatingServletOutputStream;
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockHttpServletResponse;
+import org.springframework.web.context.support.StaticWebApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
@@ -108,15 +110,37 @@ class RejectionTests {
 			}
 
 		};
-		assertThatIOException().isThrownBy(() -> new Rejection(JsonMapper.shared()).write(decision(1, 1), response))
+		assertThatIOException().isThrownBy(
+				() -> new Rejection(JsonMapper.shared()).reject(decision(1, 1), new MockHttpServletRequest(), response))
 			.withMessage("Broken pipe");
-		ServletPolicyEnforcer enforcer = new ServletPolicyEnforcer(
-				new PolicyDecisions(new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")),
-						new ConfiguredPolicies(Map.of(), List.of("ip")), List.of()),
-				Set.of(), JsonMapper.shared());
-		assertThat(new RateLimitExceededResolver(enforcer).resolveException(new MockHttpServletRequest(), response,
-				null, new RateLimitExceededException(decision(1, 1))))
+		StaticWebApplicationContext context = new StaticWebApplicationContext();
+		assertThat(new RateLimitExceededResolver(enforcer(), context).resolveException(new MockHttpServletRequest(),
+				response, null, new RateLimitExceededException(decision(1, 1))))
 			.isNotNull();
+	}
+
+	@Test
+	void reducedCapacityIsAnsweredWith503() throws IOException {
+		MockHttpServletResponse response = new MockHttpServletResponse();
+		new Rejection(JsonMapper.shared()).rejectWithoutDecision(new MockHttpServletRequest(), response);
+		assertThat(response.getStatus()).isEqualTo(503);
+		assertThat(response.getHeader("Retry-After")).isEqualTo("1");
+		assertThat(response.getHeader("Cache-Control")).isEqualTo("no-store");
+		assertThat(response.getContentType()).isEqualTo("application/problem+json");
+		assertThat(response.getContentAsString()).isEqualTo("""
+				{"type":"https://iana.org/assignments/http-problem-types#temporary-reduced-capacity",\
+				"title":"Request cannot be satisfied due to temporary server capacity constraints",\
+				"status":503}""");
+	}
+
+	private static ServletPolicyEnforcer enforcer() {
+		PolicyDecisions decisions = new PolicyDecisions(new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")),
+				new ConfiguredPolicies(Map.of(), List.of("ip")), List.of());
+		LimitedResponses responses = new LimitedResponses(LimitHeaders.of(Set.of(), Instant::now),
+				RejectionHandler.problems(JsonMapper.shared()), new ApplicationCors((request) -> List.of(), List::of));
+		RequestIdentifiers identifiers = new RequestIdentifiers(new AddressResolver(64, null, false), Map.of());
+		return new ServletPolicyEnforcer(decisions, identifiers, new AccessLists(List.of(), List.of(), identifiers),
+				responses, RequestCost.configured(), List.of());
 	}
 
 	private static MockHttpServletResponse write(long perSecond, long perMinute) {
@@ -127,7 +151,7 @@ class RejectionTests {
 
 	private static void write(Decision decision, MockHttpServletResponse response) {
 		try {
-			new Rejection(JsonMapper.shared()).write(decision, response);
+			new Rejection(JsonMapper.shared()).reject(decision, new MockHttpServletRequest(), response);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

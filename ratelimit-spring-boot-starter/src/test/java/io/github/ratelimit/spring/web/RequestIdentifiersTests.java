@@ -7,8 +7,16 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.outage.OnStoreFailure;
+import io.github.ratelimit.spring.CallerDeniedException;
+import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.MissingIdentifier;
+import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.PolicyUse;
+import jakarta.servlet.http.Cookie;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,6 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.mock.web.MockHttpServletRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
@@ -25,9 +34,15 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  */
 class RequestIdentifiersTests {
 
+	private static final Policy POLICY = new Policy("api", new SlidingLog(), List.of(Limit.parse("1/s")));
+
 	private static final Identifier ADDRESS = Identifier.ip("203.0.113.7");
 
-	private final RequestIdentifiers identifiers = new RequestIdentifiers();
+	private static final String RULE = "must be ip, user, header:NAME, cookie:NAME, path, method, global, plan, tenant, or several of them joined by '+'.";
+
+	private final RequestIdentifiers identifiers = new RequestIdentifiers(new AddressResolver(64, null, false),
+			Map.of("tenant", (request) -> request.getHeader("X-Tenant"), "plan",
+					IdentifierResolver.ofExpression("#principal.name")));
 
 	private final MockHttpServletRequest request = new MockHttpServletRequest();
 
@@ -90,27 +105,159 @@ class RequestIdentifiersTests {
 		assertThat(find("ip+header:X-User", "global")).containsExactly(Identifier.GLOBAL);
 	}
 
-	@ParameterizedTest
-	@CsvSource({ "user, true", "ip+user, true", "user+header:X, true", "ip, false", "header:user, false",
-			"ip+header:user, false", "global, false" })
-	void onlyUserNeedsLogin(String name, boolean expected) {
-		assertThat(RequestIdentifiers.needsUser(name)).isEqualTo(expected);
+	@Test
+	void cookieIsFound() {
+		this.request.setCookies(new Cookie("other", "x"), new Cookie("session", "s1"), new Cookie("session", "s2"));
+		assertThat(find("cookie:session")).containsExactly(Identifier.of("cookie:session", "s1"));
+		assertThat(find("cookie:Session")).containsExactly(ADDRESS);
+	}
+
+	@Test
+	void cookieIsMissingWhenItIsBlankOrContainerDoesNotReadIt() {
+		assertThat(find("cookie:session")).containsExactly(ADDRESS);
+		this.request.setCookies(new Cookie("session", " "));
+		assertThat(find("cookie:session")).containsExactly(ADDRESS);
+		HttpServletRequest tooMany = new HttpServletRequestWrapper(this.request) {
+
+			@Override
+			public Cookie[] getCookies() {
+				throw new IllegalArgumentException("Too many cookies");
+			}
+
+		};
+		assertThat(this.identifiers.find(use(MissingIdentifier.ADDRESS, "cookie:session"), List.of(), tooMany))
+			.containsExactly(ADDRESS);
 	}
 
 	@ParameterizedTest
-	@ValueSource(
-			strings = { "", "+", "address", "header:", "header:X:Y", "header:X Y", "Ip", "ip+address", "ip++user" })
-	void unknownIdentifierIsRefused(String name) {
-		assertThatIllegalArgumentException().isThrownBy(() -> this.identifiers.resolver(name))
+	@CsvSource({ "GET, GET", "HEAD, GET", "POST, POST", "DELETE, DELETE", "get, *", "FETCH, *", "X1, *" })
+	void methodIsOneOfThoseThatHttpKnows(String method, String expected) {
+		this.request.setMethod(method);
+		assertThat(find("method")).containsExactly(Identifier.of("method", expected));
+	}
+
+	@Test
+	void pathIsPatternAndNeverWhatClientWrote() {
+		this.request.setRequestURI("/users/42");
+		assertThat(find(MissingIdentifier.ADDRESS, List.of("/users/{id}"), "path"))
+			.containsExactly(Identifier.of("path", "/users/{id}"));
+		assertThat(find("path")).containsExactly(ADDRESS);
+	}
+
+	@Test
+	void everyPatternCountsWhenFormsOfPathMatchSeveral() {
+		assertThat(find(MissingIdentifier.ADDRESS, List.of("/a/**", "/b/**"), "ip+path", "method")).containsExactly(
+				Identifier.of("ip+path", "203.0.113.7+/a/**"), Identifier.of("ip+path", "203.0.113.7+/b/**"),
+				Identifier.of("method", "*"));
+	}
+
+	@Test
+	void ownIdentifiersAreFound() {
+		this.request.addHeader("X-Tenant", "acme");
+		this.request.setUserPrincipal(() -> "gold");
+		assertThat(find("tenant", "plan", "ip+tenant")).containsExactly(Identifier.of("tenant", "acme"),
+				Identifier.of("plan", "gold"), Identifier.of("ip+tenant", "203.0.113.7+acme"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", " ", "\t" })
+	void ownIdentifierIsMissingWhenItIsBlank(String value) {
+		this.request.addHeader("X-Tenant", value);
+		assertThat(find("tenant", "global")).containsExactly(Identifier.GLOBAL);
+	}
+
+	@Test
+	void whatCallerKnowsComesFirst() {
+		IdentifiedPolicy policy = use(MissingIdentifier.ADDRESS, "#id", "ip").policy();
+		assertThat(this.identifiers.find(new PolicyUse(policy, 1, Map.of("#id", "42")), List.of(), this.request))
+			.containsExactly(Identifier.of("#id", "42"), ADDRESS);
+		assertThat(this.identifiers.find(new PolicyUse(policy, 1, Map.of("#id", "")), List.of(), this.request))
+			.containsExactly(ADDRESS);
+	}
+
+	@Test
+	void missingIdentifierIsSkipped() {
+		assertThat(find(MissingIdentifier.SKIP, List.of(), "header:X-User", "ip")).containsExactly(ADDRESS);
+		assertThat(find(MissingIdentifier.SKIP, List.of(), "header:X-User", "user", "ip+user")).isEmpty();
+	}
+
+	@Test
+	void callerIsDeniedWhenAnyIdentifierIsMissing() {
+		assertThatExceptionOfType(CallerDeniedException.class)
+			.isThrownBy(() -> find(MissingIdentifier.DENY, List.of(), "ip", "header:X-User"))
+			.withMessage("The caller lacks the identifier header:X-User, on which the policy api insists");
+		this.request.addHeader("X-User", "anna");
+		assertThat(find(MissingIdentifier.DENY, List.of(), "header:X-User"))
+			.containsExactly(Identifier.of("header:X-User", "anna"));
+	}
+
+	@Test
+	void callerIsNotDeniedInShadowMode() {
+		IdentifiedPolicy policy = new IdentifiedPolicy(POLICY, List.of("header:X-User"),
+				new Enforcement(Mode.SHADOW, OnStoreFailure.ALLOW, null, MissingIdentifier.DENY));
+		assertThat(this.identifiers.find(new PolicyUse(policy, 1), List.of(), this.request)).isEmpty();
+	}
+
+	@Test
+	void fallbackCountsWhenNothingElseDoes() {
+		MissingIdentifier global = MissingIdentifier.parse("global");
+		assertThat(find(global, List.of(), "header:X-User", "user")).containsExactly(Identifier.GLOBAL);
+		assertThat(find(global, List.of(), "header:X-User", "method")).containsExactly(Identifier.of("method", "*"));
+	}
+
+	@Test
+	void addressCountsWhenEvenFallbackIsMissing() {
+		assertThat(find(MissingIdentifier.parse("cookie:id+user"), List.of(), "header:X-User"))
+			.containsExactly(ADDRESS);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "ip, skip, false", "ip, user, true", "tenant, ip+plan, true", "plan, global, true",
+			"tenant, ip, false" })
+	void policyNeedsUserWhenIdentifierOrFallbackDoes(String name, String missing, boolean expected) {
+		assertThat(this.identifiers.needsUser(use(MissingIdentifier.parse(missing), name).policy()))
+			.isEqualTo(expected);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "ip", "user", "path", "method", "global", "header", "cookie", "skip", "deny", "", "a b",
+			"a+b", "header:X", "-a", "ä", "a\n" })
+	void nameOfOwnIdentifierIsRefused(String name) {
+		assertThatIllegalArgumentException()
+			.isThrownBy(
+					() -> new RequestIdentifiers(new AddressResolver(64, null, false), Map.of(name, (request) -> "x")))
 			.withMessage(
-					"Invalid identifier (%s): must be ip, user, header:NAME, global, or several of them joined by '+'.",
-					name);
+					"Invalid name of an identifier (%s): must be letters, digits, dots, underscores and hyphens, and none of %s.",
+					name, "[cookie, deny, global, header, ip, method, path, skip, user]");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "plan, true", "tenant, false", "ip+plan, true", "cookie:user, false", "path, false", "method, false",
+			"user, true", "ip+user, true", "user+header:X, true", "ip, false", "header:user, false",
+			"ip+header:user, false", "global, false" })
+	void onlyUserNeedsLogin(String name, boolean expected) {
+		assertThat(this.identifiers.needsUser(name)).isEqualTo(expected);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "+", "address", "header:", "header:X:Y", "header:X Y", "Ip", "ip+address", "ip++user",
+			"cookie:", "cookie:a b", "skip", "deny", "Tenant", "path:/a", "#id" })
+	void unknownIdentifierIsRefused(String name) {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.identifiers.requireKnown(name))
+			.withMessage("Invalid identifier (%s): %s", name, RULE);
 	}
 
 	private List<Identifier> find(String... names) {
-		return this.identifiers.find(new PolicyUse(
-				new IdentifiedPolicy(Policy.of("api", new SlidingLog(), Limit.parse("1/s")), List.of(names)), 1,
-				Map.of("#id", "7")), this.request);
+		return find(MissingIdentifier.ADDRESS, List.of(), names);
+	}
+
+	private List<Identifier> find(MissingIdentifier missing, List<String> patterns, String... names) {
+		return this.identifiers.find(use(missing, names), patterns, this.request);
+	}
+
+	private static PolicyUse use(MissingIdentifier missing, String... names) {
+		return new PolicyUse(new IdentifiedPolicy(POLICY, List.of(names),
+				new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null, missing)), 1);
 	}
 
 }

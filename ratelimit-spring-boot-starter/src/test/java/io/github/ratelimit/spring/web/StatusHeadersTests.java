@@ -1,6 +1,9 @@
 package io.github.ratelimit.spring.web;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -11,10 +14,13 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.test.ManualClock;
+import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.mock.web.MockHttpServletResponse;
 
@@ -29,6 +35,8 @@ class StatusHeadersTests {
 
 	private final RequestStatuses statuses = new RequestStatuses();
 
+	private final ManualClock clock = new ManualClock("2026-01-01T00:00:00.5Z");
+
 	@Test
 	void nothingIsWrittenWhenNothingIsKnown() {
 		this.statuses.add(new Decision(true, List.of()));
@@ -39,19 +47,19 @@ class StatusHeadersTests {
 	void violatedLimitIsClosestEvenWhenOtherHasLess() {
 		add(false, status("few", "2/m", 0, "30s", ALLOWED),
 				status("violated", "10/m", 3, "10s", Duration.ofSeconds(5)));
-		assertThat(this.statuses.closest().policy().name()).isEqualTo("violated");
+		assertThat(RequestStatuses.closest(known()).policy().name()).isEqualTo("violated");
 	}
 
 	@Test
 	void limitWithLessIsClosest() {
 		add(true, status("many", "100/m", 50, "60s", ALLOWED), status("few", "10/m", 9, "1s", ALLOWED));
-		assertThat(this.statuses.closest().policy().name()).isEqualTo("few");
+		assertThat(RequestStatuses.closest(known()).policy().name()).isEqualTo("few");
 	}
 
 	@Test
 	void limitThatResetsLaterIsClosestWhenRestIsTheSame() {
 		add(true, status("soon", "10/m", 5, "10s", ALLOWED), status("late", "10/m", 5, "30s", ALLOWED));
-		assertThat(this.statuses.closest().policy().name()).isEqualTo("late");
+		assertThat(RequestStatuses.closest(known()).policy().name()).isEqualTo("late");
 	}
 
 	@Test
@@ -96,6 +104,60 @@ class StatusHeadersTests {
 		assertThat(write(Set.of(HeaderStyle.DRAFT)).getHeader("RateLimit-Policy").contains(";w=")).isEqualTo(expected);
 	}
 
+	@Test
+	void namesOfGitHubHaveLimitThatIsClosest() {
+		add(true, status("many", "100/m", 50, "60s", ALLOWED), status("few", "10/m", 9, "10s", ALLOWED));
+		MockHttpServletResponse response = write(Set.of(HeaderStyle.X_RATELIMIT));
+		assertThat(response.getHeaderNames()).containsExactlyInAnyOrder("X-RateLimit-Limit", "X-RateLimit-Remaining",
+				"X-RateLimit-Reset");
+		assertThat(response.getHeader("X-RateLimit-Limit")).isEqualTo("10");
+		assertThat(response.getHeader("X-RateLimit-Remaining")).isEqualTo("9");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "2026-01-01T00:00:00Z, PT10S, 2026-01-01T00:00:10Z",
+			"2026-01-01T00:00:00Z, PT0S, 2026-01-01T00:00:00Z",
+			"2026-01-01T00:00:00.000000001Z, PT10S, 2026-01-01T00:00:11Z",
+			"2026-01-01T00:00:00.5Z, PT0.5S, 2026-01-01T00:00:01Z",
+			"2026-01-01T00:00:00.999999Z, PT0.000001S, 2026-01-01T00:00:01Z",
+			"2026-01-01T00:00:00.999999Z, PT0.000002S, 2026-01-01T00:00:02Z" })
+	void resetIsTimeOfDayInWholeSecondsRoundedUp(String now, Duration resetAfter, Instant expected) {
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("10/m"));
+		MockHttpServletResponse response = new MockHttpServletResponse();
+		LimitHeaders.of(Set.of(HeaderStyle.X_RATELIMIT), () -> Instant.parse(now))
+			.write(List.of(new LimitStatus(policy, Identifier.GLOBAL, policy.limits().get(0), 1, resetAfter, ALLOWED)),
+					response);
+		assertThat(response.getHeader("X-RateLimit-Reset")).isEqualTo("" + expected.getEpochSecond());
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void namesAreThoseOfHeadersThatAreWritten(HeaderStyle style) {
+		add(true, status("api", "10/m", 1, "9s", ALLOWED));
+		assertThat(write(Set.of(style)).getHeaderNames()).isNotEmpty()
+			.containsExactlyInAnyOrderElementsOf(LimitHeaders.of(Set.of(style), this.clock).names());
+	}
+
+	@Test
+	void allStylesAreWrittenFromOneDecision() {
+		add(true, status("api", "10/m", 7, "30s", ALLOWED));
+		MockHttpServletResponse response = write(EnumSet.allOf(HeaderStyle.class));
+		assertThat(response.getHeader("RateLimit")).isEqualTo("\"api\";r=7;t=30");
+		assertThat(response.getHeader("X-Rate-Limit-Remaining")).isEqualTo("7");
+		assertThat(response.getHeader("X-RateLimit-Remaining")).isEqualTo("7");
+		assertThat(response.getHeader("X-RateLimit-Reset"))
+			.isEqualTo("" + Instant.parse("2026-01-01T00:00:31Z").getEpochSecond());
+	}
+
+	@Test
+	void nothingIsWrittenWhenResponseIsCommitted() {
+		add(true, status("api", "10/m", 7, "30s", ALLOWED));
+		MockHttpServletResponse response = new MockHttpServletResponse();
+		response.setCommitted(true);
+		assertThat(this.statuses.write(LimitHeaders.of(Set.of(HeaderStyle.DRAFT), this.clock), response)).isFalse();
+		assertThat(response.getHeaderNames()).isEmpty();
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "PT0S, 0", "PT0.000001S, 1", "PT1S, 1", "PT1.000001S, 2", "PT59.999999S, 60" })
 	void secondsAreRoundedUp(Duration time, long expected) {
@@ -115,8 +177,26 @@ class StatusHeadersTests {
 
 	private MockHttpServletResponse write(Set<HeaderStyle> styles) {
 		MockHttpServletResponse response = new MockHttpServletResponse();
-		new StatusHeaders(styles).write(this.statuses, response);
+		this.statuses.write(LimitHeaders.of(styles, this.clock), response);
 		return response;
+	}
+
+	private Collection<LimitStatus> known() {
+		List<LimitStatus> known = new ArrayList<>();
+		this.statuses.write(new LimitHeaders() {
+
+			@Override
+			public Set<String> names() {
+				return Set.of();
+			}
+
+			@Override
+			public void write(Collection<LimitStatus> statuses, HttpServletResponse response) {
+				known.addAll(statuses);
+			}
+
+		}, new MockHttpServletResponse());
+		return known;
 	}
 
 }

@@ -1,0 +1,133 @@
+package io.github.ratelimit.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.LeakyBucket;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.UnifiedJedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The two forms of a bucket's state: a number that Redis keeps in place, and bytes.
+ */
+class BucketStateIT {
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private final UnifiedJedis jedis = TestRedis.client();
+
+	private final String keyPrefix = TestRedis.newKeyPrefix();
+
+	private final ManualClock clock = new ManualClock("2026-03-01T12:00:20.123456Z");
+
+	private final RateLimiter limiter = RedisRateLimiter.of(this.jedis, this.keyPrefix).withClock(this.clock);
+
+	private final RateLimiter memory = new MemoryRateLimiter(this.clock);
+
+	@Test
+	void singleBucketInNoPartOfAMicrosecondIsANumberInPlace() {
+		Policy policy = policy("100/m");
+		decide(policy, 1);
+		assertThat(this.jedis.get(key(policy))).hasSize(16).containsOnlyDigits();
+		assertThat(this.jedis.objectEncoding(key(policy))).isEqualTo("int");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "7/m", "100/m 1000/h" })
+	void otherBucketsAreBytes(String limits) {
+		Policy policy = policy(limits.split(" "));
+		decide(policy, 1);
+		assertThat(bytes(policy)).hasSize(11 * policy.limits().size());
+	}
+
+	/** A time of 11 digits would be as long as the bytes are. */
+	@ParameterizedTest
+	@ValueSource(strings = { "1970-01-01T03:00:00Z", "2001-09-09T01:46:38Z" })
+	void timeOfFewerDigitsIsBytes(String time) {
+		this.clock.advance(Duration.between(this.clock.instant(), Instant.parse(time)));
+		Policy policy = policy("100/m");
+		for (int i = 0; i < 3; i++) {
+			decide(policy, 1);
+			assertThat(bytes(policy)).hasSize(11);
+		}
+	}
+
+	@Test
+	void formMayChangeWhenTheTimeHasMoreDigits() {
+		this.clock.advance(Duration.between(this.clock.instant(), Instant.parse("2001-09-09T01:46:39Z")));
+		Policy policy = policy("100/m");
+		for (int i = 0; i < 5; i++) {
+			decide(policy, 1);
+			this.clock.advance(Duration.ofMillis(300));
+		}
+	}
+
+	@Test
+	void quotaMayChangeUnderEitherForm() {
+		List<String> quotas = List.of("100/m", "7/m", "100/m", "60/m", "59/m", "61/m", "1/m", "3/m", "0/m", "100/m");
+		for (String limit : quotas) {
+			for (long cost : new long[] { 1, 3, 0 }) {
+				decide(policy(limit), cost);
+				this.clock.advance(Duration.ofNanos(777_777_000));
+			}
+			RateLimitRequest refund = RateLimitRequest.of(policy(limit), ALICE);
+			this.limiter.refund(refund);
+			this.memory.refund(refund);
+			decide(policy(limit), 1);
+		}
+	}
+
+	static Stream<String> garbage() {
+		return Stream.of("nan", "inf", "-inf", "0x7fffffffffffff", "9999999999999999", "1e300", "0000000000000000",
+				"1.5e-3", "-999999999999999", "x");
+	}
+
+	@ParameterizedTest
+	@MethodSource("garbage")
+	void garbageOfSixteenBytesIsNoError(String text) {
+		Policy policy = policy("100/m");
+		this.jedis.set(key(policy), " ".repeat(16 - text.length()) + text);
+		LimitStatus status = this.limiter.tryAcquire(policy, ALICE).statuses().get(0);
+		assertThat(status.remaining()).isBetween(0L, 99L);
+		assertThat(status.retryAfter()).isLessThanOrEqualTo(Duration.ofMinutes(1));
+		assertThat(this.jedis.pttl(key(policy))).isBetween(-2L, 60_002L).isNotEqualTo(-1);
+	}
+
+	private void decide(Policy policy, long cost) {
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, ALICE).withCost(cost));
+		Decision decision = this.limiter.tryAcquire(request);
+		assertThat(decision).isEqualTo(this.memory.tryAcquire(request));
+	}
+
+	private byte[] bytes(Policy policy) {
+		return this.jedis.get(key(policy).getBytes(StandardCharsets.US_ASCII));
+	}
+
+	private String key(Policy policy) {
+		return new RedisKeys(this.keyPrefix).key(ALICE, policy);
+	}
+
+	private static Policy policy(String... limits) {
+		return Policy.of("api", new LeakyBucket(), Stream.of(limits).map(Limit::parse).toArray(Limit[]::new));
+	}
+
+}

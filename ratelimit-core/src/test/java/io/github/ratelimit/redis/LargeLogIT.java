@@ -1,0 +1,287 @@
+package io.github.ratelimit.redis;
+
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.algorithm.SlidingWindow;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.UnifiedJedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Logs so large that they are read in pieces and written in place. Whatever happens to
+ * them is compared with the store in memory.
+ */
+class LargeLogIT {
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private static final int HEADER = 4;
+
+	private static final int WIDTH = 10;
+
+	/** Entries of the largest state that is read whole, the base among them. */
+	private static final int SMALL = (16384 - HEADER) / WIDTH;
+
+	private final UnifiedJedis jedis = TestRedis.client();
+
+	private final String keyPrefix = TestRedis.newKeyPrefix();
+
+	private final ManualClock clock = new ManualClock("2026-03-01T12:00:20.123456Z");
+
+	private final RedisRateLimiter redis = RedisRateLimiter.of(this.jedis, this.keyPrefix).withClock(this.clock);
+
+	private final MemoryRateLimiter memory = new MemoryRateLimiter(this.clock);
+
+	private final Policy policy = policy(new SlidingLog(), "2000/m");
+
+	@BeforeEach
+	void loadScript() {
+		this.redis.peek(RateLimitRequest.of(this.policy, Identifier.user("loads")));
+	}
+
+	static Stream<Arguments> policies() {
+		Policy one = policy(new SlidingLog(), "2500/m");
+		Policy two = policy(new SlidingLog(), "150/s", "2500/m");
+		Policy three = policy(new SlidingLog(), "150/s", "1700/20s", "4000/m");
+		Policy largeCosts = policy(new SlidingLog(), "100000/m");
+		Policy subWindows = policy(new SlidingWindow(Duration.ofMillis(20)), "400/s", "60000/m");
+		Policy counted = new Policy("api", new SlidingLog(), one.limits(), true);
+		Policy largeCounted = new Policy("api", new SlidingLog(), largeCosts.limits(), true);
+		return Stream.of(one, two, three, largeCosts, subWindows, counted, largeCounted)
+			.map((policy) -> Arguments.of(policy, 1L));
+	}
+
+	@ParameterizedTest
+	@MethodSource("policies")
+	void redisAndMemoryComeToTheSameDecisions(Policy policy, long seed) {
+		Random random = new Random(seed);
+		int most = 0;
+		for (int step = 0; step < 6000; step++) {
+			RateLimitRequest request = RateLimitRequest
+				.of(Charge.of(policy, ALICE).withCost(cost(random, policy, step)));
+			decide(request);
+			most = Math.max(most, (int) this.jedis.strlen(key(policy)));
+			if (step > 3500 && random.nextInt(20) == 0) {
+				disturb(random, policy);
+			}
+			long micros = random.nextInt(6) == 0 ? 0 : random.nextInt(34_000);
+			this.clock.advance(Duration.of(micros, ChronoUnit.MICROS));
+		}
+		assertThat(most).isGreaterThan(16384);
+		compareEntries(policy);
+	}
+
+	private void compareEntries(Policy policy) {
+		if (policy.algorithm().keepsEntries()) {
+			assertThat(this.redis.entries(policy, ALICE)).isEqualTo(this.memory.entries(policy, ALICE)).isNotEmpty();
+		}
+	}
+
+	private static long cost(Random random, Policy policy, int step) {
+		long largest = policy.limits().get(policy.limits().size() - 1).quota();
+		return (step > 3500 && largest > 50_000 && random.nextInt(10) == 0) ? random.nextLong(largest)
+				: (random.nextInt(8) == 0) ? random.nextInt(4) : 1;
+	}
+
+	private void disturb(Random random, Policy policy) {
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, ALICE).withCost(1 + random.nextInt(40)));
+		switch (random.nextInt(12)) {
+			case 0, 1 -> {
+				this.redis.refund(request);
+				this.memory.refund(request);
+			}
+			case 2 -> this.clock.advance(Duration.of(-random.nextInt(3_000_000), ChronoUnit.MICROS));
+			case 3 -> this.clock.advance(Duration.of(random.nextInt(20_000_000), ChronoUnit.MICROS));
+			case 4 -> this.clock.advance(Duration.of(-random.nextInt(100_000), ChronoUnit.MICROS));
+			case 5 -> compareEntries(policy);
+			case 6 -> {
+				List<Limit> halved = new ArrayList<>();
+				policy.limits().forEach((limit) -> halved.add(new Limit(limit.quota() / 2 + 1, limit.window())));
+				Policy other = new Policy(policy.name(), policy.algorithm(), halved, policy.countDenied());
+				decide(RateLimitRequest.of(other, ALICE));
+			}
+			default -> {
+				assertThat(this.redis.peek(request)).isEqualTo(this.memory.peek(request));
+			}
+		}
+	}
+
+	@Test
+	void decisionsAreTheSameFromBeforeAStateIsLargeUntilAfter() {
+		fill(SMALL - 2);
+		for (int entries = SMALL - 1; entries < SMALL + 3; entries++) {
+			assertThat(size()).isEqualTo(HEADER + WIDTH * entries);
+			acquire();
+		}
+	}
+
+	@Test
+	void requestIsEnteredInPlaceWithoutReadingTheLog() throws InterruptedException {
+		fill(1800);
+		try (RedisMonitor monitor = RedisMonitor.start(this.keyPrefix)) {
+			this.redis.tryAcquire(this.policy, ALICE);
+			assertThat(monitor.commands()).containsExactly("EVALSHA", " MGET", " STRLEN", " GETRANGE", " GETRANGE",
+					" GETRANGE", " SETRANGE", " PEXPIRE");
+		}
+	}
+
+	@Test
+	void deniedRequestReadsPiecesAndWritesNothing() throws InterruptedException {
+		fill(2000);
+		byte[] before = this.jedis.dump(key(this.policy));
+		try (RedisMonitor monitor = RedisMonitor.start(this.keyPrefix)) {
+			assertThat(this.redis.tryAcquire(this.policy, ALICE).allowed()).isFalse();
+			assertThat(monitor.commands()).containsExactly("EVALSHA", " MGET", " STRLEN", " GETRANGE", " GETRANGE",
+					" GETRANGE");
+		}
+		assertThat(this.jedis.dump(key(this.policy))).isEqualTo(before);
+	}
+
+	@Test
+	void stateIsWrittenAnewWhenMoreIsForgottenThanNot() throws InterruptedException {
+		Duration pause = Duration.ofMillis(30);
+		fill(2000, pause);
+		List<Long> sizes = new ArrayList<>();
+		for (int i = 0; i < 4100; i++) {
+			acquire();
+			this.clock.advance(pause);
+			sizes.add(size());
+		}
+		assertThat(sizes.get(1998)).isEqualTo(HEADER + WIDTH * 4000);
+		assertThat(sizes.get(1999)).isEqualTo(HEADER + WIDTH * 2001);
+		assertThat(sizes.get(3998)).isEqualTo(HEADER + WIDTH * 4000);
+		assertThat(sizes.get(3999)).isEqualTo(HEADER + WIDTH * 2001);
+		assertThat(sizes)
+			.isSubsetOf(LongStream.rangeClosed(2001, 4000).map((n) -> HEADER + WIDTH * n).boxed().toList());
+	}
+
+	@Test
+	void stateThatWasIdleIsSmallAgain() {
+		fill(1900);
+		this.clock.advance(Duration.ofMinutes(2));
+		acquire();
+		assertThat(size()).isEqualTo(HEADER + 2 * WIDTH);
+	}
+
+	@Test
+	void whatWasForgottenStaysForgottenWhenTheClockIsSetBack() {
+		fill(1900);
+		this.clock.advance(Duration.ofSeconds(30));
+		acquire();
+		this.clock.advance(Duration.ofSeconds(-25));
+		acquire();
+		acquire();
+	}
+
+	@Test
+	void keyLivesAsLongAsTheNewestRequestMatters() {
+		fill(1800);
+		this.jedis.persist(key(this.policy));
+		acquire();
+		assertThat(this.jedis.pttl(key(this.policy))).isBetween(58_000L, 60_001L);
+		RedisRateLimiter now = RedisRateLimiter.of(this.jedis, this.keyPrefix);
+		Policy other = Policy.of("other", new SlidingLog(), Limit.parse("100000/h"));
+		for (int i = 0; i < SMALL + 5; i++) {
+			now.tryAcquire(other, ALICE);
+		}
+		this.jedis.persist(key(other));
+		now.tryAcquire(other, ALICE);
+		assertThat(this.jedis.strlen(key(other))).isGreaterThan(16384);
+		assertThat(this.jedis.pttl(key(other))).isBetween(3_590_000L, 3_600_001L);
+	}
+
+	@Test
+	void resetForgetsEverything() {
+		fill(1900);
+		this.redis.reset(this.policy, ALICE);
+		this.memory.reset(this.policy, ALICE);
+		acquire();
+		assertThat(this.redis.entries(this.policy, ALICE)).hasSize(1);
+	}
+
+	@Test
+	void keyOfAnotherMakingIsReplaced() {
+		for (Runnable harm : List.<Runnable>of(() -> this.jedis.lpush(key(this.policy), "1"),
+				() -> this.jedis.set(key(this.policy), "x".repeat(50_001)),
+				() -> this.jedis.set(key(this.policy), "y".repeat(HEADER + 5000 * WIDTH)),
+				() -> this.jedis.set(key(this.policy), ""), () -> this.jedis.set(key(this.policy), "4"))) {
+			this.jedis.del(key(this.policy));
+			harm.run();
+			RateLimitRequest request = RateLimitRequest.of(this.policy, ALICE);
+			assertThat(this.redis.peek(request).statuses().get(0).remaining()).isEqualTo(2000);
+			assertThat(this.jedis.pttl(key(this.policy))).isEqualTo(-1);
+			assertThat(this.redis.tryAcquire(request).statuses().get(0).remaining()).isEqualTo(1999);
+			assertThat(this.jedis.pttl(key(this.policy))).isPositive();
+		}
+	}
+
+	/** One policy is read in pieces, the others and the blocks at once. */
+	@Test
+	void largeAndSmallStatesAreDecidedTogether() {
+		fill(1900);
+		Policy small = Policy.of("small", new SlidingLog(), Limit.parse("3/m"));
+		RateLimitRequest both = RateLimitRequest.of(Charge.of(small, ALICE, Identifier.GLOBAL),
+				Charge.of(this.policy, ALICE, Identifier.GLOBAL));
+		for (int i = 0; i < 4; i++) {
+			decide(both);
+		}
+		this.redis.block(Identifier.GLOBAL, "api", Duration.ofHours(1), "");
+		assertThat(this.redis.tryAcquire(this.policy, Identifier.GLOBAL).blockedFor()).isEqualTo(Duration.ofHours(1));
+		assertThat(this.redis.tryAcquire(this.policy, ALICE).blockedFor()).isNull();
+	}
+
+	private void fill(int requests) {
+		fill(requests, Duration.ofMillis(20));
+	}
+
+	private void fill(int requests, Duration pause) {
+		for (int i = 0; i < requests; i++) {
+			acquire();
+			this.clock.advance(pause);
+		}
+	}
+
+	private void acquire() {
+		decide(RateLimitRequest.of(this.policy, ALICE));
+	}
+
+	private void decide(RateLimitRequest request) {
+		Decision decision = this.redis.tryAcquire(request);
+		assertThat(decision).isEqualTo(this.memory.tryAcquire(request));
+	}
+
+	private long size() {
+		return this.jedis.strlen(key(this.policy));
+	}
+
+	private String key(Policy policy) {
+		return new RedisKeys(this.keyPrefix).key(ALICE, policy);
+	}
+
+	private static Policy policy(Algorithm algorithm, String... limits) {
+		return Policy.of("api", algorithm, Stream.of(limits).map(Limit::parse).toArray(Limit[]::new));
+	}
+
+}

@@ -1,0 +1,106 @@
+package io.github.ratelimit.spring.web;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import inet.ipaddr.IPAddress;
+import io.github.ratelimit.Identifier;
+import jakarta.servlet.http.HttpServletRequest;
+
+/**
+ * A list of clients: {@code ip:203.0.113.0/24}, {@code user:admin} or
+ * {@code header:X-Api-Key:secret}.
+ */
+final class AccessList {
+
+	private static final Pattern ENTRY = Pattern.compile("((?:header|cookie):[^:]*|(?!(?:header|cookie):)[^:]*):(.*)",
+			Pattern.DOTALL);
+
+	private static final String ADDRESS = "ip";
+
+	private static final Set<String> OF_NO_CLIENT = Set.of("path", "method", "global");
+
+	private final RequestIdentifiers identifiers;
+
+	private final AddressBlocks addresses;
+
+	private final Map<String, Set<String>> values = new LinkedHashMap<>();
+
+	AccessList(List<String> entries, RequestIdentifiers identifiers) {
+		this.identifiers = identifiers;
+		List<String> blocks = new ArrayList<>();
+		for (String entry : entries) {
+			Matcher parts = ENTRY.matcher(entry.strip());
+			if (!parts.matches() || parts.group(2).isBlank()) {
+				throw invalid("must be an identifier and its value, such as ip:203.0.113.0/24 or user:admin.");
+			}
+			String name = parts.group(1);
+			if (name.equals(ADDRESS)) {
+				blocks.add(parts.group(2));
+			}
+			else {
+				requireOfClient(name);
+				this.values.computeIfAbsent(name, (key) -> new LinkedHashSet<>()).add(parts.group(2));
+			}
+		}
+		this.addresses = new AddressBlocks(blocks);
+	}
+
+	private void requireOfClient(String name) {
+		this.identifiers.requireKnown(name);
+		if (name.contains("+") || OF_NO_CLIENT.contains(name)) {
+			throw invalid("must be of ip, user, header:NAME, cookie:NAME or an identifier of your own, not of %s."
+				.formatted(name));
+		}
+	}
+
+	/** Values may be secrets: the property is named where the message is shown. */
+	private static IllegalArgumentException invalid(String rule) {
+		return new IllegalArgumentException("Invalid entry: " + rule);
+	}
+
+	/** Whether there are entries that can be looked at before the user is known. */
+	boolean hasEntriesOfAnybody() {
+		return !this.addresses.isEmpty() || !this.values.keySet().stream().allMatch(this.identifiers::needsUser);
+	}
+
+	/** Whether there are entries that can be looked at only when the user is known. */
+	boolean hasEntriesOfUsers() {
+		return this.values.keySet().stream().anyMatch(this.identifiers::needsUser);
+	}
+
+	/**
+	 * Returns whether the client of a request is on this list.
+	 * @param userKnown whether users have logged in by now
+	 */
+	boolean contains(HttpServletRequest request, boolean userKnown) {
+		return containsAddress(request) || containsValue(request, userKnown);
+	}
+
+	private boolean containsAddress(HttpServletRequest request) {
+		if (this.addresses.isEmpty()) {
+			return false;
+		}
+		IPAddress address = this.identifiers.addresses().address(request);
+		return address != null && this.addresses.contains(address);
+	}
+
+	private boolean containsValue(HttpServletRequest request, boolean userKnown) {
+		for (Map.Entry<String, Set<String>> entry : this.values.entrySet()) {
+			if (userKnown || !this.identifiers.needsUser(entry.getKey())) {
+				Identifier identifier = this.identifiers.find(entry.getKey(), request);
+				if (identifier != null && entry.getValue().contains(identifier.value())) {
+					return true;
+				}
+			}
+		}
+		return false;
+	}
+
+}

@@ -1,0 +1,151 @@
+package io.github.ratelimit.spring.web;
+
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import jakarta.servlet.Filter;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.web.cors.CorsConfigurationSource;
+import org.springframework.web.cors.CorsUtils;
+import org.springframework.web.filter.CorsFilter;
+import org.springframework.web.servlet.HandlerExecutionChain;
+import org.springframework.web.servlet.HandlerInterceptor;
+import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.util.ServletRequestPathUtils;
+
+/**
+ * What the application has configured for requests of other origins, for answers that are
+ * given before it comes to that: without it, a browser hides them from its page.
+ * <p>
+ * Nothing is decided here. The application's own {@link CorsFilter filters} and handler
+ * mappings are asked to do what they would have done, in the same order.
+ * <p>
+ * Safe for use by several threads.
+ *
+ * @since 0.1
+ */
+public final class ApplicationCors {
+
+	private static final Logger logger = LoggerFactory.getLogger(ApplicationCors.class);
+
+	private final DispatcherServlets dispatchers = new DispatcherServlets();
+
+	private final Function<HttpServletRequest, List<? extends Filter>> filters;
+
+	private final Supplier<List<HandlerMapping>> mappings;
+
+	/**
+	 * Creates an instance.
+	 * @param filters finds the filters that apply the configuration to a request; asked
+	 * at each use
+	 * @param mappings finds the handler mappings of the application; asked at each use
+	 */
+	public ApplicationCors(Function<HttpServletRequest, List<? extends Filter>> filters,
+			Supplier<List<HandlerMapping>> mappings) {
+		this.filters = filters;
+		this.mappings = mappings;
+	}
+
+	/** Returns whether a request comes from a page of another origin. */
+	static boolean concerns(HttpServletRequest request) {
+		try {
+			return CorsUtils.isCorsRequest(request);
+		}
+		catch (IllegalArgumentException ex) {
+			// The origin is malformed, so that no browser has sent it.
+			return false;
+		}
+	}
+
+	/**
+	 * Writes the headers with which a browser lets a page read the response, if the
+	 * application allows that.
+	 * @return whether the response can still be written; if not, the application refuses
+	 * requests of this origin, and has answered so
+	 */
+	boolean apply(HttpServletRequest request, HttpServletResponse response) throws ServletException, IOException {
+		for (Filter filter : this.filters.apply(request)) {
+			AtomicBoolean passed = new AtomicBoolean();
+			filter.doFilter(request, response, (sameRequest, sameResponse) -> passed.set(true));
+			if (!passed.get()) {
+				return false;
+			}
+		}
+		return !this.dispatchers.serve(request) || applyOfHandler(request, response);
+	}
+
+	private boolean applyOfHandler(HttpServletRequest request, HttpServletResponse response) throws IOException {
+		try {
+			HandlerExecutionChain chain = findHandler(new LookupRequest(request));
+			return chain == null || applyOfHandler(chain, request, response);
+		}
+		catch (IOException ex) {
+			throw ex;
+		}
+		catch (Exception ex) {
+			// Spring MVC would have refused the request, and written no headers either.
+			logger.debug("No handler was found for a request of another origin", ex);
+			return true;
+		}
+	}
+
+	private @Nullable HandlerExecutionChain findHandler(HttpServletRequest request) throws Exception {
+		ServletRequestPathUtils.parseAndCache(request);
+		for (HandlerMapping mapping : this.mappings.get()) {
+			HandlerExecutionChain chain = mapping.getHandler(request);
+			if (chain != null) {
+				return chain;
+			}
+		}
+		return null;
+	}
+
+	private static boolean applyOfHandler(HandlerExecutionChain chain, HttpServletRequest request,
+			HttpServletResponse response) throws Exception {
+		for (HandlerInterceptor interceptor : chain.getInterceptorList()) {
+			if (interceptor instanceof CorsConfigurationSource) {
+				return interceptor.preHandle(request, response, chain.getHandler());
+			}
+		}
+		return true;
+	}
+
+	/** Keeps what is noted in the course of a look-up to itself. */
+	private static final class LookupRequest extends HttpServletRequestWrapper {
+
+		private final Map<String, @Nullable Object> attributes = new HashMap<>();
+
+		LookupRequest(HttpServletRequest request) {
+			super(request);
+		}
+
+		@Override
+		public @Nullable Object getAttribute(String name) {
+			return this.attributes.containsKey(name) ? this.attributes.get(name) : super.getAttribute(name);
+		}
+
+		@Override
+		public void setAttribute(String name, @Nullable Object value) {
+			this.attributes.put(name, value);
+		}
+
+		@Override
+		public void removeAttribute(String name) {
+			this.attributes.put(name, null);
+		}
+
+	}
+
+}

@@ -1,0 +1,30 @@
+package io.github.ratelimit.spring.web;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import jakarta.servlet.ServletContext;
+import jakarta.servlet.ServletRegistration;
+import jakarta.servlet.http.HttpServletRequest;
+
+import org.springframework.util.ClassUtils;
+import org.springframework.web.servlet.DispatcherServlet;
+
+/**
+ * Which requests are served by Spring MVC, rather than another servlet.
+ */
+final class DispatcherServlets {
+
+	/** Which servlets, by name, are dispatcher servlets. */
+	private final Map<String, Boolean> dispatchers = new ConcurrentHashMap<>();
+
+	boolean serve(HttpServletRequest request) {
+		return this.dispatchers.computeIfAbsent(request.getHttpServletMapping().getServletName(), (name) -> {
+			ServletContext context = request.getServletContext();
+			ServletRegistration servlet = context.getServletRegistration(name);
+			return servlet != null && servlet.getClassName() != null && DispatcherServlet.class
+				.isAssignableFrom(ClassUtils.resolveClassName(servlet.getClassName(), context.getClassLoader()));
+		});
+	}
+
+}

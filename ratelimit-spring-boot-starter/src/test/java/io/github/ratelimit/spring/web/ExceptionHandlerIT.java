@@ -1,0 +1,283 @@
+package io.github.ratelimit.spring.web;
+
+import java.net.http.HttpResponse;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.spring.RateLimitExceededException;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.ResponseStatus;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Who answers a denied call: exception handlers of the application that are made for it,
+ * and none that are made for failures.
+ */
+class ExceptionHandlerIT {
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/plain", "/local", "/wrapped" })
+	void handlersForFailuresDoNotGetDenials(String path) {
+		try (TestApplication application = TestApplication.start(CatchAll.class)) {
+			assertThat(application.get(path).statusCode()).isEqualTo(200);
+			HttpResponse<String> denied = application.get(path);
+			assertThat(denied.statusCode()).isEqualTo(429);
+			assertThat(denied.headers().allValues("Retry-After")).containsExactly("60");
+			assertThat(denied.body()).contains("#quota-exceeded");
+			assertThat(application.get("/broken").body()).isEqualTo("caught by advice");
+			assertThat(application.get("/broken/local").body()).isEqualTo("caught by controller");
+		}
+	}
+
+	@Test
+	void adviceThatNamesDenialComesFirst() {
+		try (TestApplication application = TestApplication.start(Named.class)) {
+			application.get("/plain");
+			assertAnswer(application.get("/plain"), 402, "named by advice");
+			application.get("/wrapped");
+			assertAnswer(application.get("/wrapped"), 402, "wrapper named by advice");
+		}
+	}
+
+	@Test
+	void catchAllOfControllerDoesNotHideDenialThatAdviceNames() {
+		try (TestApplication application = TestApplication.start(Named.class)) {
+			application.get("/local");
+			assertThat(application.get("/local").statusCode()).isEqualTo(429);
+		}
+	}
+
+	@Test
+	void controllerThatNamesDenialComesFirst() {
+		try (TestApplication application = TestApplication.start(CatchAll.class)) {
+			application.get("/named");
+			assertAnswer(application.get("/named"), 402, "named by controller");
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/strict", "/strict/path" })
+	void denialWithoutStoreIsAnsweredWith503(String path) {
+		try (TestApplication application = startWithoutStore(StrictCatchAll.class)) {
+			HttpResponse<String> response = application.get(path);
+			assertThat(response.statusCode()).isEqualTo(503);
+			assertThat(response.headers().allValues("Retry-After")).containsExactly("1");
+			assertThat(response.headers().allValues("Content-Type")).containsExactly("application/problem+json");
+			assertThat(response.headers().map()).doesNotContainKeys("ratelimit", "ratelimit-policy");
+			assertThat(response.body()).contains("#temporary-reduced-capacity");
+		}
+	}
+
+	@Test
+	void handlerThatNamesFailureOfStoreComesFirst() {
+		try (TestApplication application = startWithoutStore(StrictNamed.class)) {
+			assertAnswer(application.get("/strict"), 402, "store named by advice");
+		}
+	}
+
+	private static TestApplication startWithoutStore(Class<?> configuration) {
+		return TestApplication.startWithOwnLimiter(configuration, "ratelimit.redis.url=redis://127.0.0.1:1",
+				"ratelimit.policies.strict.limits=1/m", "ratelimit.policies.strict.on-store-failure=deny",
+				"ratelimit.policies.path.limits=1/m", "ratelimit.policies.path.on-store-failure=deny",
+				"ratelimit.policies.path.paths=/strict/path");
+	}
+
+	private static void assertAnswer(HttpResponse<String> response, int status, String body) {
+		assertThat(response.statusCode()).isEqualTo(status);
+		assertThat(response.body()).isEqualTo(body);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(
+			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@Import({ Service.class, Plain.class, Local.class, NamedByController.class })
+	static class Application {
+
+	}
+
+	@Import(CatchAllAdvice.class)
+	static class CatchAll extends Application {
+
+	}
+
+	@Import(NamingAdvice.class)
+	static class Named extends Application {
+
+	}
+
+	@Import(Strict.class)
+	static class StrictCatchAll extends CatchAll {
+
+	}
+
+	@Import(Strict.class)
+	static class StrictNamed extends Named {
+
+	}
+
+	static class Service {
+
+		@RateLimited(limits = "1/m")
+		public String call() {
+			return "called";
+		}
+
+	}
+
+	@RestController
+	static class Strict {
+
+		@GetMapping("/strict/path")
+		String path() {
+			return "served";
+		}
+
+		@GetMapping("/strict")
+		@RateLimited("strict")
+		public String strict() {
+			return "served";
+		}
+
+	}
+
+	@RestController
+	static class Plain {
+
+		private final Service service;
+
+		Plain(Service service) {
+			this.service = service;
+		}
+
+		@GetMapping("/plain")
+		String plain() {
+			return this.service.call();
+		}
+
+		@GetMapping("/wrapped")
+		String wrapped() throws ExecutionException {
+			try {
+				return this.service.call();
+			}
+			catch (RateLimitExceededException ex) {
+				throw new ExecutionException(new CompletionException(ex));
+			}
+		}
+
+		@GetMapping("/broken")
+		String broken() {
+			throw new IllegalStateException("expected by this test");
+		}
+
+	}
+
+	@RestController
+	static class Local {
+
+		private final Service service;
+
+		Local(Service service) {
+			this.service = service;
+		}
+
+		@GetMapping("/local")
+		String local() {
+			return this.service.call();
+		}
+
+		@GetMapping("/broken/local")
+		String broken() {
+			throw new IllegalStateException("expected by this test");
+		}
+
+		@ExceptionHandler({ Exception.class, IllegalStateException.class })
+		@ResponseStatus(HttpStatus.INTERNAL_SERVER_ERROR)
+		String handle(Exception ex) {
+			return "caught by controller";
+		}
+
+	}
+
+	@RestController
+	static class NamedByController {
+
+		private final Service service;
+
+		NamedByController(Service service) {
+			this.service = service;
+		}
+
+		@GetMapping("/named")
+		String named() {
+			return this.service.call();
+		}
+
+		@ExceptionHandler
+		@ResponseStatus(HttpStatus.PAYMENT_REQUIRED)
+		String handle(RateLimitExceededException ex) {
+			return "named by controller";
+		}
+
+	}
+
+	@RestControllerAdvice
+	static class CatchAllAdvice {
+
+		@ExceptionHandler
+		ResponseEntity<String> handleFailure(RuntimeException ex) {
+			return ResponseEntity.internalServerError().body("caught by advice");
+		}
+
+		@ExceptionHandler(Throwable.class)
+		ResponseEntity<String> handleAll() {
+			return ResponseEntity.internalServerError().body("caught by advice");
+		}
+
+	}
+
+	@RestControllerAdvice
+	static class NamingAdvice {
+
+		@ExceptionHandler(RateLimitExceededException.class)
+		@ResponseStatus(HttpStatus.PAYMENT_REQUIRED)
+		String handle() {
+			return "named by advice";
+		}
+
+		@ExceptionHandler(ExecutionException.class)
+		@ResponseStatus(HttpStatus.PAYMENT_REQUIRED)
+		String handleWrapper() {
+			return "wrapper named by advice";
+		}
+
+		@ExceptionHandler(StoreException.class)
+		@ResponseStatus(HttpStatus.PAYMENT_REQUIRED)
+		String handleStore() {
+			return "store named by advice";
+		}
+
+		@ExceptionHandler(Exception.class)
+		ResponseEntity<String> handleFailure() {
+			return ResponseEntity.internalServerError().body("caught by advice");
+		}
+
+	}
+
+}

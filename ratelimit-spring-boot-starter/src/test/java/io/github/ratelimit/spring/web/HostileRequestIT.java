@@ -1,0 +1,138 @@
+package io.github.ratelimit.spring.web;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.Random;
+
+import io.github.ratelimit.spring.annotation.RateLimited;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Requests made up at random, byte by byte: whatever a client sends, it gets an answer
+ * that is not the server's fault, and the log stays quiet.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class HostileRequestIT {
+
+	private static final int REQUESTS = 1500;
+
+	private static final String CHARACTERS = ",;=\"\\ \t:[]%./_-+*{}()#'$&?<>@!|~^`abcdefFOR0123456789\u00e9\u00ff\u007f\u0001";
+
+	private final Random random = new Random(42);
+
+	@Test
+	void nothingThatIsSentBreaksTheServer(CapturedOutput output) throws IOException {
+		for (String header : new String[] { "x-forwarded-for", "forwarded" }) {
+			try (TestApplication application = start(header)) {
+				for (int i = 0; i < REQUESTS; i++) {
+					byte[] request = request();
+					String status = send(application.port(), request);
+					assertThat(status).as(() -> new String(request, StandardCharsets.ISO_8859_1))
+						.matches("HTTP/1.1 [24]\\d\\d.*");
+				}
+			}
+		}
+		assertThat(output).doesNotContain("Servlet.service()");
+		assertThat(output.getOut().lines().filter((line) -> line.contains(" WARN ") || line.contains(" ERROR ")))
+			.hasSize(2)
+			.allSatisfy((line) -> assertThat(line).contains("The identifier odd fails, and counts as missing: "));
+	}
+
+	@Test
+	void tooManyCookiesAreNoFaultOfTheServer() throws IOException {
+		try (TestApplication application = start("x-forwarded-for")) {
+			String request = "GET /api/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\nCookie: " + "a=b; ".repeat(1000)
+					+ "session=1\r\n\r\n";
+			assertThat(send(application.port(), request.getBytes(StandardCharsets.ISO_8859_1)))
+				.matches("HTTP/1.1 [24]\\d\\d.*");
+		}
+	}
+
+	private static TestApplication start(String header) {
+		return TestApplication.start(Application.class, "ratelimit.ip.trusted-proxies=127.0.0.0/8,10.0.0.0/8",
+				"ratelimit.ip.forwarded-header=" + header, "ratelimit.identifiers.odd=#request.getHeader('X-Odd').foo",
+				"ratelimit.identifiers.tenant=#request.getHeader('X-Odd')", "ratelimit.policies.api.paths=/api/**",
+				"ratelimit.policies.api.limits=1000000/m", "ratelimit.policies.api.algorithm=fixed-window",
+				"ratelimit.policies.api.identifiers=ip,user,header:X-Odd,cookie:session,path,method,odd,tenant,ip+cookie:session+path",
+				"ratelimit.deny=header:X-Odd:never,cookie:session:never,ip:203.0.113.0/24,tenant:never",
+				"ratelimit.allow=cookie:odd:never,user:never");
+	}
+
+	private byte[] request() {
+		String[] methods = { "GET", "HEAD", "POST", "FETCH", "OPTIONS" };
+		StringBuilder request = new StringBuilder(methods[this.random.nextInt(methods.length)]);
+		request.append(" /api/").append(text(20)).append(" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n");
+		String[] headers = { "X-Forwarded-For", "Forwarded", "X-Odd", "Cookie", "Authorization" };
+		int count = this.random.nextInt(8);
+		for (int i = 0; i < count; i++) {
+			String header = headers[this.random.nextInt(headers.length)];
+			request.append(header).append(": ").append(value(header)).append("\r\n");
+		}
+		return request.append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1);
+	}
+
+	private String value(String header) {
+		return switch (this.random.nextInt(4)) {
+			case 0 -> text(60);
+			case 1 -> text(5).repeat(1 + this.random.nextInt(200));
+			case 2 -> header.equals("Cookie") ? "session=" + text(30) : "10.1.1.1, " + text(10) + ", 10.2.2.2";
+			default -> header.equals("Cookie") ? "session=" + text(5).repeat(400)
+					: "for=\"" + text(10) + "\";by=" + text(4) + ",for=10.0.0.1";
+		};
+	}
+
+	private String text(int longest) {
+		StringBuilder text = new StringBuilder();
+		int length = this.random.nextInt(longest);
+		for (int i = 0; i < length; i++) {
+			text.append(CHARACTERS.charAt(this.random.nextInt(CHARACTERS.length())));
+		}
+		return text.toString();
+	}
+
+	private static String send(int port, byte[] request) throws IOException {
+		try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+			socket.setSoTimeout(10_000);
+			OutputStream output = socket.getOutputStream();
+			output.write(request);
+			output.flush();
+			ByteArrayOutputStream line = new ByteArrayOutputStream();
+			for (int c = socket.getInputStream().read(); c != -1 && c != '\r'; c = socket.getInputStream().read()) {
+				line.write(c);
+			}
+			return line.toString(StandardCharsets.ISO_8859_1);
+		}
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(
+			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@RestController
+	static class Application {
+
+		@RateLimited(limits = "1000000/m", algorithm = "fixed-window",
+				identifiers = { "path", "cookie:session", "header:X-Odd", "method", "ip+tenant" })
+		@RequestMapping("/api/{x}")
+		String get() {
+			return "served";
+		}
+
+	}
+
+}

@@ -1,0 +1,197 @@
+package io.github.ratelimit.spring.web;
+
+import java.net.http.HttpResponse;
+import java.util.Set;
+
+import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Who is counted together, and what becomes of requests without an identifier.
+ */
+class IdentifierIT {
+
+	private static TestApplication application;
+
+	@BeforeAll
+	static void start() {
+		application = TestApplication.start(Application.class, "ratelimit.policies.cookie.limits=1/m",
+				"ratelimit.policies.cookie.paths=/cookie", "ratelimit.policies.cookie.identifiers=cookie:huge",
+				"ratelimit.policies.path.limits=1/m", "ratelimit.policies.path.paths=/path/{id},/path/{id}/more",
+				"ratelimit.policies.path.identifiers=path", "ratelimit.policies.method.limits=1/m",
+				"ratelimit.policies.method.paths=/method", "ratelimit.policies.method.identifiers=method",
+				"ratelimit.identifiers.tenant=#request.getHeader('X-Tenant')", "ratelimit.policies.tenant.limits=1/m",
+				"ratelimit.policies.tenant.paths=/tenant", "ratelimit.policies.tenant.identifiers=tenant",
+				"ratelimit.policies.bean.limits=1/m", "ratelimit.policies.bean.paths=/bean",
+				"ratelimit.policies.bean.identifiers=ip+plan", "ratelimit.policies.skip.limits=1/m",
+				"ratelimit.policies.skip.paths=/skip", "ratelimit.policies.skip.identifiers=header:X-User",
+				"ratelimit.policies.skip.missing-identifier=skip", "ratelimit.policies.deny.limits=1/m",
+				"ratelimit.policies.deny.paths=/deny", "ratelimit.policies.deny.identifiers=ip,header:X-User",
+				"ratelimit.policies.deny.missing-identifier=deny", "ratelimit.policies.named.limits=1/m",
+				"ratelimit.policies.named.identifiers=header:X-User",
+				"ratelimit.policies.named.missing-identifier=deny", "ratelimit.deny=plan:denied");
+	}
+
+	@AfterAll
+	static void stop() {
+		application.close();
+	}
+
+	@BeforeEach
+	void forget() {
+		application.forget();
+	}
+
+	@Test
+	void everyCookieHasOwnCount() {
+		assertCounts("/cookie", "Cookie", "huge=a", "Cookie", "other=x; huge=b");
+	}
+
+	@Test
+	void hugeCookieMakesNoHugeRedisKey() {
+		String huge = "x".repeat(6000);
+		assertCounts("/cookie", "Cookie", "huge=" + huge + "1", "Cookie", "huge=" + huge + "2");
+		Set<String> keys = TestRedis.client().keys("*cookie%3Ahuge*");
+		assertThat(keys).isNotEmpty().allSatisfy((key) -> assertThat(key).hasSizeLessThan(200));
+	}
+
+	@Test
+	void pathsOfOnePatternShareCount() {
+		assertThat(status("/path/1")).isEqualTo(200);
+		assertThat(status("/path/2")).isEqualTo(429);
+		assertThat(status("/path/1/more")).isEqualTo(200);
+		assertThat(status("/path/2/more")).isEqualTo(429);
+	}
+
+	@Test
+	void handlersOfOnePatternShareCount() {
+		assertThat(status("/handler/1")).isEqualTo(200);
+		assertThat(status("/handler/2")).isEqualTo(429);
+		assertThat(status("/other-handler/1")).isEqualTo(200);
+		assertThat(status("/other-handler/2")).isEqualTo(429);
+	}
+
+	@Test
+	void everyMethodHasOwnCountButInventedOnesShareOne() {
+		assertThat(application.send("POST", "/method").statusCode()).isEqualTo(200);
+		assertThat(application.send("POST", "/method").statusCode()).isEqualTo(429);
+		assertThat(application.send("GET", "/method").statusCode()).isEqualTo(200);
+		assertThat(application.send("HEAD", "/method").statusCode()).isEqualTo(429);
+		assertThat(application.send("FETCH1", "/method").statusCode()).isNotEqualTo(429);
+		assertThat(application.send("FETCH2", "/method").statusCode()).isEqualTo(429);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/tenant", "/bean" })
+	void ownIdentifierHasOwnCount(String path) {
+		assertCounts(path, "X-Tenant", "a", "X-Tenant", "b");
+	}
+
+	@Test
+	void addressCountsWhenOwnIdentifierIsMissing() {
+		assertThat(status("/tenant")).isEqualTo(200);
+		assertThat(status("/tenant")).isEqualTo(429);
+		assertThat(status("/tenant", "X-Tenant", " ")).isEqualTo(429);
+	}
+
+	@Test
+	void clientIsDeniedByOwnIdentifier() {
+		assertThat(status("/free", "X-Tenant", "denied")).isEqualTo(403);
+		assertThat(status("/free", "X-Tenant", "other")).isEqualTo(200);
+	}
+
+	@Test
+	void policyDoesNotApplyWhenMissingIdentifierIsSkipped() {
+		for (int i = 0; i < 3; i++) {
+			HttpResponse<String> response = application.get("/skip");
+			assertThat(response.statusCode()).isEqualTo(200);
+			assertThat(response.headers().firstValue("RateLimit")).isEmpty();
+		}
+		assertThat(application.decisions()).isZero();
+		assertCounts("/skip", "X-User", "a", "X-User", "b");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "/deny", "/named" })
+	void requestIsForbiddenWhenPolicyInsistsOnIdentifier(String path) {
+		for (int i = 0; i < 3; i++) {
+			HttpResponse<String> denied = application.get(path);
+			assertThat(denied.statusCode()).isEqualTo(403);
+			assertThat(denied.headers().firstValue("Retry-After")).isEmpty();
+			assertThat(denied.headers().firstValue("RateLimit")).isEmpty();
+			assertThat(denied.headers().allValues("Cache-Control")).containsExactly("no-store");
+			assertThat(denied.headers().allValues("Content-Type")).containsExactly("application/problem+json");
+			assertThat(JsonMapper.shared().readTree(denied.body()))
+				.hasToString("{\"type\":\"about:blank\",\"title\":\"Forbidden\",\"status\":403}");
+		}
+		assertThat(application.decisions()).isZero();
+		assertThat(status(path, "X-User", "a")).isEqualTo(200);
+		assertThat(status(path, "X-User", "a")).isEqualTo(429);
+	}
+
+	private static void assertCounts(String path, String header, String value, String otherHeader, String otherValue) {
+		assertThat(status(path, header, value)).isEqualTo(200);
+		assertThat(status(path, header, value)).isEqualTo(429);
+		assertThat(status(path, otherHeader, otherValue)).isEqualTo(200);
+		assertThat(status(path, otherHeader, otherValue)).isEqualTo(429);
+	}
+
+	private static int status(String path, String... headers) {
+		return application.get(path, headers).statusCode();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(
+			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@RestController
+	static class Application {
+
+		@GetMapping({ "/cookie", "/path/{id}", "/path/{id}/more", "/tenant", "/bean", "/skip", "/deny", "/free" })
+		String get() {
+			return "served";
+		}
+
+		@RequestMapping("/method")
+		String method() {
+			return "served";
+		}
+
+		@RateLimited(limits = "1/m", identifiers = "path")
+		@GetMapping({ "/handler/{id}", "/other-handler/{id}" })
+		String handler() {
+			return "served";
+		}
+
+		@RateLimited("named")
+		@GetMapping("/named")
+		String named() {
+			return "served";
+		}
+
+		@Bean
+		IdentifierResolver plan() {
+			return (request) -> request.getHeader("X-Tenant");
+		}
+
+	}
+
+}

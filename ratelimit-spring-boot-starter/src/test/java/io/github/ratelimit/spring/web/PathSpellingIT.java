@@ -1,0 +1,261 @@
+package io.github.ratelimit.spring.web;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.security.web.firewall.DefaultHttpFirewall;
+import org.springframework.security.web.firewall.HttpFirewall;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.filter.UrlHandlerFilter;
+import org.springframework.web.servlet.config.annotation.PathMatchConfigurer;
+import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
+import org.springframework.web.util.pattern.PathPatternParser;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Many spellings of a limited path, sent as they are: whenever one of them reaches the
+ * handler, the limiter has counted it.
+ */
+class PathSpellingIT {
+
+	/** What stands between the segments, instead of a slash. */
+	private static final List<String> SEPARATORS = List.of("//", "///", "/./", "/x/../", "/%2e/", "/x/%2e%2e/",
+			"/x/.%2e/", "/;/", "/;a=b/", "/;a=b/../x/../", "%2f", "%2F", "/%2f", "%2f/", "%252f", "\\", "%5c", "/\\",
+			"/%00/", "/%09/", "/%20/", "/.;/", "/..;/", "/x/..;/", "/x/..;a=b/", "/%3b/");
+
+	/** What a segment may be made into. */
+	private static final List<UnaryOperator<String>> SEGMENTS = List.of(PathSpellingIT::encodeFirst,
+			PathSpellingIT::encodeAll, PathSpellingIT::encodeTwice, String::toUpperCase, (text) -> text + ";a=b",
+			(text) -> text + ";", (text) -> text + "%3ba=b", (text) -> text + ";a=%2f..", (text) -> ";a" + text,
+			(text) -> text + "%00", (text) -> text + "%20", (text) -> text + ".", (text) -> text + ".json",
+			(text) -> text + "%0a", (text) -> text + "%0d", (text) -> text + "\t", (text) -> text + "?x",
+			(text) -> text + "#x", (text) -> text + "%23", (text) -> text.replace("i", "\u0131"),
+			(text) -> text.replace("i", "%c4%b1"), (text) -> text + "%c0%af", (text) -> text + "%u002f");
+
+	/** What stands at the end. */
+	private static final List<String> ENDS = List.of("", "/", "//", "/.", "/..", "/;", "/;a=b", ";a=b", ";", "%2f",
+			"/%2e", "/x/..", "/x/../", "?", "?/../x", "#", "%20", "%00", ".", "/%20", "\\", "%5c");
+
+	private static String encodeFirst(String text) {
+		return encodeAll(text.substring(0, 1)) + text.substring(1);
+	}
+
+	private static String encodeAll(String text) {
+		StringBuilder encoded = new StringBuilder();
+		text.chars().forEach((c) -> encoded.append("%%%02x".formatted(c)));
+		return encoded.toString();
+	}
+
+	private static String encodeTwice(String text) {
+		return encodeAll(text).replace("%", "%25");
+	}
+
+	/** Spellings of {@code /api/item} behind a prefix, with one or two oddities. */
+	private static Set<String> spellings(String prefix) {
+		List<String> starts = new ArrayList<>(List.of("/"));
+		starts.addAll(SEPARATORS);
+		List<UnaryOperator<String>> segments = new ArrayList<>(List.of(UnaryOperator.identity()));
+		segments.addAll(SEGMENTS);
+		Set<String> spellings = new LinkedHashSet<>();
+		for (String start : starts) {
+			for (String end : ENDS) {
+				spellings.add(prefix + start + "api/item" + end);
+			}
+			for (UnaryOperator<String> segment : segments) {
+				spellings.add(prefix + "/" + segment.apply("api") + start + "item");
+			}
+			spellings.add(start + prefix.replaceFirst("^/", "") + "/api/item");
+		}
+		for (UnaryOperator<String> segment : segments) {
+			for (String end : List.of("", "/", ";a=b", "/x/..")) {
+				spellings.add(prefix + "/api/" + segment.apply("item") + end);
+			}
+		}
+		spellings.removeIf((spelling) -> !spelling.startsWith("/"));
+		return spellings;
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { Application.class, CaseInsensitive.class, Trimming.class, Lenient.class,
+			SecureApplication.class, SecureAndLenient.class })
+	void noSpellingThatReachesHandlerGetsAroundLimit(Class<?> configuration) {
+		assertNoneGetsAround(configuration, "");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { Application.class, Lenient.class })
+	void noSpellingGetsAroundLimitBehindContextPath(Class<?> configuration) {
+		assertNoneGetsAround(configuration, "/app", "server.servlet.context-path=/app");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { Application.class, Lenient.class })
+	void noSpellingGetsAroundLimitBehindServletPath(Class<?> configuration) {
+		assertNoneGetsAround(configuration, "/app", "spring.mvc.servlet.path=/app");
+	}
+
+	private static void assertNoneGetsAround(Class<?> configuration, String prefix, String... properties) {
+		List<String> all = new ArrayList<>(List.of(properties));
+		all.addAll(List.of("ratelimit.policies.exact.paths=/api/item", "ratelimit.policies.exact.limits=100000/d",
+				"ratelimit.policies.exact.algorithm=fixed-window", "ratelimit.headers.styles=none"));
+		int reached = 0;
+		try (TestApplication application = TestApplication.start(configuration, all.toArray(String[]::new))) {
+			List<String> free = new ArrayList<>();
+			for (String spelling : spellings(prefix)) {
+				Handlers.reached.set(0);
+				application.forget();
+				send(application.port(), spelling);
+				if (Handlers.reached.get() > 0) {
+					reached++;
+					if (application.decisions() == 0) {
+						free.add(spelling);
+					}
+				}
+			}
+			assertThat(free).isEmpty();
+		}
+		assertThat(reached).isGreaterThan(10);
+	}
+
+	/** Sends a request whose path no client would send, and waits for its end. */
+	private static void send(int port, String path) {
+		try (Socket socket = new Socket("127.0.0.1", port)) {
+			socket.getOutputStream()
+				.write("GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".formatted(path)
+					.getBytes(StandardCharsets.UTF_8));
+			try (InputStream input = socket.getInputStream()) {
+				assertThat(new String(input.readAllBytes(), StandardCharsets.UTF_8)).startsWith("HTTP/1.1 ");
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(path, ex);
+		}
+	}
+
+	@RestController
+	static class Handlers {
+
+		private static final AtomicInteger reached = new AtomicInteger();
+
+		@GetMapping("/api/item")
+		String item() {
+			reached.incrementAndGet();
+			return "served";
+		}
+
+		/** Another handler, as applications have them; reaching it is no way around. */
+		@GetMapping("/{x}/{y}")
+		String any(@PathVariable String x, @PathVariable String y) {
+			return "other";
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(
+			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	static class Application {
+
+		@Bean
+		Handlers handlers() {
+			return new Handlers();
+		}
+
+	}
+
+	static class CaseInsensitive extends Application implements WebMvcConfigurer {
+
+		@Override
+		public void configurePathMatch(PathMatchConfigurer configurer) {
+			PathPatternParser parser = new PathPatternParser();
+			parser.setCaseSensitive(false);
+			configurer.setPatternParser(parser);
+		}
+
+	}
+
+	static class Trimming extends Application {
+
+		@Bean
+		UrlHandlerFilter urlHandlerFilter() {
+			return UrlHandlerFilter.trailingSlashHandler("/**").wrapRequest().build();
+		}
+
+	}
+
+	/** Tomcat lets through what it usually refuses. */
+	static class Lenient extends Application {
+
+		@Bean
+		WebServerFactoryCustomizer<TomcatServletWebServerFactory> lenience() {
+			return PathSpellingIT::makeLenient;
+		}
+
+	}
+
+	private static void makeLenient(TomcatServletWebServerFactory factory) {
+		factory.addConnectorCustomizers((connector) -> {
+			connector.setProperty("relaxedPathChars", "\"<>[\\]^`{|}");
+			connector.setProperty("allowBackslash", "true");
+			connector.setEncodedSolidusHandling("decode");
+		});
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class SecureApplication {
+
+		@Bean
+		Handlers handlers() {
+			return new Handlers();
+		}
+
+		@Bean
+		SecurityFilterChain chain(HttpSecurity http) {
+			return http.authorizeHttpRequests((requests) -> requests.anyRequest().permitAll()).build();
+		}
+
+	}
+
+	/** Neither Tomcat nor Spring Security refuse much. */
+	static class SecureAndLenient extends SecureApplication {
+
+		@Bean
+		WebServerFactoryCustomizer<TomcatServletWebServerFactory> lenience() {
+			return PathSpellingIT::makeLenient;
+		}
+
+		@Bean
+		HttpFirewall firewall() {
+			DefaultHttpFirewall firewall = new DefaultHttpFirewall();
+			firewall.setAllowUrlEncodedSlash(true);
+			return firewall;
+		}
+
+	}
+
+}

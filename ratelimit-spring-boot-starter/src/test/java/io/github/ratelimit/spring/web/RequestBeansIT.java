@@ -1,0 +1,168 @@
+package io.github.ratelimit.spring.web;
+
+import java.net.http.HttpResponse;
+import java.util.Collection;
+import java.util.Set;
+
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import jakarta.servlet.http.HttpServletResponse;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What an application may replace: answers, headers, costs, and who is exempt.
+ */
+class RequestBeansIT {
+
+	private static TestApplication application;
+
+	@BeforeAll
+	static void start() {
+		application = TestApplication.start(Application.class, "ratelimit.policies.path.paths=/path",
+				"ratelimit.policies.path.limits=10/m", "ratelimit.policies.method.limits=10/m");
+	}
+
+	@AfterAll
+	static void stop() {
+		application.close();
+	}
+
+	@BeforeEach
+	void forget() {
+		application.forget();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/path", "/method" })
+	void costIsThatOfBean(String path) {
+		HttpResponse<String> response = application.get(path, "X-Cost", "3");
+		assertThat(response.statusCode()).isEqualTo(200);
+		assertThat(response.headers().allValues("X-Left")).containsExactly("7");
+		assertThat(application.get(path).headers().allValues("X-Left")).containsExactly("6");
+		assertThat(application.get(path, "X-Cost", "0").headers().allValues("X-Left")).containsExactly("6");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/path", "/method" })
+	void costOfMoreThanQuotaIsNeverAllowed(String path) {
+		HttpResponse<String> denied = application.get(path, "X-Cost", Long.toString(Long.MAX_VALUE));
+		assertThat(denied.statusCode()).isEqualTo(420);
+		assertThat(denied.body()).isEqualTo("Calm down for ever");
+		assertThat(application.get(path).headers().allValues("X-Left")).containsExactly("9");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/path", "/method" })
+	void negativeCostFailsRequestAndDoesNotCount(String path) {
+		assertThat(application.get(path, "X-Cost", "-1").statusCode()).isEqualTo(500);
+		assertThat(application.decisions()).isZero();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/path", "/method" })
+	void exemptRequestIsNeitherCountedNorDenied(String path) {
+		for (String header : new String[] { "X-Friend", "X-Probe" }) {
+			HttpResponse<String> response = application.get(path, header, "yes", "X-Cost", "11");
+			assertThat(response.statusCode()).isEqualTo(200);
+			assertThat(response.headers().map()).doesNotContainKey("x-left");
+		}
+		assertThat(application.decisions()).isZero();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/path", "/method" })
+	void answerAndHeadersAreThoseOfBeans(String path) {
+		application.get(path, "X-Cost", "10");
+		HttpResponse<String> denied = application.get(path);
+		assertThat(denied.statusCode()).isEqualTo(420);
+		assertThat(denied.body()).isEqualTo("Calm down for PT1M");
+		assertThat(denied.headers().allValues("X-Left")).containsExactly("0");
+		assertThat(denied.headers().map()).doesNotContainKeys("ratelimit", "x-rate-limit-limit");
+	}
+
+	@Test
+	void otherHeadersAreNotWritten() {
+		assertThat(application.get("/path").headers().map()).containsKey("x-left")
+			.doesNotContainKeys("ratelimit", "x-rate-limit-limit");
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(
+			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@RestController
+	static class Application {
+
+		@GetMapping("/path")
+		String path() {
+			return "served";
+		}
+
+		@GetMapping("/method")
+		@RateLimited("method")
+		public String method() {
+			return "served";
+		}
+
+		@Bean
+		static RequestCost cost() {
+			return (request, policy, configured) -> {
+				assertThat(policy).isEqualTo(request.getRequestURI().substring(1));
+				String cost = request.getHeader("X-Cost");
+				return (cost != null) ? Long.parseLong(cost) : configured;
+			};
+		}
+
+		@Bean
+		static RateLimitExemption friends() {
+			return (request) -> request.getHeader("X-Friend") != null;
+		}
+
+		@Bean
+		static RateLimitExemption probes() {
+			return (request) -> request.getHeader("X-Probe") != null;
+		}
+
+		@Bean
+		static RejectionHandler rejection() {
+			return (decision, request, response) -> {
+				response.setStatus(420);
+				response.getWriter()
+					.write("Calm down for " + decision.retryAfter().map(Object::toString).orElse("ever"));
+			};
+		}
+
+		@Bean
+		static LimitHeaders headers() {
+			return new LimitHeaders() {
+
+				@Override
+				public Set<String> names() {
+					return Set.of("X-Left");
+				}
+
+				@Override
+				public void write(Collection<LimitStatus> statuses, HttpServletResponse response) {
+					response.setHeader("X-Left", "" + statuses.iterator().next().remaining());
+				}
+
+			};
+		}
+
+	}
+
+}
