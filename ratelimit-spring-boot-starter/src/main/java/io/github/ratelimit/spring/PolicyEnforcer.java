@@ -4,7 +4,6 @@ import java.util.List;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
-import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 
 /**
@@ -46,7 +45,8 @@ public interface PolicyEnforcer {
 
 	/**
 	 * Returns an enforcer for applications that do not serve requests, in which
-	 * {@code global} is the only identifier.
+	 * {@code global} is the only identifier besides expressions, and {@code user} where
+	 * there is Spring Security.
 	 * @param decisions what decides
 	 * @return a new enforcer
 	 */
@@ -55,7 +55,7 @@ public interface PolicyEnforcer {
 
 			@Override
 			public Decision enforce(List<PolicyUse> uses) {
-				return decisions.decide(uses.stream().map(PolicyEnforcer::global).toList());
+				return decisions.decide(uses.stream().map(PolicyEnforcer::withoutRequest).toList());
 			}
 
 			@Override
@@ -65,24 +65,22 @@ public interface PolicyEnforcer {
 
 			@Override
 			public void requireKnown(String identifier) {
-				if (!Identifier.GLOBAL.type().equals(identifier)) {
-					throw new IllegalArgumentException(
-							"Invalid identifier (%s): must be global where there are no web requests."
-								.formatted(identifier));
-				}
+				ThreadIdentifiers.requireKnown(identifier);
 			}
 
 		};
 	}
 
 	/**
-	 * Returns the charge of a use that is counted for everybody together.
+	 * Returns the charge of a use outside of a request. Its identifiers are those that
+	 * are expressions, {@code global}, and {@code user}, if Spring Security knows one on
+	 * the present thread. If it has none of these it is counted for everybody together.
 	 * @param use the use
 	 * @return the charge
 	 */
-	static PolicyCharge global(PolicyUse use) {
+	static PolicyCharge withoutRequest(PolicyUse use) {
 		return new PolicyCharge(use.policy(),
-				new Charge(use.policy().policy(), List.of(Identifier.GLOBAL), use.cost()));
+				new Charge(use.policy().policy(), ThreadIdentifiers.find(use), use.cost()));
 	}
 
 }

@@ -1,6 +1,12 @@
 package io.github.ratelimit.spring;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
+
+import io.github.ratelimit.Identifier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a call or request uses of a policy, before it is known who makes it.
@@ -9,9 +15,10 @@ import java.util.Map;
  *
  * @param policy the policy
  * @param cost what is used of each quota, 0 or more
- * @param values what the caller knows of identifiers already, by their names in the
- * policy: those that are expressions over the arguments of a method; a name with no value
- * is missing
+ * @param values what the caller knows of identifiers already: the values of those parts
+ * of the policy's identifiers that are expressions over the arguments of a method, by
+ * their text, which starts with {@code #}; a part with no value, or a blank one, is
+ * missing
  * @since 0.1
  */
 public record PolicyUse(IdentifiedPolicy policy, long cost, Map<String, String> values) {
@@ -35,6 +42,32 @@ public record PolicyUse(IdentifiedPolicy policy, long cost, Map<String, String> 
 	 */
 	public PolicyUse(IdentifiedPolicy policy, long cost) {
 		this(policy, cost, Map.of());
+	}
+
+	/**
+	 * Finds one of the policy's identifiers.
+	 * @param name the identifier as the policy names it
+	 * @param others finds identifiers, or parts of them, that are no expressions
+	 * @return the identifier; {@code null} if it, or a part of it, is missing
+	 */
+	public @Nullable Identifier identify(String name, Function<String, @Nullable Identifier> others) {
+		if (name.indexOf('#') < 0) {
+			return others.apply(name);
+		}
+		List<Identifier> parts = new ArrayList<>();
+		for (String part : IdentifierParts.of(name)) {
+			Identifier identifier = IdentifierParts.isExpression(part) ? ofValue(part) : others.apply(part);
+			if (identifier == null) {
+				return null;
+			}
+			parts.add(identifier);
+		}
+		return Identifier.combine(parts);
+	}
+
+	private @Nullable Identifier ofValue(String part) {
+		String value = this.values.get(part);
+		return (value != null && !value.isBlank()) ? Identifier.of(part, value) : null;
 	}
 
 }

@@ -66,10 +66,10 @@ class ArchitectureTests {
 	}
 
 	@Test
-	void onlyAdvisorOfAdviceIsPublic() {
+	void onlyAdvisorAndCheckOfAdviceArePublic() {
 		assertThat(CLASSES.that(DescribedPredicate.and(PUBLIC, JavaClass.Predicates.resideInAPackage("..spring.aop"))))
 			.extracting(JavaClass::getSimpleName)
-			.containsExactly("RateLimitedAdvisor");
+			.containsExactlyInAnyOrder("RateLimitedAdvisor", "RateLimitedBeanCheck");
 	}
 
 	@Test

@@ -1,7 +1,6 @@
 package io.github.ratelimit.spring.aop;
 
 import java.lang.reflect.Method;
-import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
 
@@ -9,7 +8,6 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.spring.AnnotatedPolicy;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyEnforcer;
-import io.github.ratelimit.spring.PolicyUse;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -20,9 +18,11 @@ import org.springframework.aop.ClassFilter;
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.support.AbstractPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.util.StringValueResolver;
 
 /**
- * Advises methods with {@code @RateLimited}: a call goes on only if its policy allows it.
+ * Advises methods with {@code @RateLimited}: a call goes on only if its policies allow
+ * it.
  * <p>
  * Denied calls come before method security, whose advisors have an order of 200 and more,
  * so that refused attempts count as well.
@@ -33,20 +33,23 @@ public final class RateLimitedAdvisor extends AbstractPointcutAdvisor {
 
 	private static final int ORDER = 100;
 
+	private final transient RateLimitedOperations operations;
+
 	private final transient Pointcut pointcut;
 
 	private final transient Advice advice;
-
-	private final transient RateLimitedOperations operations;
 
 	/**
 	 * Creates an advisor. The suppliers are asked only when the first annotation is met,
 	 * because an advisor is created before other beans.
 	 * @param policies supplies the policies that annotations may name
 	 * @param enforcer supplies what enforces them
+	 * @param placeholders replaces the placeholders in the texts of annotations, and
+	 * throws {@link IllegalArgumentException} for one that it does not know
 	 */
-	public RateLimitedAdvisor(Supplier<ConfiguredPolicies> policies, Supplier<PolicyEnforcer> enforcer) {
-		this.operations = new RateLimitedOperations(policies, enforcer);
+	public RateLimitedAdvisor(Supplier<ConfiguredPolicies> policies, Supplier<PolicyEnforcer> enforcer,
+			StringValueResolver placeholders) {
+		this.operations = new RateLimitedOperations(new RateLimitedReader(policies, enforcer, placeholders));
 		this.pointcut = new RateLimitedPointcut(this.operations);
 		this.advice = new RateLimitedInterceptor(this.operations, enforcer);
 		setOrder(ORDER);
@@ -59,6 +62,11 @@ public final class RateLimitedAdvisor extends AbstractPointcutAdvisor {
 	 */
 	public Set<AnnotatedPolicy> annotatedPolicies() {
 		return this.operations.annotatedPolicies();
+	}
+
+	/** Returns what this advisor knows of methods. */
+	RateLimitedOperations operations() {
+		return this.operations;
 	}
 
 	@Override
@@ -77,7 +85,7 @@ public final class RateLimitedAdvisor extends AbstractPointcutAdvisor {
 
 		RateLimitedPointcut(RateLimitedOperations operations) {
 			this.operations = operations;
-			ClassFilter limited = operations::existIn;
+			ClassFilter limited = (type) -> !operations.of(type).isEmpty();
 			setClassFilter(limited);
 		}
 
@@ -96,14 +104,18 @@ public final class RateLimitedAdvisor extends AbstractPointcutAdvisor {
 			Object target = invocation.getThis();
 			RateLimitedOperation operation = (target != null)
 					? this.operations.find(invocation.getMethod(), target.getClass()) : null;
-			if (operation != null) {
-				Decision decision = this.enforcer.get()
-					.enforce(List.of(new PolicyUse(operation.policy(), operation.cost())));
-				if (!decision.allowed()) {
-					throw new RateLimitExceededException(decision);
-				}
+			if (target == null || operation == null) {
+				return invocation.proceed();
 			}
-			return invocation.proceed();
+			Decision decision = this.enforcer.get().enforce(operation.uses(invocation.getArguments()));
+			if (decision.allowed()) {
+				return invocation.proceed();
+			}
+			RateLimitExceededException denied = new RateLimitExceededException(decision);
+			if (operation.fallback() == null) {
+				throw denied;
+			}
+			return operation.fallback().call(target, invocation.getArguments(), denied);
 		}
 
 	}

@@ -11,6 +11,7 @@ import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.PolicyEnforcer;
 import io.github.ratelimit.spring.RateLimiterDecorator;
 import io.github.ratelimit.spring.aop.RateLimitedAdvisor;
+import io.github.ratelimit.spring.aop.RateLimitedBeanCheck;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.UnifiedJedis;
@@ -85,8 +86,15 @@ public final class RateLimitAutoConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static RateLimitedAdvisor rateLimitedAdvisor(ObjectProvider<ConfiguredPolicies> policies,
-			ObjectProvider<PolicyEnforcer> enforcer) {
-		return new RateLimitedAdvisor(policies::getObject, enforcer::getObject);
+			ObjectProvider<PolicyEnforcer> enforcer, Environment environment) {
+		return new RateLimitedAdvisor(policies::getObject, enforcer::getObject,
+				environment::resolveRequiredPlaceholders);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static RateLimitedBeanCheck rateLimitedBeanCheck(RateLimitedAdvisor advisor) {
+		return new RateLimitedBeanCheck(advisor);
 	}
 
 	/**

@@ -17,6 +17,7 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.IdentifierParts;
 import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.PolicyUse;
@@ -135,7 +136,7 @@ public final class RequestIdentifiers {
 		Enforcement enforcement = use.policy().enforcement();
 		Set<Identifier> identifiers = new LinkedHashSet<>();
 		for (String name : use.policy().identifiers()) {
-			boolean found = use.values().containsKey(name) ? add(identifier(name, use.values().get(name)), identifiers)
+			boolean found = hasExpression(name) ? add(withExpression(name, use, patterns, request), identifiers)
 					: add(name, patterns, request, identifiers);
 			if (!found && enforcement.missing() == MissingIdentifier.DENY && enforcement.mode() == Mode.ENFORCE) {
 				throw new CallerDeniedException("The caller lacks the identifier %s, on which the policy %s insists"
@@ -148,6 +149,17 @@ public final class RequestIdentifiers {
 			identifiers.add(Identifier.GLOBAL);
 		}
 		return List.copyOf(identifiers);
+	}
+
+	private static boolean hasExpression(String name) {
+		return IdentifierParts.of(name).stream().anyMatch(IdentifierParts::isExpression);
+	}
+
+	/** Only annotations have expressions, and their methods serve one pattern at most. */
+	private @Nullable Identifier withExpression(String name, PolicyUse use, Collection<String> patterns,
+			HttpServletRequest request) {
+		String pattern = patterns.isEmpty() ? null : patterns.iterator().next();
+		return use.identify(name, (part) -> kind(part).find(request, pattern));
 	}
 
 	private static boolean add(@Nullable Identifier identifier, Set<Identifier> identifiers) {

@@ -70,7 +70,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	/**
 	 * Decides whether the request that the present thread serves may go on. Outside of a
-	 * request each policy is counted for everybody together.
+	 * request it has the identifiers of {@link PolicyEnforcer#withoutRequest}.
 	 * <p>
 	 * Where the path of the request has paid to the same policy and identifiers, only
 	 * what the cost is higher is paid now; nothing, if it is not.
@@ -78,7 +78,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	@Override
 	public Decision enforce(List<PolicyUse> uses) {
 		if (!(RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes)) {
-			return this.decisions.decide(uses.stream().map(PolicyEnforcer::global).toList());
+			return this.decisions.decide(uses.stream().map(PolicyEnforcer::withoutRequest).toList());
 		}
 		HttpServletRequest request = attributes.getRequest();
 		if (isUnlimited(request, true)) {

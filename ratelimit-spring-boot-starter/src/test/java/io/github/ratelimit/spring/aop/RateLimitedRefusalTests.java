@@ -78,7 +78,7 @@ class RateLimitedRefusalTests {
 	@Test
 	void startFailsWhenIdentifierIsUnknown() {
 		assertRefused(UnknownIdentifier.class, "public void " + NAME + "$UnknownIdentifier.call()",
-				"Invalid identifier (ip): must be global where there are no web requests.");
+				"Invalid identifier (ip): must be global or user where there are no web requests.");
 	}
 
 	@Test
@@ -97,7 +97,7 @@ class RateLimitedRefusalTests {
 				.message()
 				.startsWith("its policy would be named 'Overloads.call', as the one of public void " + NAME
 						+ "$Overloads.call(")
-				.endsWith(" already is; give one of them a name below ratelimit.policies.");
+				.endsWith(" already is; give one of them another name.");
 		});
 	}
 
@@ -109,7 +109,7 @@ class RateLimitedRefusalTests {
 				.rootCause()
 				.isInstanceOf(IllegalArgumentException.class)
 				.hasMessage("its policy would be named 'Same.call', as the one of public void " + NAME
-						+ "$One$Same.call() already is; give one of them a name below ratelimit.policies."));
+						+ "$One$Same.call() already is; give one of them another name."));
 	}
 
 	@Test
@@ -119,7 +119,7 @@ class RateLimitedRefusalTests {
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
 				.hasMessage(
-						"its policy would be named 'Same.call', as the one of ratelimit.policies already is; give one of them a name below ratelimit.policies."));
+						"its policy would be named 'Same.call', as the one of ratelimit.policies already is; give one of them another name."));
 	}
 
 	@Test
@@ -137,9 +137,8 @@ class RateLimitedRefusalTests {
 			.withBean("other", Other.Heir.class)
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
-				.hasMessage(
-						"its policy would be named 'Heir.call', as the one of public void " + NAME + "$Base.call() in "
-								+ NAME + "$One$Heir already is; give one of them a name below ratelimit.policies."));
+				.hasMessage("its policy would be named 'Heir.call', as the one of public void " + NAME
+						+ "$Base.call() in " + NAME + "$One$Heir already is; give one of them another name."));
 	}
 
 	private void assertRefused(Class<?> type, String place, String reason) {

@@ -287,7 +287,7 @@ class RateLimitAutoConfigurationTests {
 		this.nonWebRunner.withBean(LimitedByAddress.class)
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
-				.hasMessage("Invalid identifier (ip): must be global where there are no web requests."));
+				.hasMessage("Invalid identifier (ip): must be global or user where there are no web requests."));
 	}
 
 	@Test
