@@ -2,6 +2,9 @@ package io.github.ratelimit.spring;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Policy;
@@ -35,6 +38,11 @@ public final class PolicyDecisions {
 
 	private final List<DecisionListener> listeners;
 
+	private final List<PolicySource> sources;
+
+	/** How each policy was last enforced, by its name: sources may change it. */
+	private final Map<String, Enforcement> enforcements = new ConcurrentHashMap<>();
+
 	/**
 	 * Creates decisions.
 	 * @param store what decides, and may fail
@@ -43,25 +51,41 @@ public final class PolicyDecisions {
 	 * @param listeners are told of every decision, in this order
 	 */
 	public PolicyDecisions(RateLimiter store, ConfiguredPolicies policies, List<DecisionListener> listeners) {
-		this.limiter = new OutageRateLimiter(store, (policy) -> onStoreFailure(policies, policy));
-		this.listeners = List.copyOf(listeners);
+		this(store, policies, listeners, List.of());
 	}
 
-	private static OnStoreFailure onStoreFailure(ConfiguredPolicies policies, Policy policy) {
-		Enforcement enforcement = policies.find(policy.name())
-			.map(IdentifiedPolicy::enforcement)
-			.orElse(Enforcement.DEFAULT);
+	/**
+	 * Creates decisions over policies that change.
+	 * @param store what decides, and may fail
+	 * @param policies say what becomes of requests while it does; those of other policies
+	 * are allowed
+	 * @param listeners are told of every decision, in this order
+	 * @param sources say what the policies are now, one after another
+	 */
+	public PolicyDecisions(RateLimiter store, ConfiguredPolicies policies, List<DecisionListener> listeners,
+			List<PolicySource> sources) {
+		this.limiter = new OutageRateLimiter(store, this::onStoreFailure);
+		this.listeners = List.copyOf(listeners);
+		this.sources = sources.stream()
+			.<PolicySource>map((source) -> new CheckedPolicySource(source, store::requireSupported))
+			.toList();
+		policies.policies().forEach((name, policy) -> this.enforcements.put(name, policy.enforcement()));
+	}
+
+	private OnStoreFailure onStoreFailure(Policy policy) {
+		Enforcement enforcement = this.enforcements.getOrDefault(policy.name(), Enforcement.DEFAULT);
 		return (enforcement.mode() == Mode.SHADOW) ? OnStoreFailure.ALLOW : enforcement.onStoreFailure();
 	}
 
 	/**
-	 * Decides a request.
-	 * @param charges what the request uses of each policy, none twice; may be empty
+	 * Decides a request, over the policies as they are now, for the plan of each charge.
+	 * @param requested what the request uses of each policy, none twice; may be empty
 	 * @return allowed or denied, with the status of every limit that may deny
 	 * @throws StoreException if the store failed, and one of the policies denies requests
 	 * then
 	 */
-	public Decision decide(List<PolicyCharge> charges) {
+	public Decision decide(List<PolicyCharge> requested) {
+		List<PolicyCharge> charges = requested.stream().map(this::current).flatMap(Optional::stream).toList();
 		List<PolicyCharge> enforced = charges.stream().filter((charge) -> !isShadow(charge)).toList();
 		Decision decision = enforced.isEmpty() ? NOTHING_TO_DENY : acquire(enforced);
 		if (decision.allowed() && enforced.size() < charges.size()) {
@@ -77,6 +101,18 @@ public final class PolicyDecisions {
 	 */
 	public void requireSupported(Policy policy) {
 		this.limiter.requireSupported(policy);
+	}
+
+	private Optional<PolicyCharge> current(PolicyCharge charge) {
+		IdentifiedPolicy policy = charge.policy();
+		for (PolicySource source : this.sources) {
+			policy = source.current(policy);
+		}
+		String name = policy.policy().name();
+		if (!policy.enforcement().equals(this.enforcements.get(name))) {
+			this.enforcements.put(name, policy.enforcement());
+		}
+		return charge.as(policy);
 	}
 
 	private static boolean isShadow(PolicyCharge charge) {

@@ -72,8 +72,8 @@ class ArchitectureTests {
 	void onlyTheseClassesOfWebArePublic() {
 		assertThat(CLASSES.that(DescribedPredicate.and(PUBLIC, JavaClass.Predicates.resideInAPackage("..spring.web"))))
 			.extracting(JavaClass::getSimpleName)
-			.containsExactlyInAnyOrder("HeaderStyle", "PathPolicy", "RateLimitExceededResolver", "RateLimitFilter",
-					"Route", "ServletPolicyEnforcer");
+			.containsExactlyInAnyOrder("HeaderStyle", "PathPolicy", "PlanResolver", "RateLimitExceededResolver",
+					"RateLimitFilter", "Route", "ServletPolicyEnforcer", "UserPlans");
 	}
 
 	@Test

@@ -138,7 +138,7 @@ final class RateLimitedOperations {
 			.orElseThrow(() -> new IllegalArgumentException("there is no policy '%s' below ratelimit.policies, only %s."
 				.formatted(name, this.policies.get().policies().keySet().stream().sorted().toList())));
 		return (annotation.identifiers().length == 0) ? policy
-				: new IdentifiedPolicy(policy.policy(), List.of(annotation.identifiers()), policy.enforcement());
+				: policy.withIdentifiers(List.of(annotation.identifiers()));
 	}
 
 	private IdentifiedPolicy inPlace(RateLimited annotation, String name, String place) {

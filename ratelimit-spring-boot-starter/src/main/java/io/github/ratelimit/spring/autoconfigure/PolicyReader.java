@@ -13,6 +13,7 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.Plan;
 import io.github.ratelimit.spring.autoconfigure.RateLimitProperties.PolicyProperties;
 import io.github.ratelimit.spring.autoconfigure.RateLimitProperties.RouteProperties;
 import io.github.ratelimit.spring.web.PathPolicy;
@@ -74,8 +75,24 @@ final class PolicyReader {
 				() -> new Policy(name, algorithm, limits, properties.countDenied()));
 		List<String> identifiers = properties.identifiers().isEmpty() ? this.properties.defaultIdentifiers()
 				: properties.identifiers();
+		Map<String, Plan> plans = readPlans(policy, properties);
 		return read(property(name, ".identifiers"), identifiers, () -> new IdentifiedPolicy(policy, identifiers,
-				new Enforcement(properties.mode(), properties.onStoreFailure())));
+				new Enforcement(properties.mode(), properties.onStoreFailure()), plans));
+	}
+
+	private Map<String, Plan> readPlans(Policy policy, PolicyProperties properties) {
+		Map<String, Plan> plans = new LinkedHashMap<>();
+		properties.plans().forEach((name, plan) -> {
+			String prefix = element(property(policy.name(), ".plans"), name);
+			if (plan.limits().isEmpty() == !plan.unlimited()) {
+				throw new InvalidConfigurationPropertyValueException(prefix, plan.unlimited() ? plan.limits() : null,
+						"A plan must have limits, such as 100/m, or be unlimited: true, not both.");
+			}
+			List<Limit> limits = readEach(prefix + ".limits", plan.limits(), Limit::parse);
+			plans.put(name, plan.unlimited() ? Plan.UNLIMITED : new Plan(read(prefix + ".limits", plan.limits(),
+					() -> new Policy(policy.name(), policy.algorithm(), limits, policy.countDenied()))));
+		});
+		return plans;
 	}
 
 	private List<Route> readRoutes(String prefix, IdentifiedPolicy policy, PolicyProperties properties,
@@ -122,8 +139,12 @@ final class PolicyReader {
 	}
 
 	static String property(String policy, String rest) {
-		String name = policy.matches("[a-z0-9-]+") ? "." + policy : "[" + policy + "]";
-		return "ratelimit.policies" + name + rest;
+		return element("ratelimit.policies", policy) + rest;
+	}
+
+	/** Name of an element of a map. */
+	private static String element(String map, String name) {
+		return map + (name.matches("[a-z0-9-]+") ? "." + name : "[" + name + "]");
 	}
 
 }

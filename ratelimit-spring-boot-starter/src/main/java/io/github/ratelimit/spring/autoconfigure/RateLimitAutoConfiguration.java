@@ -9,6 +9,7 @@ import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.DecisionListener;
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.PolicyEnforcer;
+import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.aop.RateLimitedAdvisor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,10 +54,17 @@ public final class RateLimitAutoConfiguration {
 	}
 
 	@Bean
+	RefreshedPolicies rateLimitRefreshedPolicies(RateLimitProperties properties, ConfiguredPolicies policies,
+			Environment environment, RateLimiter limiter) {
+		return new RefreshedPolicies(properties, policies, environment, limiter);
+	}
+
+	@Bean
 	@ConditionalOnMissingBean
 	PolicyDecisions rateLimitDecisions(RateLimiter limiter, ConfiguredPolicies policies,
-			ObjectProvider<DecisionListener> listeners) {
-		return new PolicyDecisions(limiter, policies, listeners.orderedStream().toList());
+			ObjectProvider<DecisionListener> listeners, ObjectProvider<PolicySource> sources) {
+		return new PolicyDecisions(limiter, policies, listeners.orderedStream().toList(),
+				sources.orderedStream().toList());
 	}
 
 	/**
@@ -67,7 +75,7 @@ public final class RateLimitAutoConfiguration {
 		return () -> policies.policies()
 			.forEach((name, policy) -> PolicyReader.read(PolicyReader.property(name, ".algorithm"),
 					policy.policy().algorithm().name(), () -> {
-						limiter.requireSupported(policy.policy());
+						policy.policies().forEach(limiter::requireSupported);
 						return policy;
 					}));
 	}

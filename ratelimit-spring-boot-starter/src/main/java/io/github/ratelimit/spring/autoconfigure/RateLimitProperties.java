@@ -25,6 +25,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * underscores, colons and hyphens
  * @param defaultIdentifiers by what requests are identified where a policy does not say:
  * ip, user, header:NAME, global, or several of them joined by plus signs
+ * @param plan expression that says which plan a user is on, such as
+ * #principal?.claims['plan']; a PlanResolver bean does the same
+ * @param planCacheTtl how long the plan of a user is kept, up to 1d; 0 for no longer than
+ * a request
  * @param policies policies by name
  * @param redis the server that counts are kept on; without a host or URL that of
  * spring.data.redis
@@ -33,7 +37,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
 public record RateLimitProperties(@DefaultValue("true") boolean enabled, @DefaultValue("ratelimit") String keyPrefix,
-		@DefaultValue("ip") List<String> defaultIdentifiers, @DefaultValue Map<String, PolicyProperties> policies,
+		@DefaultValue("ip") List<String> defaultIdentifiers, @Nullable String plan,
+		@DefaultValue("1m") Duration planCacheTtl, @DefaultValue Map<String, PolicyProperties> policies,
 		@NestedConfigurationProperty @DefaultValue RedisProperties redis, @DefaultValue Headers headers) {
 
 	/**
@@ -48,6 +53,7 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * @param countDenied whether denied requests count as well
 	 * @param mode whether requests beyond the limits are denied, or only reported
 	 * @param onStoreFailure what becomes of requests while the store fails
+	 * @param plans what the policy is for the users of a plan, by its name
 	 * @param retain how many windows are kept to be read back; an option of fixed-window
 	 * @param zone time zone at whose midnight windows of whole days begin; an option of
 	 * fixed-window
@@ -61,8 +67,9 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 			@DefaultValue List<String> identifiers, @DefaultValue List<String> paths, @DefaultValue("1") long cost,
 			@DefaultValue List<RouteProperties> routes, @DefaultValue("false") boolean countDenied,
 			@DefaultValue("enforce") Mode mode, @DefaultValue("allow") OnStoreFailure onStoreFailure,
-			@Nullable Integer retain, @Nullable ZoneId zone, @Nullable Duration precision,
-			@Nullable Double previousWeight, @Nullable Rounding rounding, @Nullable Long burst) {
+			@DefaultValue Map<String, PlanProperties> plans, @Nullable Integer retain, @Nullable ZoneId zone,
+			@Nullable Duration precision, @Nullable Double previousWeight, @Nullable Rounding rounding,
+			@Nullable Long burst) {
 
 	}
 
@@ -73,6 +80,16 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * @param cost what a request uses of each quota
 	 */
 	public record RouteProperties(@DefaultValue List<String> paths, @DefaultValue("1") long cost) {
+
+	}
+
+	/**
+	 * What a policy is for the users of a plan.
+	 *
+	 * @param limits limits that hold instead of those of the policy
+	 * @param unlimited whether the policy does not count
+	 */
+	public record PlanProperties(@DefaultValue List<String> limits, @DefaultValue("false") boolean unlimited) {
 
 	}
 

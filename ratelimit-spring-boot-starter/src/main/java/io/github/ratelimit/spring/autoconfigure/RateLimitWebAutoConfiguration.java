@@ -6,6 +6,7 @@ import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.PolicyEnforcer;
 import io.github.ratelimit.spring.web.PathPolicy;
+import io.github.ratelimit.spring.web.PlanResolver;
 import io.github.ratelimit.spring.web.RateLimitExceededResolver;
 import io.github.ratelimit.spring.web.RateLimitFilter;
 import io.github.ratelimit.spring.web.ServletPolicyEnforcer;
@@ -55,9 +56,11 @@ public final class RateLimitWebAutoConfiguration {
 	@ConditionalOnMissingBean
 	@Fallback
 	ServletPolicyEnforcer rateLimitPolicyEnforcer(PolicyDecisions decisions, RateLimitProperties properties,
-			ConfiguredPolicies policies, ObjectProvider<JsonMapper> jsonMapper, Environment environment) {
+			ConfiguredPolicies policies, ObjectProvider<JsonMapper> jsonMapper, Environment environment,
+			ObjectProvider<PlanResolver> planResolver) {
 		ServletPolicyEnforcer enforcer = new ServletPolicyEnforcer(decisions, properties.headers().styles(),
-				jsonMapper.getIfAvailable(JsonMapper::shared));
+				jsonMapper.getIfAvailable(JsonMapper::shared),
+				new PlanReader(properties, policies).read(planResolver.getIfAvailable()));
 		requireKnown(enforcer, environment, "ratelimit.default-identifiers", policies.defaultIdentifiers());
 		policies.policies()
 			.forEach((name, policy) -> requireKnown(enforcer, environment, PolicyReader.property(name, ".identifiers"),

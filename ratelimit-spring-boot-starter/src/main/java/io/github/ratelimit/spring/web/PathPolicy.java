@@ -28,10 +28,11 @@ public record PathPolicy(IdentifiedPolicy policy, List<Route> routes) {
 
 	/**
 	 * Returns whether the policy can be enforced only once the user has logged in.
-	 * @return whether one of its identifiers needs the user
+	 * @return whether one of its identifiers needs the user, or it has plans
 	 */
 	public boolean needsUser() {
-		return this.policy.identifiers().stream().anyMatch(RequestIdentifiers::needsUser);
+		return !this.policy.plans().isEmpty()
+				|| this.policy.identifiers().stream().anyMatch(RequestIdentifiers::needsUser);
 	}
 
 	/**

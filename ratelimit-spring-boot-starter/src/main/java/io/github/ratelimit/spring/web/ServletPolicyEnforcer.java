@@ -39,6 +39,8 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	private final Rejection rejection;
 
+	private final UserPlans plans;
+
 	/**
 	 * Creates an enforcer.
 	 * @param decisions what decides
@@ -46,9 +48,22 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	 * @param jsonMapper what writes the problem body of denied requests
 	 */
 	public ServletPolicyEnforcer(PolicyDecisions decisions, Set<HeaderStyle> styles, JsonMapper jsonMapper) {
+		this(decisions, styles, jsonMapper, UserPlans.NONE);
+	}
+
+	/**
+	 * Creates an enforcer for users with plans.
+	 * @param decisions what decides
+	 * @param styles which headers to write; may be empty
+	 * @param jsonMapper what writes the problem body of denied requests
+	 * @param plans the plans of users
+	 */
+	public ServletPolicyEnforcer(PolicyDecisions decisions, Set<HeaderStyle> styles, JsonMapper jsonMapper,
+			UserPlans plans) {
 		this.decisions = decisions;
 		this.headers = new StatusHeaders(styles);
 		this.rejection = new Rejection(jsonMapper);
+		this.plans = plans;
 	}
 
 	/**
@@ -122,7 +137,8 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	private PolicyCharge charge(PolicyUse use, HttpServletRequest request) {
 		IdentifiedPolicy policy = use.policy();
 		return new PolicyCharge(policy,
-				new Charge(policy.policy(), this.identifiers.find(policy.identifiers(), request), use.cost()));
+				new Charge(policy.policy(), this.identifiers.find(policy.identifiers(), request), use.cost()),
+				policy.plans().isEmpty() ? null : this.plans.find(request));
 	}
 
 }
