@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Policy;
@@ -16,6 +17,8 @@ import io.github.ratelimit.outage.OutageRateLimiter;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Decides over policies as each of them is to be enforced, and tells the listeners.
@@ -38,7 +41,7 @@ public final class PolicyDecisions {
 
 	private final List<DecisionListener> listeners;
 
-	private final List<PolicySource> sources;
+	private final SingletonSupplier<List<PolicySource>> sources;
 
 	/** How each policy was last enforced, by its name: sources may change it. */
 	private final Map<String, Enforcement> enforcements = new ConcurrentHashMap<>();
@@ -51,7 +54,7 @@ public final class PolicyDecisions {
 	 * @param listeners are told of every decision, in this order
 	 */
 	public PolicyDecisions(RateLimiter store, ConfiguredPolicies policies, List<DecisionListener> listeners) {
-		this(store, policies, listeners, List.of());
+		this(store, policies, listeners, List::of);
 	}
 
 	/**
@@ -60,15 +63,18 @@ public final class PolicyDecisions {
 	 * @param policies say what becomes of requests while it does; those of other policies
 	 * are allowed
 	 * @param listeners are told of every decision, in this order
-	 * @param sources say what the policies are now, one after another
+	 * @param sources supplies what says what the policies are now, one after another;
+	 * asked only once, with the first decision, because sources may depend on beans whose
+	 * methods are limited
 	 */
 	public PolicyDecisions(RateLimiter store, ConfiguredPolicies policies, List<DecisionListener> listeners,
-			List<PolicySource> sources) {
+			Supplier<List<PolicySource>> sources) {
 		this.limiter = new OutageRateLimiter(store, this::onStoreFailure);
 		this.listeners = List.copyOf(listeners);
-		this.sources = sources.stream()
+		this.sources = SingletonSupplier.of(() -> sources.get()
+			.stream()
 			.<PolicySource>map((source) -> new CheckedPolicySource(source, store::requireSupported))
-			.toList();
+			.toList());
 		policies.policies().forEach((name, policy) -> this.enforcements.put(name, policy.enforcement()));
 	}
 
@@ -105,7 +111,7 @@ public final class PolicyDecisions {
 
 	private Optional<PolicyCharge> current(PolicyCharge charge) {
 		IdentifiedPolicy policy = charge.policy();
-		for (PolicySource source : this.sources) {
+		for (PolicySource source : this.sources.obtain()) {
 			policy = source.current(policy);
 		}
 		String name = policy.policy().name();

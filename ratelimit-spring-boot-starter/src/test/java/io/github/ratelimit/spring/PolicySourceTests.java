@@ -198,7 +198,7 @@ class PolicySourceTests {
 	private PolicyDecisions decisions(RateLimiter store) {
 		return new PolicyDecisions(store, new ConfiguredPolicies(Map.of("api", API), List.of("ip")),
 				List.of((decision) -> this.outcomes.add(decision.outcome())),
-				List.of((policy) -> this.change.apply(policy)));
+				() -> List.of((policy) -> this.change.apply(policy)));
 	}
 
 	private long allowed(IdentifiedPolicy policy, int requests) {

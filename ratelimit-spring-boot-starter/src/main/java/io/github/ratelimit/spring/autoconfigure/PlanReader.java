@@ -3,13 +3,14 @@ package io.github.ratelimit.spring.autoconfigure;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.web.PlanResolver;
 import io.github.ratelimit.spring.web.UserPlans;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Makes the plans of users of properties, and refuses those that could have no effect.
@@ -27,34 +28,44 @@ final class PlanReader {
 		this.policies = policies;
 	}
 
-	UserPlans read(@Nullable PlanResolver bean) {
+	/**
+	 * Reads the plans.
+	 * @param bean supplies the resolver that is a bean, if there is one
+	 * @param names the names of the beans that are resolvers
+	 */
+	UserPlans read(Supplier<PlanResolver> bean, String... names) {
 		Duration ttl = this.properties.planCacheTtl();
 		if (ttl.isNegative() || ttl.compareTo(LONGEST_TTL) > 0) {
 			throw new InvalidConfigurationPropertyValueException("ratelimit.plan-cache-ttl", ttl,
 					"Must be from 0 to 1d.");
 		}
-		String expression = this.properties.plan();
 		Optional<String> policy = policyWithPlans();
-		if (expression != null && bean != null) {
-			throw new InvalidConfigurationPropertyValueException("ratelimit.plan", expression,
-					"There is a bean of type PlanResolver (%s) as well: remove one of them."
-						.formatted(bean.getClass().getName()));
+		String expression = this.properties.plan();
+		if (expression == null) {
+			if (names.length == 0) {
+				policy.ifPresent(this::refuseWithoutResolver);
+				return UserPlans.NONE;
+			}
+			SingletonSupplier<PlanResolver> resolver = SingletonSupplier.of(bean);
+			return new UserPlans((user, request) -> resolver.obtain().resolve(user, request), ttl);
 		}
-		if (expression != null && policy.isEmpty()) {
+		if (names.length > 0) {
+			throw new InvalidConfigurationPropertyValueException("ratelimit.plan", expression,
+					"There is a PlanResolver bean as well (%s): remove one of them."
+						.formatted(String.join(", ", names)));
+		}
+		if (policy.isEmpty()) {
 			throw new InvalidConfigurationPropertyValueException("ratelimit.plan", expression,
 					"Has no effect, because no policy has plans: add ratelimit.policies.NAME.plans.");
 		}
-		if (expression == null && bean == null) {
-			policy.ifPresent((name) -> {
-				throw new InvalidConfigurationPropertyValueException(PolicyReader.property(name, ".plans"),
-						plans(name).keySet(),
-						"Nobody says which plan a user is on: set ratelimit.plan, or provide a PlanResolver bean.");
-			});
-			return UserPlans.NONE;
-		}
-		PlanResolver resolver = (expression != null)
-				? PolicyReader.read("ratelimit.plan", expression, () -> PlanResolver.ofExpression(expression)) : bean;
-		return (resolver != null) ? new UserPlans(resolver, ttl) : UserPlans.NONE;
+		return new UserPlans(
+				PolicyReader.read("ratelimit.plan", expression, () -> PlanResolver.ofExpression(expression)), ttl);
+	}
+
+	private void refuseWithoutResolver(String policy) {
+		throw new InvalidConfigurationPropertyValueException(PolicyReader.property(policy, ".plans"),
+				plans(policy).keySet(),
+				"Nobody says which plan a user is on: set ratelimit.plan, or provide a PlanResolver bean.");
 	}
 
 	/** Refuses plans where there are no web requests, and so no users. */

@@ -64,7 +64,7 @@ public final class RateLimitAutoConfiguration {
 	PolicyDecisions rateLimitDecisions(RateLimiter limiter, ConfiguredPolicies policies,
 			ObjectProvider<DecisionListener> listeners, ObjectProvider<PolicySource> sources) {
 		return new PolicyDecisions(limiter, policies, listeners.orderedStream().toList(),
-				sources.orderedStream().toList());
+				() -> sources.orderedStream().toList());
 	}
 
 	/**

@@ -13,7 +13,9 @@ import io.github.ratelimit.spring.web.ServletPolicyEnforcer;
 import jakarta.servlet.DispatcherType;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -57,10 +59,10 @@ public final class RateLimitWebAutoConfiguration {
 	@Fallback
 	ServletPolicyEnforcer rateLimitPolicyEnforcer(PolicyDecisions decisions, RateLimitProperties properties,
 			ConfiguredPolicies policies, ObjectProvider<JsonMapper> jsonMapper, Environment environment,
-			ObjectProvider<PlanResolver> planResolver) {
+			ObjectProvider<PlanResolver> planResolver, ListableBeanFactory beans) {
 		ServletPolicyEnforcer enforcer = new ServletPolicyEnforcer(decisions, properties.headers().styles(),
-				jsonMapper.getIfAvailable(JsonMapper::shared),
-				new PlanReader(properties, policies).read(planResolver.getIfAvailable()));
+				jsonMapper.getIfAvailable(JsonMapper::shared), new PlanReader(properties, policies)
+					.read(planResolver::getObject, beans.getBeanNamesForType(PlanResolver.class, true, false)));
 		requireKnown(enforcer, environment, "ratelimit.default-identifiers", policies.defaultIdentifiers());
 		policies.policies()
 			.forEach((name, policy) -> requireKnown(enforcer, environment, PolicyReader.property(name, ".identifiers"),
@@ -80,6 +82,16 @@ public final class RateLimitWebAutoConfiguration {
 						ex);
 			}
 		}
+	}
+
+	/**
+	 * Creates the resolver, which the enforcer does only with the first request: it may
+	 * depend on beans whose methods are limited.
+	 */
+	@Bean
+	SmartInitializingSingleton rateLimitPlanResolverCheck(ObjectProvider<PlanResolver> planResolver) {
+		return () -> planResolver.ifAvailable((resolver) -> {
+		});
 	}
 
 	@Bean

@@ -7,6 +7,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -52,7 +53,8 @@ class InvalidPlanTests {
 	@Test
 	void startFailsWhenThereAreExpressionAndBean() {
 		assertRefused(this.web.withBean(PlanResolver.class, () -> (user, request) -> "pro"),
-				"plan='a';policies.api.plans.pro.limits=4/m", "ratelimit.plan", "There is a bean of type PlanResolver");
+				"plan='a';policies.api.plans.pro.limits=4/m", "ratelimit.plan",
+				"There is a PlanResolver bean as well (");
 	}
 
 	@Test
@@ -68,6 +70,13 @@ class InvalidPlanTests {
 	void beanNeedsNoPlans() {
 		this.web.withBean(PlanResolver.class, () -> (user, request) -> "pro")
 			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void startFailsWhenThereAreTwoBeans() {
+		this.web.withBean("one", PlanResolver.class, () -> (user, request) -> "pro")
+			.withBean("other", PlanResolver.class, () -> (user, request) -> "pro")
+			.run((context) -> assertThat(context).getFailure().isInstanceOf(NoUniqueBeanDefinitionException.class));
 	}
 
 	private static void assertRefused(AbstractApplicationContextRunner<?, ?, ?> runner, String properties,
