@@ -26,7 +26,8 @@ public interface Meter {
 	/**
 	 * Uses the cost of every limit, even of one that does not allow it: a policy may
 	 * count denied requests.
-	 * @param cost at least 1, and at most what every limit could ever allow
+	 * @param cost at least 1, and at most the most that any limit could ever allow; a
+	 * limit that could never allow so much is used up
 	 * @param metadata text to remember the request by, which decides nothing; may be
 	 * empty
 	 */

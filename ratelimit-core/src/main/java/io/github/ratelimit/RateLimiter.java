@@ -43,6 +43,18 @@ public interface RateLimiter {
 	void refund(RateLimitRequest request);
 
 	/**
+	 * Uses the cost of the request whether its limits allow it or not: for what has been
+	 * done already, and was found to cost more than was asked for.
+	 * <p>
+	 * Of a cost that is more than the largest quota of a policy, that quota is used.
+	 * Blocks do not matter.
+	 * @param request the request, with the costs to use
+	 * @throws StoreException if the store did not answer; the cost may or may not have
+	 * been used
+	 */
+	void charge(RateLimitRequest request);
+
+	/**
 	 * Forgets all that an identifier has used of a policy.
 	 * @param policy the policy
 	 * @param identifier the identifier

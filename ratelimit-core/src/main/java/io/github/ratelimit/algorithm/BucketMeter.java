@@ -64,13 +64,16 @@ final class BucketMeter implements Meter {
 	@Override
 	public void add(long cost, String metadata) {
 		for (int i = 0; i < this.empty.length; i++) {
-			this.empty[i] += draining(i, cost);
-			this.part[i] += drainingPart(i, cost);
-			if (this.part[i] >= quota(i)) {
-				this.empty[i]++;
-				this.part[i] -= quota(i);
+			if (quota(i) > 0) {
+				long used = Math.min(cost, this.sizes[i]);
+				this.empty[i] += draining(i, used);
+				this.part[i] += drainingPart(i, used);
+				if (this.part[i] >= quota(i)) {
+					this.empty[i]++;
+					this.part[i] -= quota(i);
+				}
+				clamp(i);
 			}
-			clamp(i);
 		}
 	}
 

@@ -91,6 +91,19 @@ public final class OutageRateLimiter implements RateLimiter {
 		}
 	}
 
+	/**
+	 * Uses the cost of a request, as far as the store answers.
+	 */
+	@Override
+	public void charge(RateLimitRequest request) {
+		try {
+			this.store.charge(request);
+		}
+		catch (StoreException ex) {
+			failed(ex);
+		}
+	}
+
 	@Override
 	public void reset(Policy policy, Identifier identifier) {
 		this.store.reset(policy, identifier);

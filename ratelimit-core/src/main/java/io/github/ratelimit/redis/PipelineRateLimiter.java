@@ -150,15 +150,19 @@ public final class PipelineRateLimiter implements RateLimiter {
 				tallies.read(session);
 				return tallies.look();
 			}
-			tallies.count(session);
-			if (tallies.replaceDamaged(session)) {
-				tallies.count(session);
-				if (tallies.replaceDamaged(session)) {
-					throw new JedisDataException("Somebody else writes to the Redis keys");
-				}
-			}
+			count(tallies, session);
 			return tallies.settle(session);
 		});
+	}
+
+	private static void count(Tallies tallies, Session session) {
+		tallies.count(session);
+		if (tallies.replaceDamaged(session)) {
+			tallies.count(session);
+			if (tallies.replaceDamaged(session)) {
+				throw new JedisDataException("Somebody else writes to the Redis keys");
+			}
+		}
 	}
 
 	@Override
@@ -178,6 +182,27 @@ public final class PipelineRateLimiter implements RateLimiter {
 			tallies.refund(session);
 			return request;
 		});
+	}
+
+	@Override
+	public void charge(RateLimitRequest request) {
+		List<Charge> charges = request.charges().stream().map(PipelineRateLimiter::possible).toList();
+		Tallies tallies = tallies(new RateLimitRequest(charges, request.metadata()));
+		call("charge a request", (session) -> {
+			count(tallies, session);
+			return request;
+		});
+	}
+
+	/** The same charge at a cost that some limit could allow. */
+	private static Charge possible(Charge charge) {
+		Policy policy = charge.policy();
+		long largest = policy.limits()
+			.stream()
+			.mapToLong((limit) -> policy.algorithm().largestCost(limit))
+			.max()
+			.orElseThrow();
+		return charge.withCost(Math.min(charge.cost(), largest));
 	}
 
 	@Override

@@ -136,6 +136,11 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	}
 
 	@Override
+	public void charge(RateLimitRequest request) {
+		run("charge", request);
+	}
+
+	@Override
 	public void reset(Policy policy, Identifier identifier) {
 		try {
 			this.jedis.del(this.keys.key(identifier, policy));

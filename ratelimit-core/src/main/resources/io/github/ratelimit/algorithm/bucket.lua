@@ -57,14 +57,16 @@ algorithms['bucket'] = {
 
     add = function(meter, cost)
         for i = 1, #meter.quotas do
-            local time, part = draining(meter, i, cost)
-            meter.empty[i] = meter.empty[i] + time
-            meter.part[i] = meter.part[i] + part
-            if meter.part[i] >= meter.quotas[i] then
-                meter.empty[i] = meter.empty[i] + 1
-                meter.part[i] = meter.part[i] - meter.quotas[i]
+            if meter.quotas[i] > 0 then
+                local time, part = draining(meter, i, math.min(cost, meter.largest_costs[i]))
+                meter.empty[i] = meter.empty[i] + time
+                meter.part[i] = meter.part[i] + part
+                if meter.part[i] >= meter.quotas[i] then
+                    meter.empty[i] = meter.empty[i] + 1
+                    meter.part[i] = meter.part[i] - meter.quotas[i]
+                end
+                clamp(meter, i)
             end
-            clamp(meter, i)
         end
     end,
 

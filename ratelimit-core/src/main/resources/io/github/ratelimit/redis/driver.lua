@@ -3,7 +3,8 @@
 --
 -- KEYS      the states of the meters, then the blocks of the identifiers. A key of another type counts as empty, and is
 --           replaced.
--- ARGV      operation: 'acquire', 'peek' (writes nothing), 'refund' or 'history' (of one meter)
+-- ARGV      operation: 'acquire', 'peek' (writes nothing), 'refund', 'charge' (whether it is allowed or not) or
+--           'history' (of one meter)
 --           now_us: microseconds since the epoch, or '' for this server's clock
 --           metadata of the request
 --           number of meters, then for each of them:
@@ -13,7 +14,7 @@
 --             number of options, and the options
 -- Reply     acquire and peek: allowed (1 or 0), blocked_us (0 = not blocked), then for each meter and limit:
 --           remaining, reset_after_us, retry_after_us (0 = allows it now, -1 = never will)
---           refund: nothing; history: as the algorithm says
+--           refund and charge: nothing; history: as the algorithm says
 
 local NEVER = -1
 -- The server's clock does not follow a clock that is handed in, so keys must not expire by it.
@@ -105,6 +106,18 @@ if operation == 'refund' then
         local meter = meters[m]
         if meter.cost > 0 and meter.state ~= '' then
             meter.algorithm.refund(meter, meter.cost)
+            save(meter)
+        end
+    end
+    return {}
+end
+
+if operation == 'charge' then
+    for m = 1, #meters do
+        local meter = meters[m]
+        local cost = math.min(meter.cost, math.max(unpack(meter.largest_costs)))
+        if cost > 0 then
+            meter.algorithm.add(meter, cost, metadata)
             save(meter)
         end
     end

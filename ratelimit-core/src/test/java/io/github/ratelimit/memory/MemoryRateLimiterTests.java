@@ -5,6 +5,7 @@ import java.time.InstantSource;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.test.BlockListContract;
 import io.github.ratelimit.test.ChangeContract;
+import io.github.ratelimit.test.ChargeContract;
 import io.github.ratelimit.test.ClockContract;
 import io.github.ratelimit.test.CountDeniedContract;
 import io.github.ratelimit.test.DecisionContract;
@@ -41,6 +42,16 @@ class MemoryRateLimiterTests {
 
 	@Nested
 	class CountedDenials extends CountDeniedContract {
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Charges extends ChargeContract {
 
 		@Override
 		protected RateLimiter newRateLimiter(InstantSource clock) {

@@ -126,6 +126,11 @@ class OutageRateLimiterTests {
 		}
 
 		@Override
+		public void charge(RateLimitRequest request) {
+			this.counts.charge(request);
+		}
+
+		@Override
 		public void reset(Policy policy, Identifier identifier) {
 			this.counts.reset(policy, identifier);
 		}

@@ -124,6 +124,26 @@ sealed interface Operation {
 
 	}
 
+	record Charged(RateLimitRequest request) implements Operation {
+
+		@Override
+		public Decision ask(RateLimiter limiter) {
+			limiter.charge(this.request);
+			return limiter.peek(this.request);
+		}
+
+		@Override
+		public List<Policy> policies() {
+			return Operation.policies(this.request);
+		}
+
+		@Override
+		public String toString() {
+			return "charge " + text(this.request);
+		}
+
+	}
+
 	record Reset(Policy policy, Identifier identifier) implements Operation {
 
 		@Override

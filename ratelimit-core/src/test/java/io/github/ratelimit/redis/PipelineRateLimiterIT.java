@@ -21,6 +21,7 @@ import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.test.ChangeContract;
+import io.github.ratelimit.test.ChargeContract;
 import io.github.ratelimit.test.ClockContract;
 import io.github.ratelimit.test.CountDeniedContract;
 import io.github.ratelimit.test.DecisionContract;
@@ -193,6 +194,21 @@ class PipelineRateLimiterIT {
 
 	@Nested
 	class CountedDenials extends CountDeniedContract {
+
+		/** Hides the algorithms of the contract. */
+		public static Stream<Algorithm> algorithms() {
+			return PipelineRateLimiterIT.algorithms();
+		}
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Charges extends ChargeContract {
 
 		/** Hides the algorithms of the contract. */
 		public static Stream<Algorithm> algorithms() {

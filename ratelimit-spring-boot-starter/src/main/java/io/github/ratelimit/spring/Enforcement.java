@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring;
 
 import io.github.ratelimit.outage.OnStoreFailure;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a policy is enforced, besides its limits.
@@ -10,13 +11,24 @@ import io.github.ratelimit.outage.OnStoreFailure;
  * @param mode whether requests are denied
  * @param onStoreFailure what becomes of requests while the store fails; those of a policy
  * in shadow mode are allowed in any case
+ * @param countWhen which responses count; {@code null} for all. What others have used is
+ * given back when they are complete
  * @since 0.1
  */
-public record Enforcement(Mode mode, OnStoreFailure onStoreFailure) {
+public record Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable ResponseCondition countWhen) {
 
 	/**
 	 * Requests beyond the limits are denied, and allowed while the store fails.
 	 */
-	public static final Enforcement DEFAULT = new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW);
+	public static final Enforcement DEFAULT = new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null);
+
+	/**
+	 * Returns whether a response counts.
+	 * @param status the status code of the response
+	 * @return whether what it has used remains used
+	 */
+	public boolean counts(int status) {
+		return this.countWhen == null || this.countWhen.matches(status);
+	}
 
 }

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.ratelimit.Decision;
@@ -91,13 +92,43 @@ public final class PolicyDecisions {
 	 * then
 	 */
 	public Decision decide(List<PolicyCharge> requested) {
+		return decide(requested, (charge) -> {
+		});
+	}
+
+	/**
+	 * Decides a request, over the policies as they are now, for the plan of each charge.
+	 * @param requested what the request uses of each policy, none twice; may be empty
+	 * @param used is told what has been used, which can be {@linkplain #settle settled}
+	 * later
+	 * @return allowed or denied, with the status of every limit that may deny
+	 * @throws StoreException if the store failed, and one of the policies denies requests
+	 * then
+	 */
+	public Decision decide(List<PolicyCharge> requested, Consumer<PolicyCharge> used) {
 		List<PolicyCharge> charges = requested.stream().map(this::current).flatMap(Optional::stream).toList();
 		List<PolicyCharge> enforced = charges.stream().filter((charge) -> !isShadow(charge)).toList();
-		Decision decision = enforced.isEmpty() ? NOTHING_TO_DENY : acquire(enforced);
+		Decision decision = enforced.isEmpty() ? NOTHING_TO_DENY : acquire(enforced, used);
 		if (decision.allowed() && enforced.size() < charges.size()) {
-			charges.stream().filter(PolicyDecisions::isShadow).forEach((charge) -> acquire(List.of(charge)));
+			charges.stream().filter(PolicyDecisions::isShadow).forEach((charge) -> acquire(List.of(charge), used));
 		}
 		return decision;
+	}
+
+	/**
+	 * Settles what has been used: gives back what is too much, and charges what is too
+	 * little, whether it is allowed or not. If the store fails nothing is changed.
+	 * @param used what has been used
+	 * @param cost what should have been, 0 or more
+	 */
+	public void settle(PolicyCharge used, long cost) {
+		long difference = cost - used.charge().cost();
+		if (difference < 0) {
+			this.limiter.refund(RateLimitRequest.of(used.charge().withCost(-difference)));
+		}
+		else if (difference > 0) {
+			this.limiter.charge(RateLimitRequest.of(used.charge().withCost(difference)));
+		}
 	}
 
 	/**
@@ -125,12 +156,15 @@ public final class PolicyDecisions {
 		return charge.policy().enforcement().mode() == Mode.SHADOW;
 	}
 
-	private Decision acquire(List<PolicyCharge> charges) {
+	private Decision acquire(List<PolicyCharge> charges, Consumer<PolicyCharge> used) {
 		long start = System.nanoTime();
 		try {
 			Decision decision = this.limiter
 				.tryAcquire(new RateLimitRequest(charges.stream().map(PolicyCharge::charge).toList()));
 			tell(charges, decision, start);
+			if (decision.allowed() && decision.source() == Decision.Source.STORE) {
+				charges.forEach(used);
+			}
 			return decision;
 		}
 		catch (StoreException ex) {

@@ -73,7 +73,8 @@ class ArchitectureTests {
 		assertThat(CLASSES.that(DescribedPredicate.and(PUBLIC, JavaClass.Predicates.resideInAPackage("..spring.web"))))
 			.extracting(JavaClass::getSimpleName)
 			.containsExactlyInAnyOrder("HeaderStyle", "PathPolicy", "PlanResolver", "RateLimitExceededResolver",
-					"RateLimitFilter", "Route", "ServletPolicyEnforcer", "UserPlans");
+					"RateLimitFilter", "RequestCosts", "RequestCostsListener", "Route", "ServletPolicyEnforcer",
+					"UserPlans");
 	}
 
 	@Test

@@ -36,10 +36,10 @@ class PolicyDecisionsTests {
 	private static final IdentifiedPolicy TWO = policy("two", "2/m", Enforcement.DEFAULT);
 
 	private static final IdentifiedPolicy SHADOW = policy("shadow", "1/m",
-			new Enforcement(Mode.SHADOW, OnStoreFailure.DENY));
+			new Enforcement(Mode.SHADOW, OnStoreFailure.DENY, null));
 
 	private static final IdentifiedPolicy LOGIN = policy("login", "5/m",
-			new Enforcement(Mode.ENFORCE, OnStoreFailure.DENY));
+			new Enforcement(Mode.ENFORCE, OnStoreFailure.DENY, null));
 
 	private final MemoryRateLimiter store = new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z"));
 
@@ -107,6 +107,38 @@ class PolicyDecisionsTests {
 	}
 
 	@Test
+	void onlyWhatWasUsedCanBeSettled() {
+		List<PolicyCharge> used = new ArrayList<>();
+		this.decisions.decide(charges(ONE, TWO, SHADOW), used::add);
+		assertThat(used).extracting(PolicyCharge::policy).containsExactly(ONE, TWO, SHADOW);
+		used.clear();
+		this.decisions.decide(charges(TWO, SHADOW), used::add);
+		assertThat(used).extracting(PolicyCharge::policy).containsExactly(TWO);
+		used.clear();
+		this.decisions.decide(charges(ONE, TWO), used::add);
+		decisions(new FailingStore()).decide(charges(ONE), used::add);
+		assertThat(used).isEmpty();
+	}
+
+	@Test
+	void differenceToTrueCostIsGivenBackOrCharged() {
+		PolicyCharge used = charges(LOGIN).get(0);
+		this.decisions.decide(List.of(used));
+		this.decisions.settle(used, 1);
+		assertThat(remaining(LOGIN)).isEqualTo(4);
+		this.decisions.settle(used, 0);
+		assertThat(remaining(LOGIN)).isEqualTo(5);
+		this.decisions.settle(used, 4);
+		assertThat(remaining(LOGIN)).isEqualTo(2);
+		this.decisions.settle(used, 1000);
+		assertThat(remaining(LOGIN)).isZero();
+	}
+
+	private long remaining(IdentifiedPolicy policy) {
+		return this.store.peek(RateLimitRequest.of(policy.policy(), ALICE)).statuses().get(0).remaining();
+	}
+
+	@Test
 	void failureOfListenerChangesNothing() {
 		PolicyDecisions decisions = new PolicyDecisions(this.store, policies(), List.of((decision) -> {
 			throw new IllegalStateException("broken");
@@ -160,6 +192,11 @@ class PolicyDecisionsTests {
 
 		@Override
 		public void refund(RateLimitRequest request) {
+			throw failure();
+		}
+
+		@Override
+		public void charge(RateLimitRequest request) {
 			throw failure();
 		}
 

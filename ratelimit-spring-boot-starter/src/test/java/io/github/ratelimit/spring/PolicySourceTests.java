@@ -69,7 +69,7 @@ class PolicySourceTests {
 	@Test
 	void changedModeCountsForTheNextRequest() {
 		allowed(API, 2);
-		this.change = (policy) -> policy.withEnforcement(new Enforcement(Mode.SHADOW, OnStoreFailure.ALLOW));
+		this.change = (policy) -> policy.withEnforcement(new Enforcement(Mode.SHADOW, OnStoreFailure.ALLOW, null));
 		assertThat(allowed(API, 1)).isEqualTo(1);
 		assertThat(this.outcomes).endsWith(Outcome.SHADOW_DENIED);
 		this.change = Function.identity();
@@ -80,7 +80,7 @@ class PolicySourceTests {
 	void changedOnStoreFailureCountsForTheNextRequest() {
 		PolicyDecisions withoutStore = decisions(new FailingStore());
 		assertThat(withoutStore.decide(List.of(charge(API, null))).allowed()).isTrue();
-		this.change = (policy) -> policy.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.DENY));
+		this.change = (policy) -> policy.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.DENY, null));
 		assertThatExceptionOfType(StoreException.class)
 			.isThrownBy(() -> withoutStore.decide(List.of(charge(API, null))));
 		this.change = Function.identity();
@@ -91,7 +91,7 @@ class PolicySourceTests {
 	void sourcesAreAskedOneAfterAnother() {
 		PolicyDecisions chained = new PolicyDecisions(this.store, new ConfiguredPolicies(Map.of(), List.of("ip")),
 				List.of(),
-				List.of((policy) -> policy.withLimits(List.of(Limit.parse("10/m"))),
+				() -> List.of((policy) -> policy.withLimits(List.of(Limit.parse("10/m"))),
 						(policy) -> policy.withLimits(List.of(Limit.of(policy.policy().limits().get(0).quota() + 1,
 								policy.policy().limits().get(0).window())))));
 		assertThat(chained.decide(List.of(charge(API, null))).statuses()).singleElement()
@@ -226,6 +226,11 @@ class PolicySourceTests {
 
 		@Override
 		public Decision peek(RateLimitRequest request) {
+			throw failure();
+		}
+
+		@Override
+		public void charge(RateLimitRequest request) {
 			throw failure();
 		}
 

@@ -2,10 +2,13 @@ package io.github.ratelimit.spring.aop;
 
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.PolicyEnforcer;
 import io.github.ratelimit.spring.PolicyUse;
 import io.github.ratelimit.spring.RateLimitExceededException;
@@ -35,6 +38,8 @@ public final class RateLimitedAdvisor extends AbstractPointcutAdvisor {
 
 	private final transient Advice advice;
 
+	private final transient RateLimitedOperations operations;
+
 	/**
 	 * Creates an advisor. The suppliers are asked only when the first annotation is met,
 	 * because an advisor is created before other beans.
@@ -42,10 +47,20 @@ public final class RateLimitedAdvisor extends AbstractPointcutAdvisor {
 	 * @param enforcer supplies what enforces them
 	 */
 	public RateLimitedAdvisor(Supplier<ConfiguredPolicies> policies, Supplier<PolicyEnforcer> enforcer) {
-		RateLimitedOperations operations = new RateLimitedOperations(policies, enforcer);
-		this.pointcut = new RateLimitedPointcut(operations);
-		this.advice = new RateLimitedInterceptor(operations, enforcer);
+		this.operations = new RateLimitedOperations(policies, enforcer);
+		this.pointcut = new RateLimitedPointcut(this.operations);
+		this.advice = new RateLimitedInterceptor(this.operations, enforcer);
 		setOrder(ORDER);
+	}
+
+	/**
+	 * Returns what is limited by annotations. A bean that does not exist yet is not
+	 * known.
+	 * @return names of classes and methods, such as {@code SearchController.search}, by
+	 * their policy
+	 */
+	public Map<IdentifiedPolicy, Set<String>> limited() {
+		return this.operations.limited();
 	}
 
 	@Override

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
@@ -44,6 +45,9 @@ final class RateLimitedOperations {
 	/** Where each policy that is written in place stands. */
 	private final Map<String, String> places = new ConcurrentHashMap<>();
 
+	/** What is limited by each policy, as far as it has been looked at. */
+	private final Map<IdentifiedPolicy, Set<String>> limited = new ConcurrentHashMap<>();
+
 	RateLimitedOperations(Supplier<ConfiguredPolicies> policies, Supplier<PolicyEnforcer> enforcer) {
 		this.policies = policies;
 		this.enforcer = enforcer;
@@ -57,6 +61,10 @@ final class RateLimitedOperations {
 		return AnnotationUtils.isCandidateClass(targetClass, RateLimited.class)
 				&& !MethodIntrospector.selectMethods(targetClass, (Method method) -> find(method, targetClass))
 					.isEmpty();
+	}
+
+	Map<IdentifiedPolicy, Set<String>> limited() {
+		return Map.copyOf(this.limited);
 	}
 
 	/** Returns what the annotation of the method, or else of its class, says. */
@@ -120,6 +128,7 @@ final class RateLimitedOperations {
 			policy.identifiers().forEach(this.enforcer.get()::requireKnown);
 			this.enforcer.get().requireSupported(policy.policy());
 			policy.requirePossible(annotation.cost());
+			this.limited.computeIfAbsent(policy, (key) -> ConcurrentHashMap.newKeySet()).add(name);
 			return new RateLimitedOperation(policy, annotation.cost());
 		}
 		catch (IllegalArgumentException ex) {

@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.autoconfigure;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -14,11 +15,15 @@ import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.Plan;
+import io.github.ratelimit.spring.ResponseCondition;
 import io.github.ratelimit.spring.autoconfigure.RateLimitProperties.PolicyProperties;
 import io.github.ratelimit.spring.autoconfigure.RateLimitProperties.RouteProperties;
 import io.github.ratelimit.spring.web.PathPolicy;
 import io.github.ratelimit.spring.web.Route;
 
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.core.env.Environment;
 import org.springframework.web.util.pattern.PathPatternParser;
@@ -43,9 +48,27 @@ final class PolicyReader {
 			throw new InvalidConfigurationPropertyValueException("ratelimit.default-identifiers", List.of(),
 					"There must be at least one identifier, such as ip.");
 		}
+		requireDistinctNames();
 		Map<String, IdentifiedPolicy> policies = new LinkedHashMap<>();
 		this.properties.policies().forEach((name, policy) -> policies.put(name, readPolicy(name, policy)));
 		return new ConfiguredPolicies(policies, this.properties.defaultIdentifiers());
+	}
+
+	/**
+	 * Refuses names that are the same to Spring Boot, such as my-api and myapi: each
+	 * would have the properties of either.
+	 */
+	private void requireDistinctNames() {
+		Map<ConfigurationPropertyName, String> names = new HashMap<>();
+		this.properties.policies().keySet().forEach((name) -> {
+			String property = property(name, "");
+			String other = names.putIfAbsent(ConfigurationPropertyName.of(property), name);
+			if (other != null) {
+				throw new InvalidConfigurationPropertyValueException(property, name,
+						"Is the same name as '%s' to Spring Boot, which ignores hyphens: rename one of the policies."
+							.formatted(other));
+			}
+		});
 	}
 
 	List<PathPolicy> readPathPolicies(ConfiguredPolicies policies, PathPatternParser parser) {
@@ -61,6 +84,10 @@ final class PolicyReader {
 	}
 
 	private IdentifiedPolicy readPolicy(String name, PolicyProperties properties) {
+		read(property(name, ""), name, () -> {
+			Policy.requireName(name);
+			return name;
+		});
 		if (properties.limits().isEmpty()) {
 			throw new InvalidConfigurationPropertyValueException(property(name, ".limits"), null,
 					"A policy must have at least one limit, such as 100/m.");
@@ -76,8 +103,9 @@ final class PolicyReader {
 		List<String> identifiers = properties.identifiers().isEmpty() ? this.properties.defaultIdentifiers()
 				: properties.identifiers();
 		Map<String, Plan> plans = readPlans(policy, properties);
-		return read(property(name, ".identifiers"), identifiers, () -> new IdentifiedPolicy(policy, identifiers,
-				new Enforcement(properties.mode(), properties.onStoreFailure()), plans));
+		return read(property(name, ".identifiers"), identifiers,
+				() -> new IdentifiedPolicy(policy, identifiers, new Enforcement(properties.mode(),
+						properties.onStoreFailure(), countWhen(name, properties.countWhen())), plans));
 	}
 
 	private Map<String, Plan> readPlans(Policy policy, PolicyProperties properties) {
@@ -93,6 +121,11 @@ final class PolicyReader {
 					() -> new Policy(policy.name(), policy.algorithm(), limits, policy.countDenied()))));
 		});
 		return plans;
+	}
+
+	private static @Nullable ResponseCondition countWhen(String policy, @Nullable String condition) {
+		return (condition != null)
+				? read(property(policy, ".count-when"), condition, () -> ResponseCondition.parse(condition)) : null;
 	}
 
 	private List<Route> readRoutes(String prefix, IdentifiedPolicy policy, PolicyProperties properties,

@@ -54,6 +54,12 @@ public final class RateLimitAutoConfiguration {
 	}
 
 	@Bean
+	PolicyTable rateLimitPolicyTable(RateLimitProperties properties, ConfiguredPolicies policies,
+			ObjectProvider<RateLimitedAdvisor> advisor) {
+		return new PolicyTable(properties, policies, advisor);
+	}
+
+	@Bean
 	RefreshedPolicies rateLimitRefreshedPolicies(RateLimitProperties properties, ConfiguredPolicies policies,
 			Environment environment, RateLimiter limiter) {
 		return new RefreshedPolicies(properties, policies, environment, limiter);

@@ -32,6 +32,10 @@ public final class RateLimitNonWebAutoConfiguration {
 						policy.paths().isEmpty() ? policy.routes() : policy.paths(),
 						"Paths can be limited only in a Servlet web application.");
 			}
+			if (policy.countWhen() != null) {
+				throw new InvalidConfigurationPropertyValueException(PolicyReader.property(name, ".count-when"),
+						policy.countWhen(), "There are responses only in a Servlet web application.");
+			}
 		});
 		return PolicyEnforcer.withoutRequests(decisions);
 	}

@@ -53,6 +53,8 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * @param countDenied whether denied requests count as well
 	 * @param mode whether requests beyond the limits are denied, or only reported
 	 * @param onStoreFailure what becomes of requests while the store fails
+	 * @param countWhen which responses count, such as status in [401, 403]; what others
+	 * have used is given back when they are complete
 	 * @param plans what the policy is for the users of a plan, by its name
 	 * @param retain how many windows are kept to be read back; an option of fixed-window
 	 * @param zone time zone at whose midnight windows of whole days begin; an option of
@@ -67,9 +69,9 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 			@DefaultValue List<String> identifiers, @DefaultValue List<String> paths, @DefaultValue("1") long cost,
 			@DefaultValue List<RouteProperties> routes, @DefaultValue("false") boolean countDenied,
 			@DefaultValue("enforce") Mode mode, @DefaultValue("allow") OnStoreFailure onStoreFailure,
-			@DefaultValue Map<String, PlanProperties> plans, @Nullable Integer retain, @Nullable ZoneId zone,
-			@Nullable Duration precision, @Nullable Double previousWeight, @Nullable Rounding rounding,
-			@Nullable Long burst) {
+			@Nullable String countWhen, @DefaultValue Map<String, PlanProperties> plans, @Nullable Integer retain,
+			@Nullable ZoneId zone, @Nullable Duration precision, @Nullable Double previousWeight,
+			@Nullable Rounding rounding, @Nullable Long burst) {
 
 	}
 

@@ -9,6 +9,7 @@ import io.github.ratelimit.spring.web.PathPolicy;
 import io.github.ratelimit.spring.web.PlanResolver;
 import io.github.ratelimit.spring.web.RateLimitExceededResolver;
 import io.github.ratelimit.spring.web.RateLimitFilter;
+import io.github.ratelimit.spring.web.RequestCostsListener;
 import io.github.ratelimit.spring.web.ServletPolicyEnforcer;
 import jakarta.servlet.DispatcherType;
 import tools.jackson.databind.json.JsonMapper;
@@ -26,6 +27,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplicat
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.boot.web.servlet.ServletListenerRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Fallback;
 import org.springframework.core.env.Environment;
@@ -112,6 +114,11 @@ public final class RateLimitWebAutoConfiguration {
 				pathPolicies(properties, policies, parser, environment).stream()
 					.filter(PathPolicy::needsUser)
 					.toList());
+	}
+
+	@Bean
+	ServletListenerRegistrationBean<RequestCostsListener> rateLimitRequestCostsListener(PolicyDecisions decisions) {
+		return new ServletListenerRegistrationBean<>(new RequestCostsListener(decisions));
 	}
 
 	@Bean

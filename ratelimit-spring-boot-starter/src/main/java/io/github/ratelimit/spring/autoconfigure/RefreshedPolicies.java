@@ -43,7 +43,8 @@ final class RefreshedPolicies implements PolicySource, ApplicationListener<Refre
 
 	/** What of a policy can change while the application runs. */
 	private static final Set<String> REFRESHED = Set.of("limits", "algorithm", "count-denied", "mode",
-			"on-store-failure", "plans", "retain", "zone", "precision", "previous-weight", "rounding", "burst");
+			"on-store-failure", "count-when", "plans", "retain", "zone", "precision", "previous-weight", "rounding",
+			"burst");
 
 	private final RateLimitProperties started;
 

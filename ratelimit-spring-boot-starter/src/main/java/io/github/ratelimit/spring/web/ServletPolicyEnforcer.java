@@ -81,13 +81,15 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		HttpServletRequest request = attributes.getRequest();
 		RequestStatuses statuses = RequestStatuses.of(request);
 		List<PolicyCharge> charges = uses.stream().map((use) -> charge(use, request)).toList();
-		Decision decision = this.decisions
-			.decide(charges.stream().map(statuses::unpaid).flatMap(Optional::stream).toList());
+		RequestCosts costs = RequestCosts.of(request);
+		HttpServletResponse response = attributes.getResponse();
+		Decision decision = this.decisions.decide(
+				charges.stream().map(statuses::unpaid).flatMap(Optional::stream).toList(),
+				(used) -> costs.add(used, response));
 		statuses.add(decision);
 		if (decision.allowed()) {
 			charges.stream().filter(statuses::hasPaid).forEach(statuses::pay);
 		}
-		HttpServletResponse response = attributes.getResponse();
 		if (response != null) {
 			this.headers.write(statuses, response);
 		}
@@ -108,7 +110,8 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		if (charges.isEmpty()) {
 			return true;
 		}
-		Decision decision = this.decisions.decide(charges);
+		RequestCosts costs = RequestCosts.of(request);
+		Decision decision = this.decisions.decide(charges, (used) -> costs.add(used, response));
 		RequestStatuses statuses = RequestStatuses.of(request);
 		statuses.add(decision);
 		charges.forEach(statuses::pay);

@@ -96,6 +96,11 @@ final class TestApplication implements AutoCloseable {
 		return ((ServletWebServerApplicationContext) this.context).getWebServer().getPort();
 	}
 
+	/** A bean of the application. */
+	<T> T bean(Class<T> type) {
+		return this.context.getBean(type);
+	}
+
 	void advance(Duration time) {
 		this.clock.advance(time);
 	}
@@ -132,6 +137,11 @@ final class TestApplication implements AutoCloseable {
 		@Override
 		public void refund(RateLimitRequest request) {
 			this.limiter.refund(request);
+		}
+
+		@Override
+		public void charge(RateLimitRequest request) {
+			this.limiter.charge(request);
 		}
 
 		@Override

@@ -1,0 +1,33 @@
+package io.github.ratelimit.spring.web;
+
+import io.github.ratelimit.spring.PolicyDecisions;
+import jakarta.servlet.ServletRequestEvent;
+import jakarta.servlet.ServletRequestListener;
+
+/**
+ * Settles what a request costs when it is over: after its last dispatch, however it
+ * ended.
+ *
+ * @since 0.1
+ */
+public final class RequestCostsListener implements ServletRequestListener {
+
+	private final PolicyDecisions decisions;
+
+	/**
+	 * Creates a listener.
+	 * @param decisions what settles costs
+	 */
+	public RequestCostsListener(PolicyDecisions decisions) {
+		this.decisions = decisions;
+	}
+
+	@Override
+	public void requestDestroyed(ServletRequestEvent event) {
+		RequestCosts costs = RequestCosts.find(event.getServletRequest());
+		if (costs != null) {
+			costs.end().forEach((settlement) -> this.decisions.settle(settlement.used(), settlement.cost()));
+		}
+	}
+
+}
