@@ -72,7 +72,7 @@ class StartFailureTests {
 							redis.timeout=1ns                                          | redis.timeout          | 1ns | Must be from 2ms to 1h
 							redis.port=70000                                           | redis.port             | 70000     | Must be from 1 to 65535
 							redis.url=localhost                                        | redis.url              | localhost | Must be a URL such as redis://
-							""")
+					""")
 	void valueIsExplained(String configuration, String property, String value, String rule, CapturedOutput output) {
 		start(configuration);
 		assertThat(analysis(output)).contains(property)
@@ -94,7 +94,7 @@ class StartFailureTests {
 					plan-cache-ttl=1y                 | plan-cache-ttl              | 1y    | is not a valid duration | 10s
 					policies.a.cost=much              | policies.a.cost             | much  | For input string | whole number
 					policies.a.count-denied=perhaps   | policies.a.count-denied     | perhaps | Invalid boolean value 'perhaps' | true or false
-							""")
+					""")
 	void typeIsExplained(String configuration, String property, String value, String rule, String action,
 			CapturedOutput output) {
 		start("policies.a.limits=1/m;" + configuration);
@@ -135,7 +135,7 @@ class StartFailureTests {
 			WrongLimit        | Invalid limit (often): must be quota/window
 			WrongCost         | Invalid cost (6): the limit 5/m would never allow it
 			NoLimits          | it must name a policy or have limits
-			""")
+					""")
 	void annotationIsExplained(String type, String rule, CapturedOutput output) throws ClassNotFoundException {
 		Class<?> configuration = Class.forName(StartFailureTests.class.getName() + "$" + type);
 		start("policies.a.limits=1/m", configuration);

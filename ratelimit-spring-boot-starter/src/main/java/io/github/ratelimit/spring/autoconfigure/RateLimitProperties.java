@@ -13,6 +13,7 @@ import io.github.ratelimit.spring.web.HeaderStyle;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.ConfigurationPropertiesSource;
 import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -65,6 +66,7 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * @param rounding how the estimate is rounded; an option of sliding-window-counter
 	 * @param burst how many tokens are kept at most; an option of token-bucket
 	 */
+	@ConfigurationPropertiesSource
 	public record PolicyProperties(@DefaultValue List<String> limits, @DefaultValue("sliding-log") String algorithm,
 			@DefaultValue List<String> identifiers, @DefaultValue List<String> paths, @DefaultValue("1") long cost,
 			@DefaultValue List<RouteProperties> routes, @DefaultValue("false") boolean countDenied,
@@ -81,6 +83,7 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * @param paths path patterns, such as /api/** or GET /user/**
 	 * @param cost what a request uses of each quota
 	 */
+	@ConfigurationPropertiesSource
 	public record RouteProperties(@DefaultValue List<String> paths, @DefaultValue("1") long cost) {
 
 	}
@@ -91,6 +94,7 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * @param limits limits that hold instead of those of the policy
 	 * @param unlimited whether the policy does not count
 	 */
+	@ConfigurationPropertiesSource
 	public record PlanProperties(@DefaultValue List<String> limits, @DefaultValue("false") boolean unlimited) {
 
 	}
