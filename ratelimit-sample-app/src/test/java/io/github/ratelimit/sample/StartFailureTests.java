@@ -135,7 +135,7 @@ class StartFailureTests {
 			WrongLimit        | Invalid limit (often): must be quota/window
 			WrongCost         | Invalid cost (6): the limit 5/m would never allow it
 			NoLimits          | it must name a policy or have limits
-					""")
+			""")
 	void annotationIsExplained(String type, String rule, CapturedOutput output) throws ClassNotFoundException {
 		Class<?> configuration = Class.forName(StartFailureTests.class.getName() + "$" + type);
 		start("policies.a.limits=1/m", configuration);
