@@ -32,40 +32,33 @@ class StartFailureTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '"',
 			textBlock = """
-							# limits
 							policies.a.limits=often                                    | policies.a.limits      | often     | Invalid limit (often): must be quota/window, such as 10/s, 100/15m or 10/500ms
 							policies.a.limits=10/s,9/y                                 | policies.a.limits      | 10/s,9/y  | Invalid limit (9/y): must be quota/window
 							policies.a.limits=10/m,20/60s                              | policies.a.limits      | 20/60s    | there must be only one limit for the window m
 							policies.a.limits=10/0s                                    | policies.a.limits      | 10/0s     | Invalid window (PT0S): must be whole milliseconds, from 1ms to 3650d
 							policies.a.limits=200000/m                                 | policies.a.limits      | 200000/m  | the quota must be at most 100000 for sliding-log
 							policies.a.paths=/a                                        | policies.a.limits      | null      | A policy must have at least one limit, such as 100/m
-							# names
 							policies[a/b].limits=1/m                                   | policies[a/b]          | a/b       | must be 1 to 128 printable ASCII characters other than '/'
 							policies[café].limits=1/m                                  | policies[café]         | café      | must be 1 to 128 printable ASCII characters other than '/'
 							policies.my-api.limits=1/m;policies.myapi.limits=2/m       | policies.my            | my        | to Spring Boot, which ignores hyphens: rename one of the policies
 							policies[LoginController.login].limits=1/m                 | LoginController.login  | ratelimit.policies | give one of them a name below ratelimit.policies
-							# algorithms and their options
 							policies.a.limits=1/m;policies.a.algorithm=guess           | policies.a.algorithm   | guess     | must be one of fixed-window, first-request-window, sliding-log
 							policies.a.limits=1/m;policies.a.burst=5                   | policies.a.burst       | 5         | Is an option of token-bucket, but the algorithm is sliding-log
 							policies.a.limits=1/m;policies.a.algorithm=fixed-window;policies.a.retain=0 | policies.a.retain | 0 | Invalid retain (0): must be
 							policies.a.limits=1/m;policies.a.algorithm=sliding-window;policies.a.precision=2m | policies.a.precision | PT2M | Invalid precision
-							# paths and costs
 							policies.a.limits=1/m;policies.a.paths=a/**                | policies.a.paths       | a/**      | must be a pattern such as /api/** or GET /user/**
 							policies.a.limits=1/m;policies.a.paths=LOAD /a             | policies.a.paths       | LOAD /a   | LOAD is no HTTP method
 							policies.a.limits=5/m;policies.a.paths=/a;policies.a.cost=6 | policies.a.cost       | 6         | Invalid cost (6): the limit 5/m would never allow it
 							policies.a.limits=5/m;policies.a.cost=2                    | policies.a.cost        | 2         | Is the cost of a request on one of the paths, but there are none
 							policies.a.limits=5/m;policies.a.routes[0].cost=2          | policies.a.routes[0].paths | null  | A route must have at least one path
-							# identifiers
 							policies.a.limits=1/m;policies.a.identifiers=address       | policies.a.identifiers | address   | Invalid identifier (address): must be ip, user, header:NAME
 							policies.a.limits=1/m;policies.a.identifiers=header:X User | policies.a.identifiers | header:X User | Invalid identifier (header:X User): must be
 							policies.a.limits=1/m;policies.a.identifiers=ip,ip         | policies.a.identifiers | ip,ip     | there must be at least one, and none twice
 							default-identifiers=address                                | default-identifiers    | address   | Invalid identifier (address): must be ip, user, header:NAME
-							# plans
 							policies.a.limits=1/m;policies.a.plans.pro.limits=2/m      | policies.a.plans       | pro       | set ratelimit.plan, or provide a PlanResolver bean
 							plan=#who;policies.a.limits=1/m;policies.a.plans.pro.limits=2/m | plan              | #who      | there are the variables #principal and #request
 							plan='a';policies.a.limits=1/m;policies.a.plans.pro.unlimited=true;policies.a.plans.pro.limits=1/m | policies.a.plans.pro | 1/m | must have limits, such as 100/m, or be unlimited: true, not both
 							plan='a'                                                   | plan                   | 'a'       | Has no effect, because no policy has plans: add ratelimit.policies.NAME.plans
-							# the store
 					enabled=perhaps                                            | enabled                | perhaps   | Must be true or false
 					enabled=yes                                                | enabled                | yes       | Must be true or false
 							key-prefix={a}                                             | key-prefix             | {a}       | Invalid key prefix ({a}): must be
@@ -91,7 +84,7 @@ class StartFailureTests {
 					policies.a.zone=Mars/Olympus      | policies.a.zone             | Mars/Olympus | Unknown time-zone ID: Mars/Olympus | Europe/Paris
 					policies.a.precision=short        | policies.a.precision        | short | is not a valid duration | 10s
 					redis.timeout=soon                | redis.timeout               | soon  | is not a valid duration | 10s
-					plan-cache-ttl=1y                 | plan-cache-ttl              | 1y    | is not a valid duration | 10s
+					plan-cache-ttl=1y                 | plan-cache-ttl              | 1y    | Unknown unit 'y' | 10s
 					policies.a.cost=much              | policies.a.cost             | much  | For input string | whole number
 					policies.a.count-denied=perhaps   | policies.a.count-denied     | perhaps | Invalid boolean value 'perhaps' | true or false
 					""")
