@@ -52,8 +52,13 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 		algorithm.requireSupported(limits);
 	}
 
-	/** Refuses what is no possible name of a policy. */
-	static void requireName(String name) {
+	/**
+	 * Refuses what is no possible name of a policy.
+	 * @param name the name
+	 * @throws IllegalArgumentException if the name is not 1 to 128 printable ASCII
+	 * characters other than a slash
+	 */
+	public static void requireName(String name) {
 		if (name.isBlank() || name.length() > MAX_NAME_LENGTH
 				|| !name.chars().allMatch((c) -> c >= ' ' && c <= '~' && c != '/')) {
 			throw new IllegalArgumentException(

@@ -1,6 +1,9 @@
 package io.github.ratelimit.spring;
 
+import java.util.Optional;
+
 import io.github.ratelimit.Charge;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a request uses of a policy, with the identifiers that it is counted by.
@@ -9,8 +12,34 @@ import io.github.ratelimit.Charge;
  *
  * @param policy the policy, which says how it is enforced
  * @param charge what is decided
+ * @param plan the plan of who makes the request; {@code null} if there is none, or the
+ * policy knows no such plan
  * @since 0.1
  */
-public record PolicyCharge(IdentifiedPolicy policy, Charge charge) {
+public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable String plan) {
+
+	/**
+	 * Creates a charge of somebody without a plan.
+	 * @param policy the policy, which says how it is enforced
+	 * @param charge what is decided
+	 */
+	public PolicyCharge(IdentifiedPolicy policy, Charge charge) {
+		this(policy, charge, null);
+	}
+
+	/**
+	 * Returns the charge that counts: of the policy as it is now, for the plan.
+	 * @param current the policy as it is now
+	 * @return a charge of the plan's policy; empty if nothing counts
+	 */
+	Optional<PolicyCharge> as(IdentifiedPolicy current) {
+		if (current == this.policy && this.plan == null) {
+			return Optional.of(this);
+		}
+		String known = (this.plan != null && current.plans().containsKey(this.plan)) ? this.plan : null;
+		return current.forPlan(known)
+			.map((policy) -> new PolicyCharge(policy,
+					new Charge(policy.policy(), this.charge.identifiers(), this.charge.cost()), known));
+	}
 
 }

@@ -3,8 +3,11 @@ package io.github.ratelimit.spring;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Policy;
@@ -16,6 +19,8 @@ import io.github.ratelimit.outage.OutageRateLimiter;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Decides over policies as each of them is to be enforced, and tells the listeners.
@@ -38,6 +43,11 @@ public final class PolicyDecisions {
 
 	private final List<DecisionListener> listeners;
 
+	private final SingletonSupplier<List<PolicySource>> sources;
+
+	/** How each policy was last enforced, by its name: sources may change it. */
+	private final Map<String, Enforcement> enforcements = new ConcurrentHashMap<>();
+
 	/**
 	 * Creates decisions.
 	 * @param store what decides, and may fail
@@ -46,39 +56,58 @@ public final class PolicyDecisions {
 	 * @param listeners are told of every decision, in this order
 	 */
 	public PolicyDecisions(RateLimiter store, ConfiguredPolicies policies, List<DecisionListener> listeners) {
-		this.limiter = new OutageRateLimiter(store, (policy) -> onStoreFailure(policies, policy));
-		this.listeners = List.copyOf(listeners);
+		this(store, policies, listeners, List::of);
 	}
 
-	private static OnStoreFailure onStoreFailure(ConfiguredPolicies policies, Policy policy) {
-		Enforcement enforcement = policies.find(policy.name())
-			.map(IdentifiedPolicy::enforcement)
-			.orElse(Enforcement.DEFAULT);
+	/**
+	 * Creates decisions over policies that change.
+	 * @param store what decides, and may fail
+	 * @param policies say what becomes of requests while it does; those of other policies
+	 * are allowed
+	 * @param listeners are told of every decision, in this order
+	 * @param sources supplies what says what the policies are now, one after another;
+	 * asked only once, with the first decision, because sources may depend on beans whose
+	 * methods are limited
+	 */
+	public PolicyDecisions(RateLimiter store, ConfiguredPolicies policies, List<DecisionListener> listeners,
+			Supplier<List<PolicySource>> sources) {
+		this.limiter = new OutageRateLimiter(store, this::onStoreFailure);
+		this.listeners = List.copyOf(listeners);
+		this.sources = SingletonSupplier.of(() -> sources.get()
+			.stream()
+			.<PolicySource>map((source) -> new CheckedPolicySource(source, store::requireSupported))
+			.toList());
+		policies.policies().forEach((name, policy) -> this.enforcements.put(name, policy.enforcement()));
+	}
+
+	private OnStoreFailure onStoreFailure(Policy policy) {
+		Enforcement enforcement = this.enforcements.getOrDefault(policy.name(), Enforcement.DEFAULT);
 		return (enforcement.mode() == Mode.SHADOW) ? OnStoreFailure.ALLOW : enforcement.onStoreFailure();
 	}
 
 	/**
-	 * Decides a request.
-	 * @param charges what the request uses of each policy, none twice; may be empty
+	 * Decides a request, over the policies as they are now, for the plan of each charge.
+	 * @param requested what the request uses of each policy, none twice; may be empty
 	 * @return allowed or denied, with the status of every limit that may deny
 	 * @throws StoreException if the store failed, and one of the policies denies requests
 	 * then
 	 */
-	public Decision decide(List<PolicyCharge> charges) {
-		return decide(charges, (charge) -> {
+	public Decision decide(List<PolicyCharge> requested) {
+		return decide(requested, (charge) -> {
 		});
 	}
 
 	/**
-	 * Decides a request.
-	 * @param charges what the request uses of each policy, none twice; may be empty
+	 * Decides a request, over the policies as they are now, for the plan of each charge.
+	 * @param requested what the request uses of each policy, none twice; may be empty
 	 * @param used is told what has been used, which can be {@linkplain #settle settled}
 	 * later
 	 * @return allowed or denied, with the status of every limit that may deny
 	 * @throws StoreException if the store failed, and one of the policies denies requests
 	 * then
 	 */
-	public Decision decide(List<PolicyCharge> charges, Consumer<PolicyCharge> used) {
+	public Decision decide(List<PolicyCharge> requested, Consumer<PolicyCharge> used) {
+		List<PolicyCharge> charges = requested.stream().map(this::current).flatMap(Optional::stream).toList();
 		List<PolicyCharge> enforced = charges.stream().filter((charge) -> !isShadow(charge)).toList();
 		Decision decision = enforced.isEmpty() ? NOTHING_TO_DENY : acquire(enforced, used);
 		if (decision.allowed() && enforced.size() < charges.size()) {
@@ -119,6 +148,18 @@ public final class PolicyDecisions {
 	 */
 	public Optional<Instant> failingSince() {
 		return this.limiter.failingSince();
+	}
+
+	private Optional<PolicyCharge> current(PolicyCharge charge) {
+		IdentifiedPolicy policy = charge.policy();
+		for (PolicySource source : this.sources.obtain()) {
+			policy = source.current(policy);
+		}
+		String name = policy.policy().name();
+		if (!policy.enforcement().equals(this.enforcements.get(name))) {
+			this.enforcements.put(name, policy.enforcement());
+		}
+		return charge.as(policy);
 	}
 
 	private static boolean isShadow(PolicyCharge charge) {

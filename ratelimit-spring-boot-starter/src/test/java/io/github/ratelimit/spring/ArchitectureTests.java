@@ -78,9 +78,9 @@ class ArchitectureTests {
 			.extracting(JavaClass::getSimpleName)
 			.containsExactlyInAnyOrder("AccessLists", "AddressResolver", "ApplicationCors", "ForwardedHeader",
 					"HeaderStyle", "IdentifierResolver", "LimitHeaders", "LimitedResponses", "PathPolicy",
-					"RateLimitExceededResolver", "RateLimitExemption", "RateLimitFilter", "RejectionHandler",
-					"RequestCost", "RequestCosts", "RequestCostsListener", "RequestIdentifiers", "Route",
-					"ServletPolicyEnforcer", "TrustedProxies");
+					"PlanResolver", "RateLimitExceededResolver", "RateLimitExemption", "RateLimitFilter",
+					"RejectionHandler", "RequestCost", "RequestCosts", "RequestCostsListener", "RequestIdentifiers",
+					"Route", "ServletPolicyEnforcer", "TrustedProxies", "UserPlans");
 	}
 
 	@Test

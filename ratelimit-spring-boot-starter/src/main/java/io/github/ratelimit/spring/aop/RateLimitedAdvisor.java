@@ -7,6 +7,7 @@ import java.util.function.Supplier;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.spring.AnnotatedPolicy;
 import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.PolicyEnforcer;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import org.aopalliance.aop.Advice;
@@ -33,11 +34,11 @@ public final class RateLimitedAdvisor extends AbstractPointcutAdvisor {
 
 	private static final int ORDER = 100;
 
-	private final transient RateLimitedOperations operations;
-
 	private final transient Pointcut pointcut;
 
 	private final transient Advice advice;
+
+	private final transient RateLimitedOperations operations;
 
 	/**
 	 * Creates an advisor. The suppliers are asked only when the first annotation is met,

@@ -6,6 +6,8 @@ import java.util.List;
 import io.github.ratelimit.spring.PolicyUse;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.ClassUtils;
+
 /**
  * What the {@code @RateLimited} annotations say of a method, all together.
  *
@@ -20,6 +22,12 @@ record RateLimitedOperation(Method method, List<RateLimitedUse> uses, @Nullable 
 
 	List<PolicyUse> uses(@Nullable Object[] arguments) {
 		return this.uses.stream().map((use) -> use.by(arguments)).toList();
+	}
+
+	/** Names the place of the annotations for people who know the application. */
+	String shortPlace() {
+		String type = this.method.getDeclaringClass().getSimpleName();
+		return this.onMethod ? type + '.' + this.method.getName() : ClassUtils.getShortName(this.place);
 	}
 
 	/** Names the method in messages, also if the annotations are its type's. */

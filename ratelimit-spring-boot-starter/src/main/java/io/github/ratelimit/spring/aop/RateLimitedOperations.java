@@ -41,7 +41,7 @@ final class RateLimitedOperations {
 			.flatMap(Optional::stream)
 			.flatMap((operation) -> operation.uses()
 				.stream()
-				.map((use) -> new AnnotatedPolicy(operation.place(), use.policy())))
+				.map((use) -> new AnnotatedPolicy(operation.shortPlace(), use.policy())))
 			.collect(Collectors.toUnmodifiableSet());
 	}
 

@@ -339,7 +339,7 @@ final class RateLimitedReader {
 						() -> new IllegalArgumentException("there is no policy '%s' below ratelimit.policies, only %s."
 							.formatted(name, policies.policies().keySet().stream().sorted().toList())));
 			return (annotation.identifiers().length == 0) ? policy
-					: new IdentifiedPolicy(policy.policy(), list(annotation.identifiers()), policy.enforcement());
+					: policy.withIdentifiers(list(annotation.identifiers()));
 		}
 
 		private IdentifiedPolicy inPlace(RateLimited annotation, String standsOn) {

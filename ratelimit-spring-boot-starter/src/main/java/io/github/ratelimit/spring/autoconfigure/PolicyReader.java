@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.autoconfigure;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +15,7 @@ import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.MissingIdentifier;
+import io.github.ratelimit.spring.Plan;
 import io.github.ratelimit.spring.ResponseCondition;
 import io.github.ratelimit.spring.autoconfigure.RateLimitProperties.PolicyProperties;
 import io.github.ratelimit.spring.autoconfigure.RateLimitProperties.RouteProperties;
@@ -22,6 +24,7 @@ import io.github.ratelimit.spring.web.Route;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.core.env.Environment;
 import org.springframework.web.util.pattern.PathPatternParser;
@@ -46,9 +49,27 @@ final class PolicyReader {
 			throw new InvalidConfigurationPropertyValueException("ratelimit.default-identifiers", List.of(),
 					"There must be at least one identifier, such as ip.");
 		}
+		requireDistinctNames();
 		Map<String, IdentifiedPolicy> policies = new LinkedHashMap<>();
 		this.properties.policies().forEach((name, policy) -> policies.put(name, readPolicy(name, policy)));
 		return new ConfiguredPolicies(policies, this.properties.defaultIdentifiers());
+	}
+
+	/**
+	 * Refuses names that are the same to Spring Boot, such as my-api and myapi: each
+	 * would have the properties of either.
+	 */
+	private void requireDistinctNames() {
+		Map<ConfigurationPropertyName, String> names = new HashMap<>();
+		this.properties.policies().keySet().forEach((name) -> {
+			String property = property(name, "");
+			String other = names.putIfAbsent(ConfigurationPropertyName.of(property), name);
+			if (other != null) {
+				throw new InvalidConfigurationPropertyValueException(property, name,
+						"Is the same name as '%s' to Spring Boot, which ignores hyphens: rename one of the policies."
+							.formatted(other));
+			}
+		});
 	}
 
 	List<PathPolicy> readPathPolicies(ConfiguredPolicies policies, PathPatternParser parser) {
@@ -64,6 +85,10 @@ final class PolicyReader {
 	}
 
 	private IdentifiedPolicy readPolicy(String name, PolicyProperties properties) {
+		read(property(name, ""), name, () -> {
+			Policy.requireName(name);
+			return name;
+		});
 		if (properties.limits().isEmpty()) {
 			throw new InvalidConfigurationPropertyValueException(property(name, ".limits"), null,
 					"A policy must have at least one limit, such as 100/m.");
@@ -78,11 +103,27 @@ final class PolicyReader {
 				() -> new Policy(name, algorithm, limits, properties.countDenied()));
 		List<String> identifiers = properties.identifiers().isEmpty() ? this.properties.defaultIdentifiers()
 				: properties.identifiers();
+		Map<String, Plan> plans = readPlans(policy, properties);
 		MissingIdentifier missing = read(property(name, ".missing-identifier"), properties.missingIdentifier(),
 				() -> MissingIdentifier.parse(properties.missingIdentifier()));
 		return read(property(name, ".identifiers"), identifiers,
 				() -> new IdentifiedPolicy(policy, identifiers, new Enforcement(properties.mode(),
-						properties.onStoreFailure(), countWhen(name, properties.countWhen()), missing)));
+						properties.onStoreFailure(), countWhen(name, properties.countWhen()), missing), plans));
+	}
+
+	private Map<String, Plan> readPlans(Policy policy, PolicyProperties properties) {
+		Map<String, Plan> plans = new LinkedHashMap<>();
+		properties.plans().forEach((name, plan) -> {
+			String prefix = element(property(policy.name(), ".plans"), name);
+			if (plan.limits().isEmpty() == !plan.unlimited()) {
+				throw new InvalidConfigurationPropertyValueException(prefix, plan.unlimited() ? plan.limits() : null,
+						"A plan must have limits, such as 100/m, or be unlimited: true, not both.");
+			}
+			List<Limit> limits = readEach(prefix + ".limits", plan.limits(), Limit::parse);
+			plans.put(name, plan.unlimited() ? Plan.UNLIMITED : new Plan(read(prefix + ".limits", plan.limits(),
+					() -> new Policy(policy.name(), policy.algorithm(), limits, policy.countDenied()))));
+		});
+		return plans;
 	}
 
 	private static @Nullable ResponseCondition countWhen(String policy, @Nullable String condition) {
@@ -134,8 +175,12 @@ final class PolicyReader {
 	}
 
 	static String property(String policy, String rest) {
-		String name = policy.matches("[a-z0-9-]+") ? "." + policy : "[" + policy + "]";
-		return "ratelimit.policies" + name + rest;
+		return element("ratelimit.policies", policy) + rest;
+	}
+
+	/** Name of an element of a map. */
+	private static String element(String map, String name) {
+		return map + (name.matches("[a-z0-9-]+") ? "." + name : "[" + name + "]");
 	}
 
 }

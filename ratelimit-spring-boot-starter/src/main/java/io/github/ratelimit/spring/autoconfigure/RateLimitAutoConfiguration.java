@@ -10,6 +10,7 @@ import io.github.ratelimit.spring.DecisionListener;
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.PolicyEnforcer;
 import io.github.ratelimit.spring.RateLimiterDecorator;
+import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.aop.RateLimitedAdvisor;
 import io.github.ratelimit.spring.aop.RateLimitedBeanCheck;
 import org.slf4j.Logger;
@@ -57,14 +58,28 @@ public final class RateLimitAutoConfiguration {
 	}
 
 	@Bean
+	PolicyTable rateLimitPolicyTable(RateLimitProperties properties, ConfiguredPolicies policies,
+			ObjectProvider<RateLimitedAdvisor> advisor) {
+		return new PolicyTable(properties, policies, advisor);
+	}
+
+	@Bean
+	RefreshedPolicies rateLimitRefreshedPolicies(RateLimitProperties properties, ConfiguredPolicies policies,
+			Environment environment, RateLimiter limiter) {
+		return new RefreshedPolicies(properties, policies, environment, limiter);
+	}
+
+	@Bean
 	@ConditionalOnMissingBean
 	PolicyDecisions rateLimitDecisions(RateLimiter limiter, ObjectProvider<RateLimiterDecorator> decorators,
-			ConfiguredPolicies policies, ObjectProvider<DecisionListener> listeners) {
+			ConfiguredPolicies policies, ObjectProvider<DecisionListener> listeners,
+			ObjectProvider<PolicySource> sources) {
 		RateLimiter decorated = limiter;
 		for (RateLimiterDecorator decorator : decorators.orderedStream().toList()) {
 			decorated = decorator.decorate(decorated);
 		}
-		return new PolicyDecisions(decorated, policies, listeners.orderedStream().toList());
+		return new PolicyDecisions(decorated, policies, listeners.orderedStream().toList(),
+				() -> sources.orderedStream().toList());
 	}
 
 	/**
@@ -75,7 +90,7 @@ public final class RateLimitAutoConfiguration {
 		return () -> policies.policies()
 			.forEach((name, policy) -> PolicyReader.read(PolicyReader.property(name, ".algorithm"),
 					policy.policy().algorithm().name(), () -> {
-						limiter.requireSupported(policy.policy());
+						policy.policies().forEach(limiter::requireSupported);
 						return policy;
 					}));
 	}

@@ -2,6 +2,7 @@ package io.github.ratelimit.spring.autoconfigure;
 
 import java.util.Collection;
 
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.PolicyEnforcer;
 
@@ -23,7 +24,9 @@ import org.springframework.context.annotation.Bean;
 public final class RateLimitNonWebAutoConfiguration {
 
 	@Bean
-	PolicyEnforcer rateLimitPolicyEnforcer(PolicyDecisions decisions, RateLimitProperties properties) {
+	PolicyEnforcer rateLimitPolicyEnforcer(PolicyDecisions decisions, RateLimitProperties properties,
+			ConfiguredPolicies policies) {
+		new PlanReader(properties, policies).requireNone();
 		properties.policies().forEach((name, policy) -> {
 			if (!policy.paths().isEmpty() || !policy.routes().isEmpty()) {
 				throw new InvalidConfigurationPropertyValueException(

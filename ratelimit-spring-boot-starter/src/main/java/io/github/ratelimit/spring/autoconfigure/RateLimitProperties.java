@@ -12,6 +12,7 @@ import io.github.ratelimit.spring.web.ForwardedHeader;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.ConfigurationPropertiesSource;
 import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
@@ -25,6 +26,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param defaultIdentifiers by what requests are identified where a policy does not say:
  * ip, user, header:NAME, cookie:NAME, path, method, global, one of the application's own,
  * or several of them joined by plus signs
+ * @param plan expression that says which plan a user is on, such as
+ * #principal?.claims['plan']; a PlanResolver bean does the same
+ * @param planCacheTtl how long the plan of a user is kept, up to 1d; 0 for no longer than
+ * a request
  * @param policies policies by name
  * @param redis the server that counts are kept on; without a host or URL that of
  * spring.data.redis
@@ -41,7 +46,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
 public record RateLimitProperties(@DefaultValue("true") boolean enabled, @DefaultValue("ratelimit") String keyPrefix,
-		@DefaultValue("ip") List<String> defaultIdentifiers, @DefaultValue Map<String, PolicyProperties> policies,
+		@DefaultValue("ip") List<String> defaultIdentifiers, @Nullable String plan,
+		@DefaultValue("1m") Duration planCacheTtl, @DefaultValue Map<String, PolicyProperties> policies,
 		@NestedConfigurationProperty @DefaultValue RedisProperties redis, @DefaultValue Headers headers,
 		@DefaultValue Map<String, String> identifiers, @DefaultValue Ip ip, @DefaultValue List<String> allow,
 		@DefaultValue List<String> deny, @DefaultValue Health health) {
@@ -63,6 +69,7 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * @param onStoreFailure what becomes of requests while the store fails
 	 * @param countWhen which responses count, such as status in [401, 403]; what others
 	 * have used is given back when they are complete
+	 * @param plans what the policy is for the users of a plan, by its name
 	 * @param retain how many windows are kept to be read back; an option of fixed-window
 	 * @param zone time zone at whose midnight windows of whole days begin; an option of
 	 * fixed-window
@@ -72,13 +79,15 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * @param rounding how the estimate is rounded; an option of sliding-window-counter
 	 * @param burst how many tokens are kept at most; an option of token-bucket
 	 */
+	@ConfigurationPropertiesSource
 	public record PolicyProperties(@DefaultValue List<String> limits, @DefaultValue("sliding-log") String algorithm,
 			@DefaultValue List<String> identifiers, @DefaultValue("ip") String missingIdentifier,
 			@DefaultValue List<String> paths, @DefaultValue("1") long cost, @DefaultValue List<RouteProperties> routes,
 			@DefaultValue("false") boolean countDenied, @DefaultValue("enforce") Mode mode,
-			@DefaultValue("allow") OnStoreFailure onStoreFailure, @Nullable String countWhen, @Nullable Integer retain,
-			@Nullable ZoneId zone, @Nullable Duration precision, @Nullable Double previousWeight,
-			@Nullable Rounding rounding, @Nullable Long burst) {
+			@DefaultValue("allow") OnStoreFailure onStoreFailure, @Nullable String countWhen,
+			@DefaultValue Map<String, PlanProperties> plans, @Nullable Integer retain, @Nullable ZoneId zone,
+			@Nullable Duration precision, @Nullable Double previousWeight, @Nullable Rounding rounding,
+			@Nullable Long burst) {
 
 	}
 
@@ -88,6 +97,7 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * @param paths path patterns, such as /api/** or GET /user/**
 	 * @param cost what a request uses of each quota
 	 */
+	@ConfigurationPropertiesSource
 	public record RouteProperties(@DefaultValue List<String> paths, @DefaultValue("1") long cost) {
 
 	}
@@ -103,6 +113,17 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 */
 	public record Ip(@DefaultValue("64") int ipv6Prefix, @DefaultValue List<String> trustedProxies,
 			@Nullable ForwardedHeader forwardedHeader) {
+
+	}
+
+	/**
+	 * What a policy is for the users of a plan.
+	 *
+	 * @param limits limits that hold instead of those of the policy
+	 * @param unlimited whether the policy does not count
+	 */
+	@ConfigurationPropertiesSource
+	public record PlanProperties(@DefaultValue List<String> limits, @DefaultValue("false") boolean unlimited) {
 
 	}
 

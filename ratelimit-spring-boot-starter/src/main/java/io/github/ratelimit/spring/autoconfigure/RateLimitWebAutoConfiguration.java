@@ -11,6 +11,7 @@ import io.github.ratelimit.spring.web.LimitHeaders;
 import io.github.ratelimit.spring.web.LimitedResponses;
 import io.github.ratelimit.spring.web.AccessLists;
 import io.github.ratelimit.spring.web.PathPolicy;
+import io.github.ratelimit.spring.web.PlanResolver;
 import io.github.ratelimit.spring.web.RateLimitExceededResolver;
 import io.github.ratelimit.spring.web.RateLimitExemption;
 import io.github.ratelimit.spring.web.RateLimitFilter;
@@ -19,6 +20,7 @@ import io.github.ratelimit.spring.web.RequestCost;
 import io.github.ratelimit.spring.web.RequestCostsListener;
 import io.github.ratelimit.spring.web.RequestIdentifiers;
 import io.github.ratelimit.spring.web.ServletPolicyEnforcer;
+import io.github.ratelimit.spring.web.UserPlans;
 import jakarta.servlet.DispatcherType;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,6 +28,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -118,6 +121,14 @@ public final class RateLimitWebAutoConfiguration {
 		return new IdentifierReader(properties, environment).readLists(identifiers);
 	}
 
+	@Bean
+	@ConditionalOnMissingBean
+	UserPlans rateLimitUserPlans(RateLimitProperties properties, ConfiguredPolicies policies,
+			ObjectProvider<PlanResolver> resolver, ListableBeanFactory beans) {
+		return new PlanReader(properties, policies).read(resolver::getObject,
+				beans.getBeanNamesForType(PlanResolver.class, true, false));
+	}
+
 	/**
 	 * Paths need this one; annotations prefer a {@link PolicyEnforcer} of the
 	 * application.
@@ -126,10 +137,20 @@ public final class RateLimitWebAutoConfiguration {
 	@ConditionalOnMissingBean
 	@Fallback
 	ServletPolicyEnforcer rateLimitPolicyEnforcer(PolicyDecisions decisions, RequestIdentifiers identifiers,
-			AccessLists lists, LimitedResponses responses, RequestCost cost,
+			AccessLists lists, UserPlans plans, LimitedResponses responses, RequestCost cost,
 			ObjectProvider<RateLimitExemption> exemptions) {
-		return new ServletPolicyEnforcer(decisions, identifiers, lists, responses, cost,
+		return new ServletPolicyEnforcer(decisions, identifiers, lists, plans, responses, cost,
 				exemptions.orderedStream().toList());
+	}
+
+	/**
+	 * Creates the resolver, which the enforcer does only with the first request: it may
+	 * depend on beans whose methods are limited.
+	 */
+	@Bean
+	SmartInitializingSingleton rateLimitPlanResolverCheck(ObjectProvider<PlanResolver> planResolver) {
+		return () -> planResolver.ifAvailable((resolver) -> {
+		});
 	}
 
 	@Bean

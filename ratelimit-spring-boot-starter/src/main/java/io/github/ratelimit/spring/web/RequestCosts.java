@@ -89,7 +89,7 @@ public final class RequestCosts {
 	synchronized void add(PolicyCharge charge, @Nullable HttpServletResponse response) {
 		this.response = (this.response != null) ? this.response : response;
 		this.used.merge(Account.of(charge.charge()), charge, (one, other) -> new PolicyCharge(one.policy(),
-				one.charge().withCost(one.charge().cost() + other.charge().cost())));
+				one.charge().withCost(one.charge().cost() + other.charge().cost()), one.plan()));
 	}
 
 	/**

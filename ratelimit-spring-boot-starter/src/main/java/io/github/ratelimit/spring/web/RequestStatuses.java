@@ -120,7 +120,8 @@ final class RequestStatuses {
 			return Optional.of(charge);
 		}
 		long rest = charge.charge().cost() - paid;
-		return (rest > 0) ? Optional.of(new PolicyCharge(charge.policy(), charge.charge().withCost(rest)))
+		return (rest > 0)
+				? Optional.of(new PolicyCharge(charge.policy(), charge.charge().withCost(rest), charge.plan()))
 				: Optional.empty();
 	}
 

@@ -49,20 +49,24 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	private final List<RateLimitExemption> exemptions;
 
+	private final UserPlans plans;
+
 	/**
 	 * Creates an enforcer.
 	 * @param decisions what decides
 	 * @param identifiers finds out who makes requests
 	 * @param lists who is never limited, and who is always denied
+	 * @param plans the plans of users
 	 * @param responses what tells the client
 	 * @param cost what requests cost
 	 * @param exemptions which requests are exempt from all limits; may be empty
 	 */
 	public ServletPolicyEnforcer(PolicyDecisions decisions, RequestIdentifiers identifiers, AccessLists lists,
-			LimitedResponses responses, RequestCost cost, List<RateLimitExemption> exemptions) {
+			UserPlans plans, LimitedResponses responses, RequestCost cost, List<RateLimitExemption> exemptions) {
 		this.decisions = decisions;
 		this.identifiers = identifiers;
 		this.lists = lists;
+		this.plans = plans;
 		this.responses = responses;
 		this.cost = cost;
 		this.exemptions = List.copyOf(exemptions);
@@ -178,10 +182,10 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	/**
 	 * Returns whether a policy can be enforced only once the user has logged in.
 	 * @param policy a policy with known identifiers
-	 * @return whether one of its identifiers needs the user
+	 * @return whether one of its identifiers needs the user, or it has plans
 	 */
 	public boolean needsUser(PathPolicy policy) {
-		return this.identifiers.needsUser(policy.policy());
+		return !policy.policy().plans().isEmpty() || this.identifiers.needsUser(policy.policy());
 	}
 
 	/**
@@ -236,7 +240,8 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		IdentifiedPolicy policy = use.policy();
 		List<Identifier> found = this.identifiers.find(use, patterns, request);
 		return found.isEmpty() ? Optional.empty()
-				: Optional.of(new PolicyCharge(policy, new Charge(policy.policy(), found, cost(use, request))));
+				: Optional.of(new PolicyCharge(policy, new Charge(policy.policy(), found, cost(use, request)),
+						policy.plans().isEmpty() ? null : this.plans.find(request)));
 	}
 
 	private long cost(PolicyUse use, HttpServletRequest request) {

@@ -42,10 +42,10 @@ class ConfigurationMetadataTests {
 		assertThat(this.properties).containsOnlyKeys("ratelimit.allow", "ratelimit.default-identifiers",
 				"ratelimit.deny", "ratelimit.enabled", "ratelimit.headers.styles", "ratelimit.health.down-when-failing",
 				"ratelimit.identifiers", "ratelimit.ip.forwarded-header", "ratelimit.ip.ipv6-prefix",
-				"ratelimit.ip.trusted-proxies", "ratelimit.key-prefix", "ratelimit.policies",
-				"ratelimit.redis.database", "ratelimit.redis.host", "ratelimit.redis.password", "ratelimit.redis.port",
-				"ratelimit.redis.scripting", "ratelimit.redis.ssl.enabled", "ratelimit.redis.timeout",
-				"ratelimit.redis.url", "ratelimit.redis.username");
+				"ratelimit.ip.trusted-proxies", "ratelimit.key-prefix", "ratelimit.plan", "ratelimit.plan-cache-ttl",
+				"ratelimit.policies", "ratelimit.redis.database", "ratelimit.redis.host", "ratelimit.redis.password",
+				"ratelimit.redis.port", "ratelimit.redis.scripting", "ratelimit.redis.ssl.enabled",
+				"ratelimit.redis.timeout", "ratelimit.redis.url", "ratelimit.redis.username");
 	}
 
 	@Test
@@ -67,9 +67,10 @@ class ConfigurationMetadataTests {
 		assertThat(defaults).containsOnly(entry("ratelimit.default-identifiers", "\"ip\""),
 				entry("ratelimit.enabled", "true"), entry("ratelimit.health.down-when-failing", "false"),
 				entry("ratelimit.ip.ipv6-prefix", "64"), entry("ratelimit.headers.styles", "\"[draft, x-rate-limit]\""),
-				entry("ratelimit.key-prefix", "\"ratelimit\""), entry("ratelimit.redis.database", "0"),
-				entry("ratelimit.redis.port", "6379"), entry("ratelimit.redis.scripting", "true"),
-				entry("ratelimit.redis.ssl.enabled", "false"), entry("ratelimit.redis.timeout", "\"100ms\""));
+				entry("ratelimit.key-prefix", "\"ratelimit\""), entry("ratelimit.plan-cache-ttl", "\"1m\""),
+				entry("ratelimit.redis.database", "0"), entry("ratelimit.redis.port", "6379"),
+				entry("ratelimit.redis.scripting", "true"), entry("ratelimit.redis.ssl.enabled", "false"),
+				entry("ratelimit.redis.timeout", "\"100ms\""));
 	}
 
 }

@@ -27,6 +27,7 @@ import io.github.ratelimit.spring.web.AddressResolver;
 import io.github.ratelimit.spring.web.RateLimitExceededResolver;
 import io.github.ratelimit.spring.web.RequestIdentifiers;
 import io.github.ratelimit.spring.web.ServletPolicyEnforcer;
+import io.github.ratelimit.spring.web.UserPlans;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
 import org.jspecify.annotations.Nullable;
@@ -357,7 +358,7 @@ class RateLimitAutoConfigurationTests {
 		@Bean
 		ServletPolicyEnforcer mine(PolicyDecisions decisions, RequestIdentifiers identifiers, AccessLists lists,
 				LimitedResponses responses, RequestCost cost) {
-			return new ServletPolicyEnforcer(decisions, identifiers, lists, responses, cost, List.of());
+			return new ServletPolicyEnforcer(decisions, identifiers, lists, UserPlans.NONE, responses, cost, List.of());
 		}
 
 	}

@@ -1,0 +1,214 @@
+package io.github.ratelimit.sample;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.spring.annotation.RateLimited;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Configuration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+
+/**
+ * The sample application with each of many wrong configurations: what it prints is enough
+ * to correct it. Each row is the configuration below {@code ratelimit}, separated by
+ * semicolons, then the property, the value, the rule, and what to do.
+ * <p>
+ * A new setting has its wrong values here.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class StartFailureTests {
+
+	private static final String REVIEW = "Review the value of the property with the provided reason.";
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '"',
+			textBlock = """
+							policies.a.limits=often                                    | policies.a.limits      | often     | Invalid limit (often): must be quota/window, such as 10/s, 100/15m or 10/500ms
+							policies.a.limits=10/s,9/y                                 | policies.a.limits      | 10/s,9/y  | Invalid limit (9/y): must be quota/window
+							policies.a.limits=10/m,20/60s                              | policies.a.limits      | 20/60s    | there must be only one limit for the window m
+							policies.a.limits=10/0s                                    | policies.a.limits      | 10/0s     | Invalid window (PT0S): must be whole milliseconds, from 1ms to 3650d
+							policies.a.limits=200000/m                                 | policies.a.limits      | 200000/m  | the quota must be at most 100000 for sliding-log
+							policies.a.paths=/a                                        | policies.a.limits      | null      | A policy must have at least one limit, such as 100/m
+							policies[a/b].limits=1/m                                   | policies[a/b]          | a/b       | must be 1 to 128 printable ASCII characters other than '/'
+							policies[café].limits=1/m                                  | policies[café]         | café      | must be 1 to 128 printable ASCII characters other than '/'
+							policies.my-api.limits=1/m;policies.myapi.limits=2/m       | policies.my            | my        | to Spring Boot, which ignores hyphens: rename one of the policies
+							policies[LoginController.login].limits=1/m                 | LoginController.login  | ratelimit.policies | give one of them a name below ratelimit.policies
+							policies.a.limits=1/m;policies.a.algorithm=guess           | policies.a.algorithm   | guess     | must be one of fixed-window, first-request-window, sliding-log
+							policies.a.limits=1/m;policies.a.burst=5                   | policies.a.burst       | 5         | Is an option of token-bucket, but the algorithm is sliding-log
+							policies.a.limits=1/m;policies.a.algorithm=fixed-window;policies.a.retain=0 | policies.a.retain | 0 | Invalid retain (0): must be
+							policies.a.limits=1/m;policies.a.algorithm=sliding-window;policies.a.precision=2m | policies.a.precision | PT2M | Invalid precision
+							policies.a.limits=1/m;policies.a.paths=a/**                | policies.a.paths       | a/**      | must be a pattern such as /api/** or GET /user/**
+							policies.a.limits=1/m;policies.a.paths=LOAD /a             | policies.a.paths       | LOAD /a   | LOAD is no HTTP method
+							policies.a.limits=5/m;policies.a.paths=/a;policies.a.cost=6 | policies.a.cost       | 6         | Invalid cost (6): the limit 5/m would never allow it
+							policies.a.limits=5/m;policies.a.cost=2                    | policies.a.cost        | 2         | Is the cost of a request on one of the paths, but there are none
+							policies.a.limits=5/m;policies.a.routes[0].cost=2          | policies.a.routes[0].paths | null  | A route must have at least one path
+							policies.a.limits=1/m;policies.a.identifiers=address       | policies.a.identifiers | address   | Invalid identifier (address): must be ip, user, header:NAME
+							policies.a.limits=1/m;policies.a.identifiers=header:X User | policies.a.identifiers | header:X User | Invalid identifier (header:X User): must be
+							policies.a.limits=1/m;policies.a.identifiers=ip,ip         | policies.a.identifiers | ip,ip     | there must be at least one, and none twice
+							default-identifiers=address                                | default-identifiers    | address   | Invalid identifier (address): must be ip, user, header:NAME
+							policies.a.limits=1/m;policies.a.plans.pro.limits=2/m      | policies.a.plans       | pro       | set ratelimit.plan, or provide a PlanResolver bean
+							plan=#who;policies.a.limits=1/m;policies.a.plans.pro.limits=2/m | plan              | #who      | there are the variables #principal and #request
+							plan='a';policies.a.limits=1/m;policies.a.plans.pro.unlimited=true;policies.a.plans.pro.limits=1/m | policies.a.plans.pro | 1/m | must have limits, such as 100/m, or be unlimited: true, not both
+							plan='a'                                                   | plan                   | 'a'       | Has no effect, because no policy has plans: add ratelimit.policies.NAME.plans
+					enabled=perhaps                                            | enabled                | perhaps   | Must be true or false
+					enabled=yes                                                | enabled                | yes       | Must be true or false
+							key-prefix={a}                                             | key-prefix             | {a}       | Invalid key prefix ({a}): must be
+							redis.timeout=1ns                                          | redis.timeout          | 1ns | Must be from 2ms to 1h
+							redis.port=70000                                           | redis.port             | 70000     | Must be from 1 to 65535
+							redis.url=localhost                                        | redis.url              | localhost | Must be a URL such as redis://
+					""")
+	void valueIsExplained(String configuration, String property, String value, String rule, CapturedOutput output) {
+		start(configuration);
+		assertThat(analysis(output)).contains(property)
+			.contains(value)
+			.contains(rule)
+			.containsAnyOf(REVIEW, "Correct the annotation on ");
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '"',
+			textBlock = """
+					policies.a.mode=mild              | policies.a.mode             | mild  | ENFORCE       | SHADOW
+					policies.a.on-store-failure=retry | policies.a.on-store-failure | retry | ALLOW         | DENY
+					policies.a.rounding=half          | policies.a.rounding         | half  | DOWN          | UP
+					headers.styles=loud               | headers.styles              | loud  | DRAFT         | X_RATE_LIMIT
+					policies.a.zone=Mars/Olympus      | policies.a.zone             | Mars/Olympus | Unknown time-zone ID: Mars/Olympus | Europe/Paris
+					policies.a.precision=short        | policies.a.precision        | short | is not a valid duration | 10s
+					redis.timeout=soon                | redis.timeout               | soon  | is not a valid duration | 10s
+					plan-cache-ttl=1y                 | plan-cache-ttl              | 1y    | Unknown unit 'y' | 10s
+					policies.a.cost=much              | policies.a.cost             | much  | For input string | whole number
+					policies.a.count-denied=perhaps   | policies.a.count-denied     | perhaps | Invalid boolean value 'perhaps' | true or false
+					""")
+	void typeIsExplained(String configuration, String property, String value, String rule, String action,
+			CapturedOutput output) {
+		start("policies.a.limits=1/m;" + configuration);
+		assertThat(analysis(output)).contains("ratelimit." + property)
+			.contains(value)
+			.contains("commandLineArgs")
+			.contains(rule)
+			.contains(action);
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					policies.a.path=/a            | Did you mean 'ratelimit.policies.a.paths'?
+					policies.a.limit=1/s          | Did you mean 'ratelimit.policies.a.limits'?
+					policies.a.on-store-failur=deny | Did you mean 'ratelimit.policies.a.on-store-failure'?
+					policies.a.onFailure=deny     | Remove it, or use one of those below 'ratelimit.policies.a': algorithm, burst
+					policies.a.routes[0].path=/a  | Did you mean 'ratelimit.policies.a.routes[0].paths'?
+					policies.a.plans.pro.limit=1/m | Did you mean 'ratelimit.policies.a.plans.pro.limits'?
+					policy.a.limits=1/s           | Did you mean 'ratelimit.policies'?
+					redis.hots=localhost          | Did you mean 'ratelimit.redis.host'?
+					header.styles=draft           | Did you mean 'ratelimit.headers'?
+					paths=/a/**                   | Remove it, or use one of those below 'ratelimit':
+					enable=false                  | Did you mean 'ratelimit.enabled'?
+					""")
+	void unknownPropertyIsExplained(String configuration, String action, CapturedOutput output) {
+		start("policies.a.limits=1/m;" + configuration);
+		assertThat(analysis(output)).containsIgnoringCase("There is no property 'ratelimit.")
+			.contains("commandLineArgs")
+			.contains(action);
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			UnknownPolicy     | there is no policy 'nothing' below ratelimit.policies, only [
+			UnknownAlgorithm  | Invalid algorithm (guess): must be one of fixed-window
+			UnknownIdentifier | Invalid identifier (address): must be ip, user, header:NAME
+			WrongLimit        | Invalid limit (often): must be quota/window
+			WrongCost         | Invalid cost (6): the limit 5/m would never allow it
+			NoLimits          | it must name a policy or have limits
+			""")
+	void annotationIsExplained(String type, String rule, CapturedOutput output) throws ClassNotFoundException {
+		Class<?> configuration = Class.forName(StartFailureTests.class.getName() + "$" + type);
+		start("policies.a.limits=1/m", configuration);
+		String method = "public void " + configuration.getName() + ".call()";
+		assertThat(analysis(output)).contains("Invalid @RateLimited on " + method + ": " + rule)
+			.contains("Correct the annotation on " + method + ".");
+	}
+
+	private static void start(String configuration, Class<?>... more) {
+		List<String> arguments = new ArrayList<>(
+				List.of("--server.port=0", "--server.address=127.0.0.1", "--spring.main.banner-mode=off"));
+		if (!configuration.contains("redis.url")) {
+			// Nobody need be there: a start that fails does not ask.
+			arguments.add("--ratelimit.redis.host=127.0.0.1");
+		}
+		Stream.of(configuration.split(";")).map((property) -> "--ratelimit." + property).forEach(arguments::add);
+		Class<?>[] sources = Stream.concat(Stream.of(SampleApplication.class), Stream.of(more))
+			.toArray(Class<?>[]::new);
+		assertThatException()
+			.isThrownBy(() -> SpringApplication.run(sources, arguments.toArray(String[]::new)).close());
+	}
+
+	private static String analysis(CapturedOutput output) {
+		String text = output.toString();
+		assertThat(text).contains("APPLICATION FAILED TO START", "Description:", "Action:");
+		return text.substring(text.indexOf("APPLICATION FAILED TO START"));
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class UnknownPolicy {
+
+		@RateLimited("nothing")
+		public void call() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class UnknownAlgorithm {
+
+		@RateLimited(limits = "1/m", algorithm = "guess")
+		public void call() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class UnknownIdentifier {
+
+		@RateLimited(limits = "1/m", identifiers = "address")
+		public void call() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class WrongLimit {
+
+		@RateLimited(limits = "often")
+		public void call() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class WrongCost {
+
+		@RateLimited(limits = "5/m", cost = 6)
+		public void call() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class NoLimits {
+
+		@RateLimited
+		public void call() {
+		}
+
+	}
+
+}

@@ -1,0 +1,105 @@
+package io.github.ratelimit.spring.web;
+
+import java.security.Principal;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.Ticker;
+import jakarta.servlet.http.HttpServletRequest;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The plans of the users that make requests. What a resolver says of a user is kept for a
+ * time, by the user's name; a failure is not. Within a request the plan does not change.
+ * <p>
+ * Safe for use by several threads.
+ *
+ * @since 0.1
+ */
+public final class UserPlans {
+
+	/**
+	 * Nobody has a plan.
+	 */
+	public static final UserPlans NONE = new UserPlans((user, request) -> null, Duration.ZERO);
+
+	private static final Logger logger = LoggerFactory.getLogger(UserPlans.class);
+
+	private static final String ATTRIBUTE = UserPlans.class.getName();
+
+	private static final int MOST_USERS = 10_000;
+
+	private final PlanResolver resolver;
+
+	private final @Nullable Cache<String, Optional<String>> cache;
+
+	private final AtomicBoolean failing = new AtomicBoolean();
+
+	/**
+	 * Creates plans.
+	 * @param resolver finds out which plan a user is on
+	 * @param ttl how long to keep what it says of a user; zero for no longer than the
+	 * request
+	 */
+	public UserPlans(PlanResolver resolver, Duration ttl) {
+		this(resolver, ttl, Ticker.systemTicker());
+	}
+
+	UserPlans(PlanResolver resolver, Duration ttl, Ticker ticker) {
+		this.resolver = resolver;
+		this.cache = ttl.isZero() ? null
+				: Caffeine.newBuilder().maximumSize(MOST_USERS).expireAfterWrite(ttl).ticker(ticker).build();
+	}
+
+	/** Name of the plan of who makes the request; null for nobody, and for no plan. */
+	@Nullable String find(HttpServletRequest request) {
+		Principal user = request.getUserPrincipal();
+		String name = (user != null) ? user.getName() : null;
+		if (user == null || name == null) {
+			return null;
+		}
+		if (request.getAttribute(ATTRIBUTE) instanceof Found found && found.user.equals(name)) {
+			return found.plan;
+		}
+		String plan = find(user, name, request);
+		request.setAttribute(ATTRIBUTE, new Found(name, plan));
+		return plan;
+	}
+
+	/** Does not hold a lock of the cache while the resolver takes its time. */
+	private @Nullable String find(Principal user, String name, HttpServletRequest request) {
+		Optional<String> known = (this.cache != null) ? this.cache.getIfPresent(name) : null;
+		if (known != null) {
+			return known.orElse(null);
+		}
+		try {
+			Optional<String> plan = Optional.ofNullable(this.resolver.resolve(user, request))
+				.filter((text) -> !text.isEmpty());
+			if (this.cache != null) {
+				this.cache.put(name, plan);
+			}
+			if (this.failing.get() && this.failing.compareAndSet(true, false)) {
+				logger.info("The plans of users are known again");
+			}
+			return plan.orElse(null);
+		}
+		catch (RuntimeException ex) {
+			if (this.failing.compareAndSet(false, true)) {
+				logger.warn("The plans of users are not known, so that the limits without a plan count: {}",
+						ex.toString());
+				logger.debug("The plan of a user is not known", ex);
+			}
+			return null;
+		}
+	}
+
+	private record Found(String user, @Nullable String plan) {
+
+	}
+
+}

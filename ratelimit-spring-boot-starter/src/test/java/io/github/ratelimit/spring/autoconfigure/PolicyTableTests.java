@@ -1,0 +1,129 @@
+package io.github.ratelimit.spring.autoconfigure;
+
+import java.time.InstantSource;
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.spring.web.PlanResolver;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What the log says of the policies once an application is ready.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class PolicyTableTests {
+
+	@Test
+	void everyPolicyIsARow(CapturedOutput output) {
+		start("ratelimit.policies.user.limits=10/m", "ratelimit.policies.user.routes[0].paths=GET /user",
+				"ratelimit.policies.user.routes[1].paths=POST /user", "ratelimit.policies.user.routes[1].cost=2",
+				"ratelimit.policies.user.mode=shadow", "ratelimit.policies.user.on-store-failure=deny",
+				"ratelimit.policies.api.limits=120/m,10/s", "ratelimit.policies.api.paths=/api/**",
+				"ratelimit.policies.api.identifiers=ip,user", "ratelimit.policies.api.plans.pro.limits=100/s",
+				"ratelimit.policies.api.plans.partner.unlimited=true", "ratelimit.policies.day.limits=5/d",
+				"ratelimit.policies.day.algorithm=fixed-window", "ratelimit.policies.day.zone=Europe/Paris",
+				"ratelimit.policies.day.count-denied=true", "ratelimit.policies.unused.limits=1/m",
+				"ratelimit.policies.unused.algorithm=leaky-bucket");
+		List<String> lines = output.toString()
+			.lines()
+			.dropWhile((line) -> !line.contains("Rate limits: "))
+			.limit(8)
+			.toList();
+		assertThat(lines.get(0))
+			.endsWith("Rate limits: these policies are enforced, except in shadow mode, which only reports: user");
+		assertThat(lines.subList(1, 8)).containsExactly(
+				table("""
+						  policy           algorithm                              limits       identifiers  mode     on-store-failure  count-denied  plans                          applies to
+						  Limited.inPlace  sliding-log (metadata false)           1/s          ip           enforce  allow             no            -                              @Limited.inPlace
+						  api              sliding-log (metadata false)           10/s, 120/m  ip, user     enforce  allow             no            partner: unlimited; pro: 100/s  /api/**
+						  day              fixed-window (retain 1, zone Europe/Paris)  5/d     ip           enforce  allow             yes           -                              @Limited.day, @Limited.today
+						  day              fixed-window (retain 1, zone Europe/Paris)  5/d     user         enforce  allow             yes           -                              @Limited.dayOfUser
+						  unused           leaky-bucket                           1/m          ip           enforce  allow             no            -                              nothing yet
+						  user             sliding-log (metadata false)           10/m         ip           shadow   deny              no            -                              GET /user, POST /user (cost 2)
+						"""));
+	}
+
+	/** The rows of a table whose columns are as wide as they must be. */
+	private static String[] table(String text) {
+		List<String[]> rows = text.lines().map((line) -> line.strip().split(" {2,}")).toList();
+		return rows.stream().map((row) -> {
+			StringBuilder line = new StringBuilder();
+			for (int i = 0; i < row.length; i++) {
+				int column = i;
+				int width = rows.stream().mapToInt((other) -> other[column].length()).max().orElseThrow();
+				line.append("  ").append(row[i]).append(" ".repeat(width - row[i].length()));
+			}
+			return line.toString().stripTrailing();
+		}).toArray(String[]::new);
+	}
+
+	@Test
+	void logSaysThatAllIsOff(CapturedOutput output) {
+		start("ratelimit.enabled=false", "ratelimit.policies.api.limits=10/m");
+		assertThat(output)
+			.contains("Rate limits are off (ratelimit.enabled=false): no policy and no annotation is enforced")
+			.doesNotContain("Rate limits: ");
+	}
+
+	private static void start(String... properties) {
+		new SpringApplicationBuilder(Application.class)
+			.properties("server.port=0", "spring.main.banner-mode=off", "server.address=127.0.0.1")
+			.run(Stream.of(properties).map((property) -> "--" + property).toArray(String[]::new))
+			.close();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+		@Bean
+		RateLimiter rateLimiter() {
+			return new MemoryRateLimiter(InstantSource.system());
+		}
+
+		@Bean
+		PlanResolver planResolver() {
+			return (user, request) -> "pro";
+		}
+
+		@Bean
+		Limited limited() {
+			return new Limited();
+		}
+
+	}
+
+	static class Limited {
+
+		@RateLimited(limits = "1/s")
+		public void inPlace() {
+		}
+
+		@RateLimited("day")
+		public void day() {
+		}
+
+		@RateLimited("day")
+		public void today() {
+		}
+
+		@RateLimited(policy = "day", identifiers = "user")
+		public void dayOfUser() {
+		}
+
+	}
+
+}

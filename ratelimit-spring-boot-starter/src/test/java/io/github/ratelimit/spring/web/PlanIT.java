@@ -1,0 +1,188 @@
+package io.github.ratelimit.spring.web;
+
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.spring.PolicySource;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.security.config.Customizer;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.core.userdetails.User;
+import org.springframework.security.provisioning.InMemoryUserDetailsManager;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Limits by plan, and limits that change, beside Spring Security.
+ */
+class PlanIT {
+
+	private static final Map<String, String> plans = new ConcurrentHashMap<>();
+
+	private static final Map<String, String> limits = new ConcurrentHashMap<>();
+
+	private static TestApplication application;
+
+	@BeforeAll
+	static void start() {
+		application = TestApplication.start(Application.class, "ratelimit.plan-cache-ttl=0",
+				"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=1/m",
+				"ratelimit.policies.api.identifiers=user", "ratelimit.policies.api.plans.free.limits=2/m",
+				"ratelimit.policies.api.plans.pro.limits=4/m,100/h",
+				"ratelimit.policies.api.plans.partner.unlimited=true", "ratelimit.policies.method.limits=1/m",
+				"ratelimit.policies.method.identifiers=user", "ratelimit.policies.method.plans.free.limits=2/m",
+				"ratelimit.policies.address.paths=/address", "ratelimit.policies.address.limits=1/m");
+	}
+
+	@AfterAll
+	static void stop() {
+		application.close();
+	}
+
+	@BeforeEach
+	void forget() {
+		application.forget();
+		plans.clear();
+		limits.clear();
+	}
+
+	@Test
+	void planOfUserCountsOnPaths() {
+		plans.put("anna", "free");
+		assertThat(served("/api", "anna", 5)).isEqualTo(2);
+		assertThat(served("/api", "berta", 5)).isEqualTo(1);
+	}
+
+	@Test
+	void planOfUserCountsOnMethods() {
+		plans.put("anna", "free");
+		assertThat(served("/method", "anna", 5)).isEqualTo(2);
+		assertThat(served("/method", "berta", 5)).isEqualTo(1);
+	}
+
+	@Test
+	void changedPlanKeepsTheCountsOfTheSameWindows() {
+		assertThat(served("/api", "anna", 2)).isEqualTo(1);
+		plans.put("anna", "free");
+		assertThat(served("/api", "anna", 2)).isEqualTo(1);
+	}
+
+	@Test
+	void headersTellOfThePlan() {
+		plans.put("anna", "pro");
+		HttpResponse<String> response = get("/api", "anna");
+		assertThat(response.headers().allValues("RateLimit-Policy"))
+			.containsExactly("\"api/m\";q=4;w=60, \"api/h\";q=100;w=3600");
+	}
+
+	@Test
+	void unlimitedPlanDoesNotCount() {
+		plans.put("anna", "partner");
+		assertThat(served("/api", "anna", 9)).isEqualTo(9);
+		assertThat(get("/api", "anna").headers().map()).doesNotContainKeys("RateLimit", "RateLimit-Policy");
+		assertThat(application.decisions()).isZero();
+	}
+
+	@Test
+	void anonymousRequestHasNoPlan() {
+		plans.put("anonymousUser", "partner");
+		assertThat(application.get("/api").statusCode()).isEqualTo(200);
+		assertThat(application.get("/api").statusCode()).isEqualTo(429);
+	}
+
+	@Test
+	void changedLimitsCountForTheNextRequestOnPathsAndMethods() {
+		assertThat(served("/address", "anna", 3)).isEqualTo(1);
+		assertThat(served("/method", "anna", 3)).isEqualTo(1);
+		limits.put("address", "3/m");
+		limits.put("method", "4/m");
+		assertThat(served("/address", "anna", 5)).isEqualTo(2);
+		assertThat(served("/method", "anna", 5)).isEqualTo(3);
+	}
+
+	@Test
+	void policyWrittenInPlaceChangesAsWell() {
+		limits.put("Application.inPlace", "3/m");
+		assertThat(served("/in-place", "anna", 5)).isEqualTo(3);
+	}
+
+	private static long served(String path, String user, int requests) {
+		long served = 0;
+		for (int i = 0; i < requests; i++) {
+			served += (get(path, user).statusCode() == 200) ? 1 : 0;
+		}
+		return served;
+	}
+
+	private static HttpResponse<String> get(String path, String user) {
+		String credentials = Base64.getEncoder().encodeToString((user + ":secret").getBytes(StandardCharsets.UTF_8));
+		return application.get(path, "Authorization", "Basic " + credentials);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@RestController
+	static class Application {
+
+		@GetMapping({ "/api", "/address" })
+		public String get() {
+			return "served";
+		}
+
+		@GetMapping("/method")
+		@RateLimited("method")
+		public String method() {
+			return "served";
+		}
+
+		@GetMapping("/in-place")
+		@RateLimited(limits = "1/m")
+		public String inPlace() {
+			return "served";
+		}
+
+		@Bean
+		PlanResolver planResolver() {
+			return (user, request) -> plans.get(user.getName());
+		}
+
+		@Bean
+		PolicySource policySource() {
+			return (policy) -> {
+				String limit = limits.get(policy.policy().name());
+				return (limit != null) ? policy.withLimits(List.of(Limit.parse(limit))) : policy;
+			};
+		}
+
+		@Bean
+		SecurityFilterChain security(HttpSecurity http) {
+			return http.authorizeHttpRequests((requests) -> requests.anyRequest().permitAll())
+				.httpBasic(Customizer.withDefaults())
+				.build();
+		}
+
+		@Bean
+		InMemoryUserDetailsManager users() {
+			return new InMemoryUserDetailsManager(User.withUsername("anna").password("{noop}secret").build(),
+					User.withUsername("berta").password("{noop}secret").build());
+		}
+
+	}
+
+}
