@@ -79,7 +79,7 @@ class ArchitectureTests {
 			.containsExactlyInAnyOrder("AccessLists", "AddressResolver", "ApplicationCors", "ForwardedHeader",
 					"HeaderStyle", "IdentifierResolver", "LimitHeaders", "LimitedResponses", "PathPolicy",
 					"PlanResolver", "RateLimitExceededResolver", "RateLimitExemption", "RateLimitFilter",
-					"RejectionHandler", "RequestCost", "RequestCosts", "RequestCostsListener", "RequestIdentifiers",
+					"RejectionHandler", "RequestCost", "CostSettlement", "CostSettlementListener", "RequestIdentifiers",
 					"Route", "ServletPolicyEnforcer", "TrustedProxies", "UserPlans");
 	}
 

@@ -17,7 +17,7 @@ import io.github.ratelimit.spring.web.RateLimitExemption;
 import io.github.ratelimit.spring.web.RateLimitFilter;
 import io.github.ratelimit.spring.web.RejectionHandler;
 import io.github.ratelimit.spring.web.RequestCost;
-import io.github.ratelimit.spring.web.RequestCostsListener;
+import io.github.ratelimit.spring.web.CostSettlementListener;
 import io.github.ratelimit.spring.web.RequestIdentifiers;
 import io.github.ratelimit.spring.web.ServletPolicyEnforcer;
 import io.github.ratelimit.spring.web.UserPlans;
@@ -180,8 +180,8 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	@Bean
-	ServletListenerRegistrationBean<RequestCostsListener> rateLimitRequestCostsListener(PolicyDecisions decisions) {
-		return new ServletListenerRegistrationBean<>(new RequestCostsListener(decisions));
+	ServletListenerRegistrationBean<CostSettlementListener> rateLimitCostSettlementListener(PolicyDecisions decisions) {
+		return new ServletListenerRegistrationBean<>(new CostSettlementListener(decisions));
 	}
 
 	@Bean

@@ -95,7 +95,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			.map((use) -> charge(use, patterns, request))
 			.flatMap(Optional::stream)
 			.toList();
-		RequestCosts costs = RequestCosts.of(request);
+		CostSettlement costs = CostSettlement.of(request);
 		HttpServletResponse response = attributes.getResponse();
 		Decision decision = this.decisions.decide(
 				charges.stream().map(statuses::unpaid).flatMap(Optional::stream).toList(),
@@ -150,7 +150,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		if (charges.isEmpty()) {
 			return UNLIMITED;
 		}
-		RequestCosts costs = RequestCosts.of(request);
+		CostSettlement costs = CostSettlement.of(request);
 		Decision decision = this.decisions.decide(charges, (used) -> costs.add(used, response));
 		RequestStatuses statuses = RequestStatuses.of(request);
 		statuses.add(decision);
@@ -218,7 +218,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			return false;
 		}
 		// Whoever is known only after login has been counted before it.
-		RequestCosts costs = RequestCosts.find(request);
+		CostSettlement costs = CostSettlement.find(request);
 		if (costs != null) {
 			costs.giveBack();
 		}

@@ -41,7 +41,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * What requests cost in the end, on a real Tomcat.
  */
-class RequestCostsIT {
+class CostSettlementIT {
 
 	private static final int QUOTA = 100;
 
@@ -186,18 +186,18 @@ class RequestCostsIT {
 
 		@GetMapping("/tokens/{tokens:[0-9]+}")
 		void tokens(@PathVariable long tokens, HttpServletRequest request) {
-			assertThat(RequestCosts.of(request).settle("tokens", tokens)).isTrue();
+			assertThat(CostSettlement.of(request).settle("tokens", tokens)).isTrue();
 		}
 
 		@GetMapping("/tokens/twice")
 		void twice(HttpServletRequest request) {
-			RequestCosts.of(request).settle("tokens", 50);
-			RequestCosts.of(request).settle("tokens", 7);
+			CostSettlement.of(request).settle("tokens", 50);
+			CostSettlement.of(request).settle("tokens", 7);
 		}
 
 		@GetMapping("/tokens/callable")
 		Callable<String> elsewhere(HttpServletRequest request) {
-			RequestCosts costs = RequestCosts.of(request);
+			CostSettlement costs = CostSettlement.of(request);
 			return () -> {
 				CompletableFuture.runAsync(() -> costs.settle("tokens", 4)).join();
 				return "";
@@ -206,13 +206,13 @@ class RequestCostsIT {
 
 		@GetMapping("/tokens/throw")
 		void failLate(HttpServletRequest request) {
-			RequestCosts.of(request).settle("tokens", 6);
+			CostSettlement.of(request).settle("tokens", 6);
 			throw new IllegalStateException("broken");
 		}
 
 		@GetMapping("/tokens/endless")
 		StreamingResponseBody endless(HttpServletRequest request) {
-			RequestCosts costs = RequestCosts.of(request);
+			CostSettlement costs = CostSettlement.of(request);
 			return (output) -> {
 				try {
 					costs.settle("tokens", 2);
@@ -230,7 +230,7 @@ class RequestCostsIT {
 
 		@GetMapping("/free")
 		String free(HttpServletRequest request) {
-			return Boolean.toString(RequestCosts.of(request).settle("tokens", 5));
+			return Boolean.toString(CostSettlement.of(request).settle("tokens", 5));
 		}
 
 	}

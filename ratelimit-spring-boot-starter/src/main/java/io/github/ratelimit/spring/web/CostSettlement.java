@@ -27,9 +27,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @since 0.1
  */
-public final class RequestCosts {
+public final class CostSettlement {
 
-	private static final String ATTRIBUTE = RequestCosts.class.getName();
+	private static final String ATTRIBUTE = CostSettlement.class.getName();
 
 	private final Map<Account, PolicyCharge> used = new LinkedHashMap<>();
 
@@ -39,7 +39,7 @@ public final class RequestCosts {
 
 	private boolean over;
 
-	private RequestCosts() {
+	private CostSettlement() {
 	}
 
 	/**
@@ -48,17 +48,17 @@ public final class RequestCosts {
 	 * @param request the request, while it is being served
 	 * @return its costs, always the same
 	 */
-	public static RequestCosts of(HttpServletRequest request) {
-		RequestCosts costs = find(request);
+	public static CostSettlement of(HttpServletRequest request) {
+		CostSettlement costs = find(request);
 		if (costs == null) {
-			costs = new RequestCosts();
+			costs = new CostSettlement();
 			request.setAttribute(ATTRIBUTE, costs);
 		}
 		return costs;
 	}
 
-	static @Nullable RequestCosts find(ServletRequest request) {
-		return (request.getAttribute(ATTRIBUTE) instanceof RequestCosts costs) ? costs : null;
+	static @Nullable CostSettlement find(ServletRequest request) {
+		return (request.getAttribute(ATTRIBUTE) instanceof CostSettlement costs) ? costs : null;
 	}
 
 	/**

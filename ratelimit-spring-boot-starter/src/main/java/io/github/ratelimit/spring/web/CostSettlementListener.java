@@ -10,7 +10,7 @@ import jakarta.servlet.ServletRequestListener;
  *
  * @since 0.1
  */
-public final class RequestCostsListener implements ServletRequestListener {
+public final class CostSettlementListener implements ServletRequestListener {
 
 	private final PolicyDecisions decisions;
 
@@ -18,13 +18,13 @@ public final class RequestCostsListener implements ServletRequestListener {
 	 * Creates a listener.
 	 * @param decisions what settles costs
 	 */
-	public RequestCostsListener(PolicyDecisions decisions) {
+	public CostSettlementListener(PolicyDecisions decisions) {
 		this.decisions = decisions;
 	}
 
 	@Override
 	public void requestDestroyed(ServletRequestEvent event) {
-		RequestCosts costs = RequestCosts.find(event.getServletRequest());
+		CostSettlement costs = CostSettlement.find(event.getServletRequest());
 		if (costs != null) {
 			costs.end().forEach((settlement) -> this.decisions.settle(settlement.used(), settlement.cost()));
 		}
