@@ -116,8 +116,18 @@ class SampleApplicationIT {
 		assertThat(send(HttpMethod.POST, "/login", ONE, "user-5")).hasStatus(429)
 			.headers()
 			.hasValue("Retry-After", "900")
-			.hasValue("RateLimit-Policy", "\"LoginController.login\";q=5;w=900");
+			.hasValue("RateLimit-Policy", "\"login\";q=5;w=900");
 		assertThat(send(HttpMethod.POST, "/login", OTHER, "user-5")).hasStatus(200);
+	}
+
+	@Test
+	void largeReportsCostMoreAndAreSentLaterInTheEnd() {
+		assertThat(send(HttpMethod.GET, "/report?rows=500", ONE, "anna")).hasStatus(200)
+			.hasHeader("X-Rate-Limit-Remaining", "4")
+			.hasBodyTextEqualTo("A report of 500 rows%n".formatted());
+		assertThat(send(HttpMethod.GET, "/report?rows=500", ONE, "anna")).hasStatus(200)
+			.hasBodyTextEqualTo("The report of 500 rows will be sent to you%n".formatted());
+		assertThat(send(HttpMethod.GET, "/report?rows=10", ONE, "anna")).hasHeader("X-Rate-Limit-Remaining", "3");
 	}
 
 	@Test

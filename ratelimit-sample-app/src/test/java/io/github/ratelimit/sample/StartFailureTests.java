@@ -41,7 +41,7 @@ class StartFailureTests {
 							policies[a/b].limits=1/m                                   | policies[a/b]          | a/b       | must be 1 to 128 printable ASCII characters other than '/'
 							policies[café].limits=1/m                                  | policies[café]         | café      | must be 1 to 128 printable ASCII characters other than '/'
 							policies.my-api.limits=1/m;policies.myapi.limits=2/m       | policies.my            | my        | to Spring Boot, which ignores hyphens: rename one of the policies
-							policies[LoginController.login].limits=1/m                 | LoginController.login  | ratelimit.policies | give one of them a name below ratelimit.policies
+							policies[ReportController.report].limits=1/m               | ReportController.report | ratelimit.policies | give one of them another name
 							policies.a.limits=1/m;policies.a.algorithm=guess           | policies.a.algorithm   | guess     | must be one of fixed-window, first-request-window, sliding-log
 							policies.a.limits=1/m;policies.a.burst=5                   | policies.a.burst       | 5         | Is an option of token-bucket, but the algorithm is sliding-log
 							policies.a.limits=1/m;policies.a.algorithm=fixed-window;policies.a.retain=0 | policies.a.retain | 0 | Invalid retain (0): must be

@@ -1,0 +1,26 @@
+package io.github.ratelimit.sample;
+
+import io.github.ratelimit.spring.annotation.RateLimited;
+
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.bind.annotation.RestController;
+
+/**
+ * Limited by an annotation whose limits are written in place: large reports cost more, and
+ * who has had too many gets an answer of another kind.
+ */
+@RestController
+class ReportController {
+
+	@RateLimited(limits = "10/m", costExpression = "#rows / 100 + 1", fallbackMethod = "reportLater")
+	@GetMapping("/report")
+	String report(@RequestParam int rows) {
+		return "A report of %d rows%n".formatted(rows);
+	}
+
+	private String reportLater(int rows) {
+		return "The report of %d rows will be sent to you%n".formatted(rows);
+	}
+
+}
