@@ -27,10 +27,11 @@ import static java.time.Instant.EPOCH;
  * back as a series.
  * <p>
  * <b>Bound:</b> in any stretch of time as long as the window, at most twice the quota is
- * admitted: all of it at the end of one window and again at the start of the next. Within
- * a window the count is exact, and nothing is denied too early. If the clock is set back,
- * a count lasts for at most one window from then; the windows after it are not aligned as
- * long as each of them is used.
+ * admitted: all of it at the end of one window and again at the start of the next. Around
+ * a day of 23 hours that is three times the quota in 24 hours. Within a window the count
+ * is exact, and nothing is denied too early. If the clock is set back, a count lasts for
+ * at most one window from then; the windows after it are not aligned as long as each of
+ * them is used.
  * <p>
  * From "Introduction to rate limiting with Redis, part 1" (Josiah Carlson, 2014) and
  * "Rate Limiting: Fixed Window Counters" (2018).

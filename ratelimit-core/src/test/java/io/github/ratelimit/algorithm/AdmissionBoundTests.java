@@ -3,6 +3,7 @@ package io.github.ratelimit.algorithm;
 import java.math.BigInteger;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -86,6 +87,18 @@ class AdmissionBoundTests {
 		sendUntilDenied(policy, requests);
 		assertThat(requests).hasSize(10);
 		assertThat(mostInAnyStretch(requests, 2)).isEqualTo(10);
+	}
+
+	@Test
+	void fixedWindowAdmitsThreeTimesTheQuotaAroundADayOf23Hours() {
+		Policy policy = Policy.of("api", new FixedWindow(1, ZoneId.of("Europe/Paris")), Limit.parse("5/d"));
+		List<Request> requests = new ArrayList<>();
+		for (String time : new String[] { "2026-03-28T22:59:59.999999Z", "2026-03-28T23:00:00Z",
+				"2026-03-29T22:00:00Z" }) {
+			this.clock.set(time);
+			sendUntilDenied(policy, requests);
+		}
+		assertThat(mostInAnyStretch(requests, Duration.ofDays(1).toNanos() / 1000)).isEqualTo(15);
 	}
 
 	@Test

@@ -22,7 +22,8 @@ class ConfigurationPageTests {
 	@Test
 	void everyPropertyIsDescribed() throws IOException {
 		assertThat(ConfigurationPage.text().lines().filter((line) -> line.startsWith("| `"))).hasSizeGreaterThan(30)
-			.allSatisfy((line) -> assertThat(line).matches("\\| `ratelimit\\..+` \\| .+ \\| .* \\| .{10,} \\|"));
+			.allSatisfy((line) -> assertThat(line).matches(
+					"\\| `(ratelimit|management\\.(endpoint|health)\\.ratelimits?)\\..+` \\| .+ \\| .* \\| .{10,} \\|"));
 	}
 
 }
