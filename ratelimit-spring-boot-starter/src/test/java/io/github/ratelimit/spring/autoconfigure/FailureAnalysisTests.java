@@ -33,8 +33,8 @@ class FailureAnalysisTests {
 					ratelimit.redis.url=nonsense           | ratelimit.redis.url              | nonsense | Must be a URL such as redis://
 					ratelimit.headers.styles=draft,loud    | ratelimit.headers.styles         | draft,loud | Invalid header style (loud): must be one of draft, x-rate-limit, x-ratelimit
 					ratelimit.headers.styles=none,draft    | ratelimit.headers.styles         | none,draft | Must be none, or a list of styles.
-					ratelimit.policies[ä].limits=1/s       | ratelimit.policies[ä].limits     | 1/s     | Invalid policy name (ä): must be 1 to 128 printable ASCII characters other than '/'
-					ratelimit.policies[a/b].limits=1/s     | ratelimit.policies[a/b].limits   | 1/s     | Invalid policy name (a/b): must be 1 to 128 printable ASCII characters other than '/'
+					ratelimit.policies[ä].limits=1/s       | ratelimit.policies[ä]            | ä       | Invalid policy name (ä): must be 1 to 128 printable ASCII characters other than '/'
+					ratelimit.policies[a/b].limits=1/s     | ratelimit.policies[a/b]          | a/b     | Invalid policy name (a/b): must be 1 to 128 printable ASCII characters other than '/'
 					""")
 	void descriptionNamesPropertyAndValueAndRule(String argument, String property, String value, String rule,
 			CapturedOutput output) {
