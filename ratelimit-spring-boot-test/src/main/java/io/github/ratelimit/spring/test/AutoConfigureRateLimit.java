@@ -29,7 +29,7 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 @Inherited
 @Documented
 @ImportAutoConfiguration({ RateLimitAutoConfiguration.class, RateLimitWebAutoConfiguration.class,
-		RateLimitNonWebAutoConfiguration.class })
+		RateLimitNonWebAutoConfiguration.class, RateLimitTestAutoConfiguration.class })
 public @interface AutoConfigureRateLimit {
 
 	/**
