@@ -80,7 +80,7 @@ class StartFailureTests {
 					policies.a.mode=mild              | policies.a.mode             | mild  | ENFORCE       | SHADOW
 					policies.a.on-store-failure=retry | policies.a.on-store-failure | retry | ALLOW         | DENY
 					policies.a.rounding=half          | policies.a.rounding         | half  | DOWN          | UP
-					headers.styles=loud               | headers.styles              | loud  | DRAFT         | X_RATE_LIMIT
+					headers.styles=loud               | headers.styles              | loud  | must be one of draft, x-rate-limit, x-ratelimit | Review the value
 					policies.a.zone=Mars/Olympus      | policies.a.zone             | Mars/Olympus | Unknown time-zone ID: Mars/Olympus | Europe/Paris
 					policies.a.precision=short        | policies.a.precision        | short | is not a valid duration | 10s
 					redis.timeout=soon                | redis.timeout               | soon  | is not a valid duration | 10s
