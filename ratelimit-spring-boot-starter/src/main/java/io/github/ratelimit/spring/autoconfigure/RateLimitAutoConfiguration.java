@@ -148,6 +148,11 @@ public final class RateLimitAutoConfiguration {
 		}
 
 		@Bean
+		RedisCheck rateLimitRedisCheck(RateLimiter limiter) {
+			return new RedisCheck(limiter);
+		}
+
+		@Bean
 		@ConditionalOnBooleanProperty(name = "ratelimit.redis.scripting", matchIfMissing = true)
 		RedisRateLimiter rateLimiter(UnifiedJedis jedis, RateLimitProperties properties) {
 			// Refuses a client that will not do, which has nothing to do with the prefix.

@@ -1,0 +1,99 @@
+package io.github.ratelimit.spring.autoconfigure;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.embedded.RedisServer;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What the log says of Redis once an application is ready.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class RedisCheckIT {
+
+	private static final String WARNING = "Redis cannot be used, so that nothing is limited until it can";
+
+	/** Much longer than any start takes, and shorter than Redis is waited for. */
+	private static final Duration SOON = Duration.ofSeconds(30);
+
+	@Test
+	void warningSaysOnceThatNobodyIsThere(CapturedOutput output) {
+		try (ConfigurableApplicationContext context = start(TestRedis.freePort(), "2s")) {
+			await().atMost(SOON).untilAsserted(() -> assertThat(output).contains(WARNING));
+			assertThat(output).containsOnlyOnce(WARNING)
+				.contains("Is Redis running, and is ratelimit.redis.url right?")
+				.contains("Failed to connect to 127.0.0.1:");
+			assertThat(context.isActive()).isTrue();
+		}
+	}
+
+	@Test
+	void warningSaysThatPasswordIsWrong(CapturedOutput output) {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port, "requirepass secret");
+		try (ConfigurableApplicationContext context = start(":wrong@", port, "10s")) {
+			context.getBean(RedisCheck.class).check(context);
+			assertThat(output).contains(WARNING).contains("WRONGPASS").doesNotContain(":wrong@");
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	@Test
+	void thereIsNoWarningWhenRedisAnswers(CapturedOutput output) {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port);
+		try (ConfigurableApplicationContext context = start(port, "10s")) {
+			context.getBean(RedisCheck.class).check(context);
+			assertThat(output).contains("Rate limits are counted on Redis at 127.0.0.1:" + port)
+				.doesNotContain(WARNING);
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	@Test
+	void startDoesNotWaitForRedis(CapturedOutput output) throws IOException {
+		try (ServerSocket hanging = new ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"))) {
+			long start = System.nanoTime();
+			start(hanging.getLocalPort(), "2m").close();
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(SOON);
+			assertThat(output).doesNotContain(WARNING);
+		}
+	}
+
+	private static ConfigurableApplicationContext start(int port, String timeout) {
+		return start("", port, timeout);
+	}
+
+	private static ConfigurableApplicationContext start(String login, int port, String timeout) {
+		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
+			.run("--spring.main.banner-mode=off", "--ratelimit.redis.url=redis://" + login + "127.0.0.1:" + port,
+					"--ratelimit.redis.timeout=" + timeout);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+	}
+
+}
