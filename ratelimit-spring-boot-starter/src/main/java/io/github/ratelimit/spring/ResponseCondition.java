@@ -4,6 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * Which responses a policy counts, by their status: {@code status in [401, 403, 5xx]}.
@@ -73,12 +74,32 @@ public record ResponseCondition(List<Range> statuses) {
 	}
 
 	/**
+	 * Returns the text form, which {@link #parse(String)} reads.
+	 */
+	@Override
+	public String toString() {
+		return this.statuses.stream().map(Range::toString).collect(Collectors.joining(", ", "status in [", "]"));
+	}
+
+	/**
 	 * A range of status codes.
 	 *
 	 * @param first the first code
 	 * @param last the last code
 	 */
 	public record Range(int first, int last) {
+
+		/**
+		 * Returns the text form, such as {@code 401} or {@code 4xx}.
+		 */
+		@Override
+		public String toString() {
+			if (this.first == this.last) {
+				return Integer.toString(this.first);
+			}
+			return (this.first % CLASS == 0 && this.last == this.first + CLASS - 1) ? this.first / CLASS + "xx"
+					: this.first + "-" + this.last;
+		}
 
 	}
 

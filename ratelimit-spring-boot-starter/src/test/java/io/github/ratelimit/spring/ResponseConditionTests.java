@@ -23,6 +23,14 @@ class ResponseConditionTests {
 	}
 
 	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			value = { "status in [401]| status in [401]", "  status  in  [ 401,4xx ,100] | status in [401, 4xx, 100]" })
+	void textFormIsWhatIsRead(String text, String form) {
+		assertThat(ResponseCondition.parse(text)).hasToString(form);
+		assertThat(ResponseCondition.parse(form)).isEqualTo(ResponseCondition.parse(text));
+	}
+
+	@ParameterizedTest
 	@ValueSource(strings = { "", "401", "status = 401", "status in []", "status in [401,]", "status in [600]",
 			"status in [99]", "status in [4XX]", "status in [40x]", "status in (401)", "status in [401] or true",
 			"not status in [401]" })

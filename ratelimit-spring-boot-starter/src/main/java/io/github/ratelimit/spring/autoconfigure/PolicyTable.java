@@ -7,16 +7,20 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.algorithm.Algorithms;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.Plan;
 import io.github.ratelimit.spring.aop.RateLimitedAdvisor;
@@ -38,10 +42,17 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 
 	private static final Logger logger = LoggerFactory.getLogger(PolicyTable.class);
 
-	private static final List<String> HEADINGS = List.of("policy", "algorithm", "limits", "identifiers", "mode",
-			"on-store-failure", "count-denied", "plans", "applies to");
-
-	private static final String NONE = "-";
+	/** What the table says of a policy; what is the same everywhere may be left out. */
+	private static final List<Column> COLUMNS = List.of(new Column("policy", (policy) -> policy.policy().name()),
+			new Column("algorithm", (policy) -> text(policy.policy().algorithm())),
+			new Column("limits", (policy) -> text(policy.policy().limits())),
+			new Column("identifiers", (policy) -> String.join(", ", policy.identifiers())),
+			new Column("missing-identifier", (policy) -> text(policy.enforcement().missing()), "ip"),
+			new Column("mode", (policy) -> text(policy.enforcement().mode())),
+			new Column("on-store-failure", (policy) -> text(policy.enforcement().onStoreFailure())),
+			new Column("count-denied", (policy) -> policy.policy().countDenied() ? "yes" : "no", "no"),
+			new Column("count-when", (policy) -> Objects.toString(policy.enforcement().countWhen(), "all"), "all"),
+			new Column("plans", (policy) -> plans(policy.plans()), "-"));
 
 	private final RateLimitProperties properties;
 
@@ -74,10 +85,12 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 			.sorted(Comparator.comparing((IdentifiedPolicy policy) -> policy.policy().name())
 				.thenComparing((policy) -> policy.identifiers().toString()))
 			.toList();
+		List<Column> columns = COLUMNS.stream().filter((column) -> column.isNeeded(sorted)).toList();
 		List<List<String>> rows = new ArrayList<>();
-		rows.add(HEADINGS);
-		sorted.forEach((policy) -> rows.add(row(policy, uses.getOrDefault(policy, Set.of()))));
-		int[] widths = IntStream.range(0, HEADINGS.size())
+		rows.add(row(columns, Column::heading, "applies to"));
+		sorted.forEach((policy) -> rows
+			.add(row(columns, (column) -> column.text().apply(policy), text(uses.getOrDefault(policy, Set.of())))));
+		int[] widths = IntStream.rangeClosed(0, columns.size())
 			.map((column) -> rows.stream().mapToInt((row) -> row.get(column).length()).max().orElse(0))
 			.toArray();
 		return "Rate limits: %s%n%s".formatted(summary(sorted),
@@ -116,21 +129,47 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 		return (cost == 1) ? path : "%s (cost %d)".formatted(path, cost);
 	}
 
-	private static List<String> row(IdentifiedPolicy policy, Set<String> uses) {
-		return List.of(policy.policy().name(), text(policy.policy().algorithm()), text(policy.policy().limits()),
-				String.join(", ", policy.identifiers()), text(policy.enforcement().mode()),
-				text(policy.enforcement().onStoreFailure()), policy.policy().countDenied() ? "yes" : "no",
-				plans(policy.plans()), uses.isEmpty() ? "nothing yet" : String.join(", ", uses));
+	private static List<String> row(List<Column> columns, Function<Column, String> cell, String last) {
+		return Stream.concat(columns.stream().map(cell), Stream.of(last)).toList();
 	}
 
-	/** The algorithm with those of its options that have a value. */
+	private static String text(Set<String> uses) {
+		return uses.isEmpty() ? "nothing yet" : String.join(", ", uses);
+	}
+
+	/** The algorithm with those of its options that are not as they always are. */
 	private static String text(Algorithm algorithm) {
-		RecordComponent[] components = algorithm.getClass().getRecordComponents();
-		String options = Stream.of((components != null) ? components : new RecordComponent[0]).map((component) -> {
-			Object value = ReflectionUtils.invokeMethod(component.getAccessor(), algorithm);
-			return (value != null) ? DataObjectPropertyName.toDashedForm(component.getName()) + " " + value : "";
-		}).filter((option) -> !option.isEmpty()).collect(Collectors.joining(", "));
+		Map<String, Object> standard = Algorithms.all()
+			.stream()
+			.filter((other) -> other.getClass() == algorithm.getClass())
+			.findFirst()
+			.map(PolicyTable::options)
+			.orElse(Map.of());
+		String options = options(algorithm).entrySet()
+			.stream()
+			.filter((option) -> !option.getValue().equals(standard.get(option.getKey())))
+			.map((option) -> option.getKey() + " "
+					+ ((option.getValue() instanceof Enum<?> value) ? text(value) : option.getValue()))
+			.collect(Collectors.joining(", "));
 		return options.isEmpty() ? algorithm.name() : "%s (%s)".formatted(algorithm.name(), options);
+	}
+
+	/** The options that have a value, as in configuration. */
+	private static Map<String, Object> options(Algorithm algorithm) {
+		Map<String, Object> options = new LinkedHashMap<>();
+		RecordComponent[] components = algorithm.getClass().getRecordComponents();
+		for (RecordComponent component : (components != null) ? components : new RecordComponent[0]) {
+			Object value = ReflectionUtils.invokeMethod(component.getAccessor(), algorithm);
+			if (value != null) {
+				options.put(DataObjectPropertyName.toDashedForm(component.getName()), value);
+			}
+		}
+		return options;
+	}
+
+	private static String text(MissingIdentifier missing) {
+		return (missing instanceof MissingIdentifier.Fallback fallback) ? fallback.identifier()
+				: (missing instanceof MissingIdentifier.Deny) ? "deny" : "skip";
 	}
 
 	private static String text(List<Limit> limits) {
@@ -142,7 +181,7 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 	}
 
 	private static String plans(Map<String, Plan> plans) {
-		return plans.isEmpty() ? NONE : plans.entrySet()
+		return plans.isEmpty() ? "-" : plans.entrySet()
 			.stream()
 			.map((plan) -> plan.getKey() + ": "
 					+ ((plan.getValue().policy() != null) ? text(plan.getValue().policy().limits()) : "unlimited"))
@@ -154,6 +193,26 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 			.mapToObj((column) -> String.format("%-" + Math.max(1, widths[column]) + "s", row.get(column)))
 			.collect(Collectors.joining("  ", "  ", ""))
 			.stripTrailing();
+	}
+
+	/**
+	 * A column of the table.
+	 *
+	 * @param heading the name of the property
+	 * @param text what the column says of a policy
+	 * @param standard what need not be said if it is so for all policies; empty if the
+	 * column is always there
+	 */
+	private record Column(String heading, Function<IdentifiedPolicy, String> text, String standard) {
+
+		Column(String heading, Function<IdentifiedPolicy, String> text) {
+			this(heading, text, "");
+		}
+
+		boolean isNeeded(List<IdentifiedPolicy> policies) {
+			return policies.stream().anyMatch((policy) -> !this.text.apply(policy).equals(this.standard));
+		}
+
 	}
 
 }

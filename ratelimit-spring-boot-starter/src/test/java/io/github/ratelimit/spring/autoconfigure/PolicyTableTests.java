@@ -47,13 +47,35 @@ class PolicyTableTests {
 		assertThat(lines.subList(1, 8)).containsExactly(
 				table("""
 						  policy           algorithm                              limits       identifiers  mode     on-store-failure  count-denied  plans                          applies to
-						  Limited.inPlace  sliding-log (metadata false)           1/s          ip           enforce  allow             no            -                              @Limited.inPlace
-						  api              sliding-log (metadata false)           10/s, 120/m  ip, user     enforce  allow             no            partner: unlimited; pro: 100/s  /api/**
-						  day              fixed-window (retain 1, zone Europe/Paris)  5/d     ip           enforce  allow             yes           -                              @Limited.day, @Limited.today
-						  day              fixed-window (retain 1, zone Europe/Paris)  5/d     user         enforce  allow             yes           -                              @Limited.dayOfUser
+						  Limited.inPlace  sliding-log           1/s          ip           enforce  allow             no            -                              @Limited.inPlace
+						  api              sliding-log           10/s, 120/m  ip, user     enforce  allow             no            partner: unlimited; pro: 100/s  /api/**
+						  day              fixed-window (zone Europe/Paris)  5/d     ip           enforce  allow             yes           -                              @Limited.day, @Limited.today
+						  day              fixed-window (zone Europe/Paris)  5/d     user         enforce  allow             yes           -                              @Limited.dayOfUser
 						  unused           leaky-bucket                           1/m          ip           enforce  allow             no            -                              nothing yet
-						  user             sliding-log (metadata false)           10/m         ip           shadow   deny              no            -                              GET /user, POST /user (cost 2)
+						  user             sliding-log           10/m         ip           shadow   deny              no            -                              GET /user, POST /user (cost 2)
 						"""));
+	}
+
+	@Test
+	void optionsAreShownThatAreSet(CapturedOutput output) {
+		start("ratelimit.policies.login.limits=5/m", "ratelimit.policies.login.count-when=status in [401, 4xx]",
+				"ratelimit.policies.login.algorithm=sliding-window", "ratelimit.policies.login.precision=10s",
+				"ratelimit.policies.tail.limits=5/m", "ratelimit.policies.tail.missing-identifier=deny",
+				"ratelimit.policies.tail.algorithm=sliding-tail", "ratelimit.policies.tail.rounding=down",
+				"ratelimit.policies.tokens.limits=5/m", "ratelimit.policies.tokens.missing-identifier=global",
+				"ratelimit.policies.tokens.algorithm=token-bucket", "ratelimit.policies.tokens.burst=9",
+				"ratelimit.policies.day.limits=5/d", "ratelimit.policies.day.missing-identifier=skip");
+		assertThat(output.toString().lines().dropWhile((line) -> !line.contains("Rate limits: ")).skip(1).limit(7))
+			.containsExactly(
+					table("""
+							  policy           algorithm                               limits  identifiers  missing-identifier  mode     on-store-failure  count-when           applies to
+							  Limited.inPlace  sliding-log                             1/s     ip           ip                  enforce  allow             all                  @Limited.inPlace
+							  day              sliding-log                             5/d     ip           skip                enforce  allow             all                  @Limited.day, @Limited.today
+							  day              sliding-log                             5/d     user         skip                enforce  allow             all                  @Limited.dayOfUser
+							  login            sliding-window (precision PT10S)        5/m     ip           ip                  enforce  allow             status in [401, 4xx]  nothing yet
+							  tail             sliding-window-counter (rounding down)  5/m     ip           deny                enforce  allow             all                  nothing yet
+							  tokens           token-bucket (burst 9)                  5/m     ip           global              enforce  allow             all                  nothing yet
+							"""));
 	}
 
 	/** The rows of a table whose columns are as wide as they must be. */
