@@ -47,7 +47,7 @@ public record TokenBucket(@Nullable Long burst) implements Algorithm {
 	public TokenBucket {
 		if (burst != null && (burst < 1 || burst > MAX_QUOTA)) {
 			throw new IllegalArgumentException(
-					"Invalid burst (%d): must be between 1 and %d.".formatted(burst, MAX_QUOTA));
+					"Invalid burst (%d): must be from 1 to %d tokens.".formatted(burst, MAX_QUOTA));
 		}
 	}
 
@@ -90,7 +90,8 @@ public record TokenBucket(@Nullable Long burst) implements Algorithm {
 		}
 		if (limits.size() > 1) {
 			throw new IllegalArgumentException(
-					"Invalid burst (%d): the policy must have one limit, not %s.".formatted(this.burst, limits));
+					"Invalid burst (%d): with a burst, a policy must have one limit, and this one has %s; take two policies, or leave the burst out."
+						.formatted(this.burst, limits));
 		}
 		Limit limit = limits.get(0);
 		if (limit.quota() > 0

@@ -45,14 +45,15 @@ class AlgorithmsTests {
 	@ValueSource(longs = { -1, 0, 94_906_266 })
 	void burstOutOfRangeIsRefused(long burst) {
 		assertThatIllegalArgumentException().isThrownBy(() -> new TokenBucket(burst))
-			.withMessage("Invalid burst (" + burst + "): must be between 1 and 94906265.");
+			.withMessage("Invalid burst (" + burst + "): must be from 1 to 94906265 tokens.");
 	}
 
 	@Test
 	void burstOfSeveralLimitsIsRefused() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> Policy.of("api", new TokenBucket(5L), Limit.parse("1/s"), Limit.parse("9/m")))
-			.withMessage("Invalid burst (5): the policy must have one limit, not [1/s, 9/m].");
+			.withMessage(
+					"Invalid burst (5): with a burst, a policy must have one limit, and this one has [1/s, 9/m]; take two policies, or leave the burst out.");
 	}
 
 	@Test

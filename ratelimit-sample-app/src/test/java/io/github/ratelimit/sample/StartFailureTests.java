@@ -43,7 +43,7 @@ class StartFailureTests {
 							policies.my-api.limits=1/m;policies.myapi.limits=2/m       | policies.my            | my        | to Spring Boot, which ignores hyphens: rename one of the policies
 							policies[ReportController.report].limits=1/m               | ReportController.report | ratelimit.policies | give one of them another name
 							policies.a.limits=1/m;policies.a.algorithm=guess           | policies.a.algorithm   | guess     | must be one of fixed-window, first-request-window, sliding-log
-							policies.a.limits=1/m;policies.a.burst=5                   | policies.a.burst       | 5         | Is an option of token-bucket, but the algorithm is sliding-log
+							policies.a.limits=1/m;policies.a.burst=5                   | policies.a.burst       | 5         | Is an option of token-bucket, but the algorithm of this policy is sliding-log: change the algorithm, or remove the option
 							policies.a.limits=1/m;policies.a.algorithm=fixed-window;policies.a.retain=0 | policies.a.retain | 0 | Invalid retain (0): must be
 							policies.a.limits=1/m;policies.a.algorithm=sliding-window;policies.a.precision=2m | policies.a.precision | PT2M | Invalid precision
 							policies.a.limits=1/m;policies.a.paths=a/**                | policies.a.paths       | a/**      | must be a pattern such as /api/** or GET /user/**
@@ -57,7 +57,11 @@ class StartFailureTests {
 							default-identifiers=address                                | default-identifiers    | address   | Invalid identifier (address): must be ip, user, header:NAME
 							policies.a.limits=1/m;policies.a.plans.pro.limits=2/m      | policies.a.plans       | pro       | set ratelimit.plan, or provide a PlanResolver bean
 							plan=#who;policies.a.limits=1/m;policies.a.plans.pro.limits=2/m | plan              | #who      | there are the variables #principal and #request
-							plan='a';policies.a.limits=1/m;policies.a.plans.pro.unlimited=true;policies.a.plans.pro.limits=1/m | policies.a.plans.pro | 1/m | must have limits, such as 100/m, or be unlimited: true, not both
+							plan='a';policies.a.limits=1/m;policies.a.plans.pro.unlimited=true;policies.a.plans.pro.limits=1/m | policies.a.plans.pro | 1/m | Has limits, but is unlimited as well: remove one of them
+							plan='a';policies.a.limits=1/m;policies.a.plans.pro=       | policies.a.plans.pro   | ''        | Is an empty plan: give it limits, such as 100/m, or unlimited: true
+							policies.a.limits=1/m,9/h;policies.a.algorithm=token-bucket;policies.a.burst=5 | policies.a.burst | 5 | a policy must have one limit, and this one has [1/m, 9/h]; take two policies, or leave the burst out
+							policies.a.limits=1/m;policies.a.algorithm=token-bucket;policies.a.burst=0 | policies.a.burst | 0 | Invalid burst (0): must be from 1 to 94906265 tokens
+							ip.trusted-proxies=0.0.0.0/0                               | ip.trusted-proxies     | 0.0.0.0/0 | must not be all addresses, because any client could then send the header
 							plan='a'                                                   | plan                   | 'a'       | Has no effect, because no policy has plans: add ratelimit.policies.NAME.plans
 					enabled=perhaps                                            | enabled                | perhaps   | Must be true or false
 					enabled=yes                                                | enabled                | yes       | Must be true or false

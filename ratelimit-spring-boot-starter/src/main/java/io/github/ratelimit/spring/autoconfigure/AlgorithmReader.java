@@ -55,7 +55,8 @@ final class AlgorithmReader {
 			Object value = property.apply(properties);
 			if (value != null && !owner.equals(algorithm.name())) {
 				throw new InvalidConfigurationPropertyValueException(prefix + "." + option, value,
-						"Is an option of %s, but the algorithm is %s.".formatted(owner, algorithm.name()));
+						"Is an option of %s, but the algorithm of this policy is %s: change the algorithm, or remove the option."
+							.formatted(owner, algorithm.name()));
 			}
 			if (value != null) {
 				given.put(option, value);

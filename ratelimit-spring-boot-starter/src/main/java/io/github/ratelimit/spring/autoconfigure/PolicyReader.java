@@ -115,9 +115,13 @@ final class PolicyReader {
 		Map<String, Plan> plans = new LinkedHashMap<>();
 		properties.plans().forEach((name, plan) -> {
 			String prefix = element(property(policy.name(), ".plans"), name);
-			if (plan.limits().isEmpty() == !plan.unlimited()) {
-				throw new InvalidConfigurationPropertyValueException(prefix, plan.unlimited() ? plan.limits() : null,
-						"A plan must have limits, such as 100/m, or be unlimited: true, not both.");
+			if (plan.limits().isEmpty() && !plan.unlimited()) {
+				throw new InvalidConfigurationPropertyValueException(prefix, "",
+						"Is an empty plan: give it limits, such as 100/m, or unlimited: true.");
+			}
+			if (!plan.limits().isEmpty() && plan.unlimited()) {
+				throw new InvalidConfigurationPropertyValueException(prefix, plan.limits(),
+						"Has limits, but is unlimited as well: remove one of them.");
 			}
 			List<Limit> limits = readEach(prefix + ".limits", plan.limits(), Limit::parse);
 			plans.put(name, plan.unlimited() ? Plan.UNLIMITED : new Plan(read(prefix + ".limits", plan.limits(),

@@ -33,7 +33,7 @@ public final class TrustedProxies {
 		this.header = header;
 		if (AddressBlocks.areEverybody(blocks)) {
 			throw new IllegalArgumentException(
-					"Invalid trusted proxies %s: must not be all addresses, because any client could then choose its own."
+					"Invalid trusted proxies %s: must not be all addresses, because any client could then send the header, and choose by which address it is counted; name your own proxies only, such as 10.0.0.0/8."
 						.formatted(blocks));
 		}
 	}

@@ -131,10 +131,10 @@ class InvalidIdentifierPropertiesTests {
 	@Test
 	void startFailsWhenEverybodyIsTrusted() {
 		assertRefused("ratelimit.ip.trusted-proxies", "::/0",
-				"Invalid trusted proxies [::/0]: must not be all addresses, because any client could then choose its own.",
+				"Invalid trusted proxies [::/0]: must not be all addresses, because any client could then send the header, and choose by which address it is counted; name your own proxies only, such as 10.0.0.0/8.",
 				"ratelimit.ip.trusted-proxies=10.0.0.0/8,::/0");
 		assertRefused("ratelimit.ip.trusted-proxies", List.of("0.0.0.0/1", "128.0.0.0/1"),
-				"Invalid trusted proxies [0.0.0.0/1, 128.0.0.0/1]: must not be all addresses, because any client could then choose its own.",
+				"Invalid trusted proxies [0.0.0.0/1, 128.0.0.0/1]: must not be all addresses, because any client could then send the header, and choose by which address it is counted; name your own proxies only, such as 10.0.0.0/8.",
 				"ratelimit.ip.trusted-proxies=0.0.0.0/1,128.0.0.0/1");
 	}
 

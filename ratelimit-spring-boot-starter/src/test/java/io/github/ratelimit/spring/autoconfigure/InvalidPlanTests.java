@@ -32,8 +32,8 @@ class InvalidPlanTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '"',
 			textBlock = """
-					plan='a';policies.api.plans.pro.unlimited=false | policies.api.plans.pro         | A plan must have limits, such as 100/m, or be unlimited: true, not both.
-					plan='a';policies.api.plans.pro.unlimited=true;policies.api.plans.pro.limits=1/m | policies.api.plans.pro | not both.
+					plan='a';policies.api.plans.pro.unlimited=false | policies.api.plans.pro         | Is an empty plan: give it limits, such as 100/m, or unlimited: true.
+					plan='a';policies.api.plans.pro.unlimited=true;policies.api.plans.pro.limits=1/m | policies.api.plans.pro | Has limits, but is unlimited as well: remove one of them.
 					plan='a';policies.api.plans.pro.limits=often    | policies.api.plans.pro.limits  | Invalid limit (often): must be quota/window
 					plan='a';policies.api.plans.pro.limits=1/m,2/m  | policies.api.plans.pro.limits  | there must be only one limit for the window m.
 					plan='a';policies.api.plans.pro.limits=200000/m | policies.api.plans.pro.limits  | the quota must be at most 100000 for sliding-log.

@@ -161,17 +161,17 @@ class InvalidPropertiesTests {
 	@Test
 	void startFailsWhenOptionBelongsToAnotherAlgorithm() {
 		assertRefused("ratelimit.policies.api.burst", 5L,
-				"Is an option of token-bucket, but the algorithm is sliding-log.", "ratelimit.policies.api.limits=10/s",
-				"ratelimit.policies.api.burst=5");
+				"Is an option of token-bucket, but the algorithm of this policy is sliding-log: change the algorithm, or remove the option.",
+				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.burst=5");
 		assertRefused("ratelimit.policies.api.precision", Duration.ofSeconds(1),
-				"Is an option of sliding-window, but the algorithm is fixed-window.",
+				"Is an option of sliding-window, but the algorithm of this policy is fixed-window: change the algorithm, or remove the option.",
 				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.algorithm=fixed-window",
 				"ratelimit.policies.api.precision=1s");
 	}
 
 	@Test
 	void startFailsWhenOptionIsOutOfRange() {
-		assertRefused("ratelimit.policies.api.burst", 0L, "Invalid burst (0): must be between 1 and 94906265.",
+		assertRefused("ratelimit.policies.api.burst", 0L, "Invalid burst (0): must be from 1 to 94906265 tokens.",
 				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.algorithm=token-bucket",
 				"ratelimit.policies.api.burst=0");
 		assertRefused("ratelimit.policies.api.retain", 0, "Invalid retain (0): must be between 1 and 1000 windows.",
@@ -185,7 +185,7 @@ class InvalidPropertiesTests {
 	@Test
 	void startFailsWhenAlgorithmDoesNotSupportLimits() {
 		assertRefused("ratelimit.policies.api.burst", 5L,
-				"Invalid burst (5): the policy must have one limit, not [10/s, 100/m].",
+				"Invalid burst (5): with a burst, a policy must have one limit, and this one has [10/s, 100/m]; take two policies, or leave the burst out.",
 				"ratelimit.policies.api.limits=10/s,100/m", "ratelimit.policies.api.algorithm=token-bucket",
 				"ratelimit.policies.api.burst=5");
 	}

@@ -84,7 +84,7 @@ class RefreshedPoliciesTests {
 					algorithm        | guess  | guess  | ratelimit.policies.api.algorithm | must be one of fixed-window
 					burst            | 5      | 5      | ratelimit.policies.api.burst     | Is an option of token-bucket
 					limit            | 1/s    | limit  | ratelimit.policies.api.limit     | were left unbound
-					plans.pro.limits |        |        | ratelimit.policies.api.plans.pro | A plan must have limits
+					plans.pro.limits |        |        | ratelimit.policies.api.plans.pro | Is an empty plan
 					cost             | x      | x      | ratelimit.policies.api.cost      | For input string
 					""")
 	void invalidPropertyKeepsThePoliciesAndIsReported(String property, String value, String shown, String name,

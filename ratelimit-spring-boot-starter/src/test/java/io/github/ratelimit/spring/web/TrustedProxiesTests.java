@@ -162,7 +162,7 @@ class TrustedProxiesTests {
 		List<String> list = List.of(blocks.split(","));
 		assertThatIllegalArgumentException().isThrownBy(() -> new TrustedProxies(list, ForwardedHeader.X_FORWARDED_FOR))
 			.withMessage(
-					"Invalid trusted proxies %s: must not be all addresses, because any client could then choose its own.",
+					"Invalid trusted proxies %s: must not be all addresses, because any client could then send the header, and choose by which address it is counted; name your own proxies only, such as 10.0.0.0/8.",
 					list);
 	}
 
