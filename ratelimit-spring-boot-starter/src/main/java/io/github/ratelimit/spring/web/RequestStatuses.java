@@ -14,8 +14,6 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.spring.PolicyCharge;
-import jakarta.servlet.ServletRequest;
-import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 
@@ -30,8 +28,6 @@ import jakarta.servlet.http.HttpServletResponse;
  */
 final class RequestStatuses {
 
-	private static final String ATTRIBUTE = RequestStatuses.class.getName();
-
 	private static final Comparator<LimitStatus> CLOSEST_TO_DENYING = Comparator.comparing(LimitStatus::violated)
 		.reversed()
 		.thenComparing(LimitStatus::remaining)
@@ -43,31 +39,12 @@ final class RequestStatuses {
 
 	/** Returns those of a request; methods of one request may be called in parallel. */
 	static RequestStatuses of(HttpServletRequest request) {
-		if (request.getAttribute(ATTRIBUTE) instanceof RequestStatuses statuses) {
-			return statuses;
-		}
-		synchronized (unwrap(request)) {
-			if (request.getAttribute(ATTRIBUTE) instanceof RequestStatuses statuses) {
-				return statuses;
-			}
-			RequestStatuses statuses = new RequestStatuses();
-			request.setAttribute(ATTRIBUTE, statuses);
-			return statuses;
-		}
+		return PerRequest.get(request, RequestStatuses.class, RequestStatuses::new);
 	}
 
 	/** Returns whether anything was checked for a request. */
 	static boolean exist(HttpServletRequest request) {
-		return request.getAttribute(ATTRIBUTE) != null;
-	}
-
-	/** The request of the container, which is the same however it is wrapped. */
-	private static ServletRequest unwrap(ServletRequest request) {
-		ServletRequest innermost = request;
-		while (innermost instanceof ServletRequestWrapper wrapper) {
-			innermost = wrapper.getRequest();
-		}
-		return innermost;
+		return PerRequest.find(request, RequestStatuses.class) != null;
 	}
 
 	/**
