@@ -82,7 +82,8 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	@Override
 	public Decision enforce(List<PolicyUse> uses) {
 		if (!(RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes)) {
-			return this.decisions.decide(uses.stream().map(PolicyEnforcer::withoutRequest).toList());
+			return this.decisions
+				.decide(uses.stream().map(this.decisions::current).map(PolicyEnforcer::withoutRequest).toList());
 		}
 		HttpServletRequest request = attributes.getRequest();
 		if (isUnlimited(request, true)) {
@@ -236,7 +237,8 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		return charge(new PolicyUse(policy.policy(), cost), patterns, request);
 	}
 
-	private Optional<PolicyCharge> charge(PolicyUse use, List<String> patterns, HttpServletRequest request) {
+	private Optional<PolicyCharge> charge(PolicyUse configured, List<String> patterns, HttpServletRequest request) {
+		PolicyUse use = this.decisions.current(configured);
 		IdentifiedPolicy policy = use.policy();
 		List<Identifier> found = this.identifiers.find(use, patterns, request);
 		return found.isEmpty() ? Optional.empty()
