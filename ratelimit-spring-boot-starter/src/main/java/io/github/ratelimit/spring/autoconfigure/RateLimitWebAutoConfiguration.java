@@ -124,8 +124,8 @@ public final class RateLimitWebAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	UserPlans rateLimitUserPlans(RateLimitProperties properties, ConfiguredPolicies policies,
-			ObjectProvider<PlanResolver> resolver, ListableBeanFactory beans) {
-		return new PlanReader(properties, policies).read(resolver::getObject,
+			ObjectProvider<PlanResolver> resolver, ListableBeanFactory beans, Environment environment) {
+		return new PlanReader(properties, policies, environment).read(resolver::getObject,
 				beans.getBeanNamesForType(PlanResolver.class, true, false));
 	}
 
