@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
+import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
@@ -143,6 +144,24 @@ public final class PolicyDecisions {
 			charges.stream().filter(PolicyDecisions::isShadow).forEach((charge) -> acquire(List.of(charge), used));
 		}
 		return decision;
+	}
+
+	/**
+	 * Returns the decision that {@link #decide(List)} would come to now, and uses
+	 * nothing. Nobody is told.
+	 * @param requested what a request would use of each policy, none twice; may be empty
+	 * @return allowed or denied, with the status of every limit that may deny
+	 * @throws StoreException if the store failed, and one of the policies denies requests
+	 * then
+	 */
+	public Decision peek(List<PolicyCharge> requested) {
+		List<Charge> enforced = requested.stream()
+			.map(PolicyCharge::ofPlan)
+			.flatMap(Optional::stream)
+			.filter((charge) -> !isShadow(charge))
+			.map(PolicyCharge::charge)
+			.toList();
+		return enforced.isEmpty() ? NOTHING_TO_DENY : this.limiter.peek(new RateLimitRequest(enforced));
 	}
 
 	/**

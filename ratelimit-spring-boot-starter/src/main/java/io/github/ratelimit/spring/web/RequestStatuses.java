@@ -16,6 +16,7 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.spring.PolicyCharge;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How the limits stand that were checked for one HTTP request so far, by filters and
@@ -35,7 +36,13 @@ final class RequestStatuses {
 
 	private final Map<String, LimitStatus> statuses = new LinkedHashMap<>();
 
+	/** What the path has paid, and annotations since then. */
 	private final Map<Account, Long> paid = new HashMap<>();
+
+	/** What the path alone has paid. */
+	private final Map<Account, Long> paidByPath = new HashMap<>();
+
+	private @Nullable Denial denial;
 
 	/** Returns those of a request; methods of one request may be called in parallel. */
 	static RequestStatuses of(HttpServletRequest request) {
@@ -81,6 +88,12 @@ final class RequestStatuses {
 	}
 
 	/** Notes that a path policy has been enforced on this request, whatever comes. */
+	synchronized void payForPath(PolicyCharge charge) {
+		pay(charge);
+		this.paidByPath.merge(Account.of(charge.charge()), charge.charge().cost(), Math::max);
+	}
+
+	/** Notes that more has been paid than the path had. */
 	synchronized void pay(PolicyCharge charge) {
 		this.paid.merge(Account.of(charge.charge()), charge.charge().cost(), Math::max);
 	}
@@ -100,6 +113,35 @@ final class RequestStatuses {
 		return (rest > 0)
 				? Optional.of(new PolicyCharge(charge.policy(), charge.charge().withCost(rest), charge.plan()))
 				: Optional.empty();
+	}
+
+	/** What the path of this request has paid of a charge; empty if it has nothing. */
+	synchronized Optional<PolicyCharge> paidByPath(PolicyCharge charge) {
+		return Optional.ofNullable(this.paidByPath.get(Account.of(charge.charge())))
+			.map((cost) -> new PolicyCharge(charge.policy(), charge.charge().withCost(cost), charge.plan()));
+	}
+
+	/**
+	 * Notes that a call was denied.
+	 * @param decision what the caller is told
+	 * @param charges what the request would have to use the next time
+	 */
+	synchronized void deny(Decision decision, List<PolicyCharge> charges) {
+		this.denial = new Denial(decision, charges);
+	}
+
+	/** What a request would have to use the next time; empty if that is not noted. */
+	synchronized List<PolicyCharge> takeDenied(Decision decision) {
+		Denial noted = this.denial;
+		if (noted == null || noted.decision() != decision) {
+			return List.of();
+		}
+		this.denial = null;
+		return noted.charges();
+	}
+
+	private record Denial(Decision decision, List<PolicyCharge> charges) {
+
 	}
 
 	private record Account(String policy, Set<Identifier> identifiers) {

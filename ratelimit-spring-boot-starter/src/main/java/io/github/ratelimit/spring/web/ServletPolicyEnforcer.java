@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -77,7 +78,9 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	 * request it has the identifiers of {@link PolicyEnforcer#withoutRequest}.
 	 * <p>
 	 * Where the path of the request has paid to the same policy and identifiers, only
-	 * what the cost is higher is paid now; nothing, if it is not.
+	 * what the cost is higher is paid now; nothing, if it is not. If that is denied, the
+	 * decision tells how long to wait for the whole cost while the path's remains used;
+	 * where the request is {@linkplain #reject rejected} it does not.
 	 */
 	@Override
 	public Decision enforce(List<PolicyUse> uses) {
@@ -101,14 +104,66 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		Decision decision = this.decisions.decide(
 				charges.stream().map(statuses::unpaid).flatMap(Optional::stream).toList(),
 				(used) -> costs.add(used, response));
-		statuses.add(decision);
 		if (decision.allowed()) {
 			charges.stream().filter(statuses::hasPaid).forEach(statuses::pay);
 		}
+		else {
+			decision = asWhole(decision, charges, statuses);
+		}
+		statuses.add(decision);
 		if (response != null) {
 			this.responses.writeHeaders(statuses, response);
 		}
 		return decision;
+	}
+
+	/**
+	 * What was denied is the difference to what the path has paid, but who comes back has
+	 * to pay the whole.
+	 */
+	private Decision asWhole(Decision denied, List<PolicyCharge> charges, RequestStatuses statuses) {
+		List<PolicyCharge> whole = charges.stream().filter((charge) -> statuses.unpaid(charge).isPresent()).toList();
+		Set<String> violated = denied.violated()
+			.stream()
+			.map((status) -> status.policy().name())
+			.collect(Collectors.toSet());
+		if (whole.stream()
+			.noneMatch((charge) -> statuses.hasPaid(charge) && violated.contains(charge.charge().policy().name()))) {
+			return denied;
+		}
+		Decision decision = peek(whole, denied);
+		statuses.deny(decision, whole);
+		return decision;
+	}
+
+	/** Gives back what the path of a rejected request has paid of what was denied. */
+	private Decision giveBack(Decision denied, HttpServletRequest request, HttpServletResponse response) {
+		RequestStatuses statuses = RequestStatuses.of(request);
+		List<PolicyCharge> whole = statuses.takeDenied(denied);
+		if (whole.isEmpty()) {
+			return denied;
+		}
+		CostSettlement costs = CostSettlement.of(request);
+		whole.stream()
+			.filter((charge) -> !charge.charge().policy().countDenied())
+			.flatMap((charge) -> statuses.paidByPath(charge).stream())
+			.flatMap((paid) -> costs.takeOut(paid).stream())
+			.forEach((used) -> this.decisions.settle(used, 0));
+		Decision decision = peek(whole, denied);
+		statuses.add(decision);
+		this.responses.writeHeaders(statuses, response);
+		return decision;
+	}
+
+	/** Looks again at what was denied; it remains so even if it would be allowed now. */
+	private Decision peek(List<PolicyCharge> charges, Decision denied) {
+		try {
+			Decision decision = this.decisions.peek(charges);
+			return decision.allowed() ? denied : decision;
+		}
+		catch (StoreException ex) {
+			return denied;
+		}
 	}
 
 	/**
@@ -155,14 +210,14 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		Decision decision = this.decisions.decide(charges, (used) -> costs.add(used, response));
 		RequestStatuses statuses = RequestStatuses.of(request);
 		statuses.add(decision);
-		charges.forEach(statuses::pay);
+		charges.forEach(statuses::payForPath);
 		this.responses.writeHeaders(statuses, response);
 		return decision;
 	}
 
 	/** Answers a request of which a part was denied. */
 	void reject(Decision decision, HttpServletRequest request, HttpServletResponse response) throws IOException {
-		this.responses.reject(decision, request, response);
+		this.responses.reject(giveBack(decision, request, response), request, response);
 	}
 
 	/** Answers a request of which a part is denied because the store failed. */
