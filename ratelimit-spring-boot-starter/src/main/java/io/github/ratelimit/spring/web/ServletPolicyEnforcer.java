@@ -215,6 +215,14 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		return decision;
 	}
 
+	/** Answers a request that does not come to the handlers of the application. */
+	void answer(Answer answer, HttpServletRequest request, HttpServletResponse response)
+			throws ServletException, IOException {
+		if (this.responses.isToAnswer(request, response)) {
+			answer.write(this, request, response);
+		}
+	}
+
 	/** Answers a request of which a part was denied. */
 	void reject(Decision decision, HttpServletRequest request, HttpServletResponse response) throws IOException {
 		this.responses.reject(giveBack(decision, request, response), request, response);
