@@ -25,6 +25,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -120,6 +121,19 @@ class AnnotatedPathIT {
 		assertUsed("both", 4);
 	}
 
+	@Test
+	void callsOfARequestPayTheHighestCostOnceWhereThePathBelongsToThePolicy() {
+		assertStatus("/api/repeated", 200);
+		assertUsed("api", 3);
+	}
+
+	@Test
+	void everyCallPaysWhereThePathDoesNotBelongToThePolicy() {
+		assertStatus("/repeated", 200);
+		assertUsed("api", 4);
+		assertStatus("/repeated", 429);
+	}
+
 	private static HttpResponse<String> assertStatus(String path, int status) {
 		HttpResponse<String> response = application.get(path);
 		assertThat(response.statusCode()).isEqualTo(status);
@@ -140,13 +154,46 @@ class AnnotatedPathIT {
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration(
 			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
-	@Import({ Controller.class, HandlingController.class })
+	@Import({ Service.class, Controller.class, HandlingController.class })
 	static class Application {
+
+	}
+
+	static class Service {
+
+		@RateLimited("api")
+		public void cheap() {
+		}
+
+		@RateLimited(policy = "api", cost = 3)
+		public void expensive() {
+		}
 
 	}
 
 	@RestController
 	static class Controller {
+
+		private final Service service;
+
+		Controller(Service service) {
+			this.service = service;
+		}
+
+		@GetMapping("/api/repeated")
+		void mixed() {
+			this.service.cheap();
+			this.service.expensive();
+			this.service.cheap();
+			this.service.expensive();
+		}
+
+		@GetMapping("/repeated")
+		void repeated() {
+			for (int i = 0; i < 4; i++) {
+				this.service.cheap();
+			}
+		}
 
 		@GetMapping({ "/api/light", "/counted/light" })
 		String light() {
@@ -194,7 +241,7 @@ class AnnotatedPathIT {
 		}
 
 		@ExceptionHandler
-		@org.springframework.web.bind.annotation.ResponseStatus(HttpStatus.I_AM_A_TEAPOT)
+		@ResponseStatus(HttpStatus.I_AM_A_TEAPOT)
 		String handle(RateLimitExceededException ex) {
 			return ex.getDecision().retryAfter().orElseThrow().toString();
 		}
