@@ -147,10 +147,20 @@ public final class CostSettlement {
 	}
 
 	private long trueCost(PolicyCharge charge) {
-		if (this.response != null && !charge.policy().enforcement().counts(this.response.getStatus())) {
+		if (this.response != null && !counts(charge, this.response)) {
 			return 0;
 		}
 		return this.settled.getOrDefault(charge.charge().policy().name(), charge.charge().cost());
+	}
+
+	/** What has a status that can no longer be known stays counted. */
+	private static boolean counts(PolicyCharge charge, HttpServletResponse response) {
+		try {
+			return charge.policy().enforcement().counts(response.getStatus());
+		}
+		catch (IllegalStateException ex) {
+			return true;
+		}
 	}
 
 	private static PolicyCharge withCost(PolicyCharge charge, long cost) {

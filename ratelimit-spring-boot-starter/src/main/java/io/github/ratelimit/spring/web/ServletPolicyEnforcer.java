@@ -20,10 +20,12 @@ import io.github.ratelimit.spring.PolicyUse;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.http.server.PathContainer;
 import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.ServletRequestAttributes;
+import org.springframework.web.context.request.async.WebAsyncUtils;
 import org.springframework.web.servlet.HandlerMapping;
 
 /**
@@ -99,8 +101,8 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			.map((use) -> charge(use, patterns, request))
 			.flatMap(Optional::stream)
 			.toList();
-		CostSettlement costs = CostSettlement.of(request);
 		HttpServletResponse response = attributes.getResponse();
+		CostSettlement costs = costs(request, response);
 		Decision decision = this.decisions.decide(
 				charges.stream().map(statuses::unpaid).flatMap(Optional::stream).toList(),
 				(used) -> costs.add(used, response));
@@ -206,7 +208,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		if (charges.isEmpty()) {
 			return UNLIMITED;
 		}
-		CostSettlement costs = CostSettlement.of(request);
+		CostSettlement costs = costs(request, response);
 		Decision decision = this.decisions.decide(charges, (used) -> costs.add(used, response));
 		RequestStatuses statuses = RequestStatuses.of(request);
 		statuses.add(decision);
@@ -287,6 +289,15 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			costs.giveBack();
 		}
 		return true;
+	}
+
+	private CostSettlement costs(HttpServletRequest request, @Nullable HttpServletResponse response) {
+		CostSettlement costs = CostSettlement.of(request);
+		if (response != null) {
+			WebAsyncUtils.getAsyncManager(request)
+				.registerCallableInterceptor(BrokenResponse.class, new BrokenResponse(costs, response, this.decisions));
+		}
+		return costs;
 	}
 
 	/** A request costs the most if the forms of its path differ in that. */
