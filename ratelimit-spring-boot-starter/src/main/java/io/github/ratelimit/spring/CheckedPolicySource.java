@@ -69,6 +69,15 @@ final class CheckedPolicySource implements PolicySource {
 			return "Invalid identifiers %s: must stay the same, %s.".formatted(answer.identifiers(),
 					configured.identifiers());
 		}
+		if (configured.plans().isEmpty() && !answer.plans().isEmpty()) {
+			// They would have to be enforced later than they are, after the login.
+			return "Invalid plans %s: the configured policy has none, and the first ones need a restart."
+				.formatted(answer.plans().keySet());
+		}
+		if (!canBeMissing(answer.enforcement().missing(), configured.enforcement().missing())) {
+			return "Invalid missing identifier (%s): must stay the same, or be skip, deny or ip."
+				.formatted(((MissingIdentifier.Fallback) answer.enforcement().missing()).identifier());
+		}
 		try {
 			answer.policies().forEach(this.requireSupported);
 			return null;
@@ -76,6 +85,12 @@ final class CheckedPolicySource implements PolicySource {
 		catch (IllegalArgumentException ex) {
 			return String.valueOf(ex.getMessage());
 		}
+	}
+
+	/** Others may be unknown, or be known only after the login. */
+	private static boolean canBeMissing(MissingIdentifier missing, MissingIdentifier configured) {
+		return !(missing instanceof MissingIdentifier.Fallback) || missing.equals(MissingIdentifier.ADDRESS)
+				|| missing.equals(configured);
 	}
 
 	/** Says what is wrong, unless that is known; a message may differ each time. */

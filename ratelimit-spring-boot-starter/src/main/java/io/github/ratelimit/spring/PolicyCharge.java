@@ -28,16 +28,15 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 	}
 
 	/**
-	 * Returns the charge that counts: of the policy as it is now, for the plan.
-	 * @param current the policy as it is now
+	 * Returns the charge that counts for the plan.
 	 * @return a charge of the plan's policy; empty if nothing counts
 	 */
-	Optional<PolicyCharge> as(IdentifiedPolicy current) {
-		if (current == this.policy && this.plan == null) {
+	Optional<PolicyCharge> ofPlan() {
+		if (this.plan == null) {
 			return Optional.of(this);
 		}
-		String known = (this.plan != null && current.plans().containsKey(this.plan)) ? this.plan : null;
-		return current.forPlan(known)
+		String known = this.policy.plans().containsKey(this.plan) ? this.plan : null;
+		return this.policy.forPlan(known)
 			.map((policy) -> new PolicyCharge(policy,
 					new Charge(policy.policy(), this.charge.identifiers(), this.charge.cost()), known));
 	}

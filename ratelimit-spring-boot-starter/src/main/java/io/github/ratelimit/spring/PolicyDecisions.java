@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
+import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
@@ -86,7 +87,35 @@ public final class PolicyDecisions {
 	}
 
 	/**
-	 * Decides a request, over the policies as they are now, for the plan of each charge.
+	 * Returns a policy as it is to be enforced now.
+	 * @param configured the policy as it is configured
+	 * @return the policy as the sources of policies say; the same if they change nothing
+	 */
+	public IdentifiedPolicy current(IdentifiedPolicy configured) {
+		IdentifiedPolicy policy = configured;
+		for (PolicySource source : this.sources.obtain()) {
+			policy = source.current(policy);
+		}
+		String name = policy.policy().name();
+		if (!policy.enforcement().equals(this.enforcements.get(name))) {
+			this.enforcements.put(name, policy.enforcement());
+		}
+		return policy;
+	}
+
+	/**
+	 * Returns a use of the policy as it is to be enforced now. To be asked once for each
+	 * request, before its identifiers and plan are found out.
+	 * @param configured a use of the policy as it is configured
+	 * @return the same use of the {@linkplain #current(IdentifiedPolicy) current} policy
+	 */
+	public PolicyUse current(PolicyUse configured) {
+		return configured.withPolicy(current(configured.policy()));
+	}
+
+	/**
+	 * Decides a request, over the {@linkplain #current(PolicyUse) current} policies, for
+	 * the plan of each charge.
 	 * @param requested what the request uses of each policy, none twice; may be empty
 	 * @return allowed or denied, with the status of every limit that may deny
 	 * @throws StoreException if the store failed, and one of the policies denies requests
@@ -98,7 +127,8 @@ public final class PolicyDecisions {
 	}
 
 	/**
-	 * Decides a request, over the policies as they are now, for the plan of each charge.
+	 * Decides a request, over the {@linkplain #current(PolicyUse) current} policies, for
+	 * the plan of each charge.
 	 * @param requested what the request uses of each policy, none twice; may be empty
 	 * @param used is told what has been used, which can be {@linkplain #settle settled}
 	 * later
@@ -107,13 +137,31 @@ public final class PolicyDecisions {
 	 * then
 	 */
 	public Decision decide(List<PolicyCharge> requested, Consumer<PolicyCharge> used) {
-		List<PolicyCharge> charges = requested.stream().map(this::current).flatMap(Optional::stream).toList();
+		List<PolicyCharge> charges = requested.stream().map(PolicyCharge::ofPlan).flatMap(Optional::stream).toList();
 		List<PolicyCharge> enforced = charges.stream().filter((charge) -> !isShadow(charge)).toList();
 		Decision decision = enforced.isEmpty() ? NOTHING_TO_DENY : acquire(enforced, used);
 		if (decision.allowed() && enforced.size() < charges.size()) {
 			charges.stream().filter(PolicyDecisions::isShadow).forEach((charge) -> acquire(List.of(charge), used));
 		}
 		return decision;
+	}
+
+	/**
+	 * Returns the decision that {@link #decide(List)} would come to now, and uses
+	 * nothing. Nobody is told.
+	 * @param requested what a request would use of each policy, none twice; may be empty
+	 * @return allowed or denied, with the status of every limit that may deny
+	 * @throws StoreException if the store failed, and one of the policies denies requests
+	 * then
+	 */
+	public Decision peek(List<PolicyCharge> requested) {
+		List<Charge> enforced = requested.stream()
+			.map(PolicyCharge::ofPlan)
+			.flatMap(Optional::stream)
+			.filter((charge) -> !isShadow(charge))
+			.map(PolicyCharge::charge)
+			.toList();
+		return enforced.isEmpty() ? NOTHING_TO_DENY : this.limiter.peek(new RateLimitRequest(enforced));
 	}
 
 	/**
@@ -148,18 +196,6 @@ public final class PolicyDecisions {
 	 */
 	public Optional<Instant> failingSince() {
 		return this.limiter.failingSince();
-	}
-
-	private Optional<PolicyCharge> current(PolicyCharge charge) {
-		IdentifiedPolicy policy = charge.policy();
-		for (PolicySource source : this.sources.obtain()) {
-			policy = source.current(policy);
-		}
-		String name = policy.policy().name();
-		if (!policy.enforcement().equals(this.enforcements.get(name))) {
-			this.enforcements.put(name, policy.enforcement());
-		}
-		return charge.as(policy);
 	}
 
 	private static boolean isShadow(PolicyCharge charge) {

@@ -55,7 +55,8 @@ public interface PolicyEnforcer {
 
 			@Override
 			public Decision enforce(List<PolicyUse> uses) {
-				return decisions.decide(uses.stream().map(PolicyEnforcer::withoutRequest).toList());
+				return decisions
+					.decide(uses.stream().map(decisions::current).map(PolicyEnforcer::withoutRequest).toList());
 			}
 
 			@Override

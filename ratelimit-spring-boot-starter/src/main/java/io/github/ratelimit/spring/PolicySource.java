@@ -8,11 +8,13 @@ package io.github.ratelimit.spring;
  * the plan of the user is looked up, and what it says holds for that request. So it must
  * be quick: read what changes elsewhere, and keep it. Of several such beans each gets
  * what the one before it said. Counts go on as long as the algorithm and the windows stay
- * the same. Plans count only where the configured policy has some.
+ * the same.
  * <p>
  * An answer that cannot be enforced (an exception, {@code null}, another name, other
- * identifiers, an algorithm that the store does not support) leaves the policy as it was.
- * The log says so once, and once when answers are right again.
+ * identifiers, plans where the configured policy has none, another identifier than
+ * {@code ip} for requests that lack theirs, an algorithm that the store does not support)
+ * leaves the policy as it was. The log says so once, and once when answers are right
+ * again.
  * <p>
  * Implementations are safe for use by several threads.
  *

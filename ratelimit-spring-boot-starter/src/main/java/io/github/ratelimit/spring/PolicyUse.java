@@ -45,6 +45,15 @@ public record PolicyUse(IdentifiedPolicy policy, long cost, Map<String, String> 
 	}
 
 	/**
+	 * Returns the same use of another policy.
+	 * @param policy the policy, with the same identifiers
+	 * @return a new use
+	 */
+	public PolicyUse withPolicy(IdentifiedPolicy policy) {
+		return new PolicyUse(policy, this.cost, this.values);
+	}
+
+	/**
 	 * Finds one of the policy's identifiers.
 	 * @param name the identifier as the policy names it
 	 * @param others finds identifiers, or parts of them, that are no expressions

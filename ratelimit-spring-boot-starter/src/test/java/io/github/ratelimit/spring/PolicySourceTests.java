@@ -79,12 +79,11 @@ class PolicySourceTests {
 	@Test
 	void changedOnStoreFailureCountsForTheNextRequest() {
 		PolicyDecisions withoutStore = decisions(new FailingStore());
-		assertThat(withoutStore.decide(List.of(charge(API, null))).allowed()).isTrue();
+		assertThat(decide(withoutStore, API, null).allowed()).isTrue();
 		this.change = (policy) -> policy.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.DENY, null));
-		assertThatExceptionOfType(StoreException.class)
-			.isThrownBy(() -> withoutStore.decide(List.of(charge(API, null))));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> decide(withoutStore, API, null));
 		this.change = Function.identity();
-		assertThat(withoutStore.decide(List.of(charge(API, null))).allowed()).isTrue();
+		assertThat(decide(withoutStore, API, null).allowed()).isTrue();
 	}
 
 	@Test
@@ -94,7 +93,7 @@ class PolicySourceTests {
 				() -> List.of((policy) -> policy.withLimits(List.of(Limit.parse("10/m"))),
 						(policy) -> policy.withLimits(List.of(Limit.of(policy.policy().limits().get(0).quota() + 1,
 								policy.policy().limits().get(0).window())))));
-		assertThat(chained.decide(List.of(charge(API, null))).statuses()).singleElement()
+		assertThat(decide(chained, API, null).statuses()).singleElement()
 			.satisfies((status) -> assertThat(status.limit()).isEqualTo(Limit.parse("11/m")));
 	}
 
@@ -145,7 +144,7 @@ class PolicySourceTests {
 		});
 		this.change = (policy) -> new IdentifiedPolicy(Policy.of("api", new FixedWindow(), Limit.parse("9/m")),
 				policy.identifiers());
-		picky.decide(List.of(charge(API, null)));
+		decide(picky, API, null);
 		assertThat(output).contains(WARNING).contains("Invalid algorithm (fixed-window): not here.");
 	}
 
@@ -178,7 +177,7 @@ class PolicySourceTests {
 					.add(decision.charge().plan() + " " + decision.charge().charge().policy().limits())));
 		IdentifiedPolicy api = API.withPlans(Map.of("pro", plan("5/m")));
 		for (String plan : Arrays.asList("pro", "unheard-of", null)) {
-			heard.decide(List.of(charge(api, plan)));
+			decide(heard, api, plan);
 		}
 		assertThat(plans).containsExactly("pro [5/m]", "null [2/m]", "null [2/m]");
 	}
@@ -210,11 +209,12 @@ class PolicySourceTests {
 	}
 
 	private Decision decide(IdentifiedPolicy policy, String plan) {
-		return this.decisions.decide(List.of(charge(policy, plan)));
+		return decide(this.decisions, policy, plan);
 	}
 
-	private static PolicyCharge charge(IdentifiedPolicy policy, String plan) {
-		return new PolicyCharge(policy, Charge.of(policy.policy(), ALICE), plan);
+	private Decision decide(PolicyDecisions decisions, IdentifiedPolicy policy, String plan) {
+		IdentifiedPolicy current = decisions.current(policy);
+		return decisions.decide(List.of(new PolicyCharge(current, Charge.of(current.policy(), ALICE), plan)));
 	}
 
 	private static class FailingStore implements RateLimiter {

@@ -30,6 +30,11 @@ import org.springframework.core.annotation.AliasFor;
  * the policy denies calls then, {@link io.github.ratelimit.StoreException StoreException}
  * is thrown.
  * <p>
+ * Every call pays, with one exception: where the path of the web request belongs to the
+ * same policy and has the same identifiers, path and calls together are one request, and
+ * pay once what the most expensive of them costs. A request that is rejected because such
+ * a call was denied pays nothing to that policy, unless it counts denied requests.
+ * <p>
  * Calls are seen where they come from another object; a method that calls another of the
  * same object is not. Outside of a web request, so also in methods that are
  * {@code @Async}, callers have those identifiers alone that are expressions,

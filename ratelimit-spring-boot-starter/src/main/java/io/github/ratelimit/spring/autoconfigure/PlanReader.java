@@ -8,8 +8,11 @@ import java.util.function.Supplier;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.web.PlanResolver;
 import io.github.ratelimit.spring.web.UserPlans;
+import org.jspecify.annotations.Nullable;
 
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.core.env.Environment;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -17,15 +20,24 @@ import org.springframework.util.function.SingletonSupplier;
  */
 final class PlanReader {
 
+	private static final String TTL = "ratelimit.plan-cache-ttl";
+
 	private static final Duration LONGEST_TTL = Duration.ofDays(1);
+
+	private static final String NO_PLANS = "Has no effect, because no policy has plans: add ratelimit.policies.NAME.plans.";
+
+	private static final String NO_USERS = "Users have plans only in a Servlet web application.";
 
 	private final RateLimitProperties properties;
 
 	private final ConfiguredPolicies policies;
 
-	PlanReader(RateLimitProperties properties, ConfiguredPolicies policies) {
+	private final Environment environment;
+
+	PlanReader(RateLimitProperties properties, ConfiguredPolicies policies, Environment environment) {
 		this.properties = properties;
 		this.policies = policies;
+		this.environment = environment;
 	}
 
 	/**
@@ -36,11 +48,14 @@ final class PlanReader {
 	UserPlans read(Supplier<PlanResolver> bean, String... names) {
 		Duration ttl = this.properties.planCacheTtl();
 		if (ttl.isNegative() || ttl.compareTo(LONGEST_TTL) > 0) {
-			throw new InvalidConfigurationPropertyValueException("ratelimit.plan-cache-ttl", ttl,
-					"Must be from 0 to 1d.");
+			throw new InvalidConfigurationPropertyValueException(TTL, ttl, "Must be from 0 to 1d.");
 		}
 		Optional<String> policy = policyWithPlans();
 		String expression = this.properties.plan();
+		if (policy.isEmpty()) {
+			refuse("ratelimit.plan", expression, NO_PLANS);
+			refuse(TTL, timeToLive(), NO_PLANS);
+		}
 		if (expression == null) {
 			if (names.length == 0) {
 				policy.ifPresent(this::refuseWithoutResolver);
@@ -53,10 +68,6 @@ final class PlanReader {
 			throw new InvalidConfigurationPropertyValueException("ratelimit.plan", expression,
 					"There is a PlanResolver bean as well (%s): remove one of them."
 						.formatted(String.join(", ", names)));
-		}
-		if (policy.isEmpty()) {
-			throw new InvalidConfigurationPropertyValueException("ratelimit.plan", expression,
-					"Has no effect, because no policy has plans: add ratelimit.policies.NAME.plans.");
 		}
 		return new UserPlans(
 				PolicyReader.read("ratelimit.plan", expression, () -> PlanResolver.ofExpression(expression)), ttl);
@@ -72,11 +83,20 @@ final class PlanReader {
 	void requireNone() {
 		policyWithPlans().ifPresent((name) -> {
 			throw new InvalidConfigurationPropertyValueException(PolicyReader.property(name, ".plans"),
-					plans(name).keySet(), "Users have plans only in a Servlet web application.");
+					plans(name).keySet(), NO_USERS);
 		});
-		if (this.properties.plan() != null) {
-			throw new InvalidConfigurationPropertyValueException("ratelimit.plan", this.properties.plan(),
-					"Users have plans only in a Servlet web application.");
+		refuse("ratelimit.plan", this.properties.plan(), NO_USERS);
+		refuse(TTL, timeToLive(), NO_USERS);
+	}
+
+	/** How long to keep plans as it is written, if it is. */
+	private @Nullable String timeToLive() {
+		return Binder.get(this.environment).bind(TTL, String.class).orElse(null);
+	}
+
+	private static void refuse(String property, @Nullable String value, String reason) {
+		if (value != null) {
+			throw new InvalidConfigurationPropertyValueException(property, value, reason);
 		}
 	}
 

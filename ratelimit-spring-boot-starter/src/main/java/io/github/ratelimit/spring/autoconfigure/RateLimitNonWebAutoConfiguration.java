@@ -11,6 +11,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
 
 /**
  * Auto-configuration of rate limiting for applications that are no Servlet applications:
@@ -25,8 +26,8 @@ public final class RateLimitNonWebAutoConfiguration {
 
 	@Bean
 	PolicyEnforcer rateLimitPolicyEnforcer(PolicyDecisions decisions, RateLimitProperties properties,
-			ConfiguredPolicies policies) {
-		new PlanReader(properties, policies).requireNone();
+			ConfiguredPolicies policies, Environment environment) {
+		new PlanReader(properties, policies, environment).requireNone();
 		properties.policies().forEach((name, policy) -> {
 			if (!policy.paths().isEmpty() || !policy.routes().isEmpty()) {
 				throw new InvalidConfigurationPropertyValueException(

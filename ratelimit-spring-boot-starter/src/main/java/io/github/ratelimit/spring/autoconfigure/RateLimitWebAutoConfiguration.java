@@ -12,6 +12,7 @@ import io.github.ratelimit.spring.web.LimitedResponses;
 import io.github.ratelimit.spring.web.AccessLists;
 import io.github.ratelimit.spring.web.PathPolicy;
 import io.github.ratelimit.spring.web.PlanResolver;
+import io.github.ratelimit.spring.web.RateLimitExceededFilter;
 import io.github.ratelimit.spring.web.RateLimitExceededResolver;
 import io.github.ratelimit.spring.web.RateLimitExemption;
 import io.github.ratelimit.spring.web.RateLimitFilter;
@@ -43,6 +44,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Fallback;
+import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.security.web.FilterChainProxy;
@@ -68,7 +70,7 @@ public final class RateLimitWebAutoConfiguration {
 	/** Order of Spring Security's filter chain, unless it is configured. */
 	private static final int SECURITY = -100;
 
-	/** How far before and after it the limits stand. */
+	/** How far filters stand from others that they come before or after. */
 	private static final int DISTANCE = 10;
 
 	@Bean
@@ -124,8 +126,8 @@ public final class RateLimitWebAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	UserPlans rateLimitUserPlans(RateLimitProperties properties, ConfiguredPolicies policies,
-			ObjectProvider<PlanResolver> resolver, ListableBeanFactory beans) {
-		return new PlanReader(properties, policies).read(resolver::getObject,
+			ObjectProvider<PlanResolver> resolver, ListableBeanFactory beans, Environment environment) {
+		return new PlanReader(properties, policies, environment).read(resolver::getObject,
 				beans.getBeanNamesForType(PlanResolver.class, true, false));
 	}
 
@@ -188,6 +190,20 @@ public final class RateLimitWebAutoConfiguration {
 	@ConditionalOnMissingBean
 	RateLimitExceededResolver rateLimitExceededResolver(ServletPolicyEnforcer enforcer, ApplicationContext context) {
 		return new RateLimitExceededResolver(enforcer, context);
+	}
+
+	/**
+	 * Comes before all filters that may call methods, but after those that measure
+	 * requests and answer failures.
+	 */
+	@Bean
+	FilterRegistrationBean<RateLimitExceededFilter> rateLimitExceededFilter(ServletPolicyEnforcer enforcer) {
+		FilterRegistrationBean<RateLimitExceededFilter> registration = new FilterRegistrationBean<>(
+				new RateLimitExceededFilter(enforcer));
+		registration.setName("rateLimitExceededFilter");
+		registration.setOrder(Ordered.HIGHEST_PRECEDENCE + DISTANCE);
+		registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC);
+		return registration;
 	}
 
 	@Bean

@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.RefreshPoliciesEvent;
@@ -125,13 +126,20 @@ final class RefreshedPolicies implements PolicySource, ApplicationListener<Refre
 		this.startedPolicies.policies().forEach((name, first) -> {
 			IdentifiedPolicy old = changed.getOrDefault(name, first);
 			IdentifiedPolicy read = policies.find(name).orElse(old);
-			IdentifiedPolicy policy = gainsPlans(first, read) ? old : read.withIdentifiers(first.identifiers());
+			IdentifiedPolicy policy = gainsPlans(first, read) ? old : withWhatNeedsRestart(first, read);
 			if (!policy.equals(old)) {
 				changed.put(name, policy);
 				logger.info("The policy '{}' is now {}; it was {}", name, text(policy), text(old));
 			}
 		});
 		this.refreshed = Map.copyOf(changed);
+	}
+
+	private static IdentifiedPolicy withWhatNeedsRestart(IdentifiedPolicy first, IdentifiedPolicy read) {
+		Enforcement enforcement = read.enforcement();
+		return read.withIdentifiers(first.identifiers())
+			.withEnforcement(new Enforcement(enforcement.mode(), enforcement.onStoreFailure(), enforcement.countWhen(),
+					first.enforcement().missing()));
 	}
 
 	/** Whether the policy would have to be enforced later than it is, after the login. */

@@ -33,8 +33,6 @@ class UnknownPropertyFailureAnalyzer extends AbstractFailureAnalyzer<UnboundConf
 
 	private static final ConfigurationPropertyName OWN = ConfigurationPropertyName.of("ratelimit");
 
-	private static final ConfigurationPropertyName REDIS = OWN.append("redis");
-
 	/** How many letters may be wrong: first few, then more. */
 	private static final int[] DISTANCES = { 2, 3 };
 
@@ -55,11 +53,11 @@ class UnknownPropertyFailureAnalyzer extends AbstractFailureAnalyzer<UnboundConf
 	}
 
 	private static String description(ConfigurationProperty property) {
-		// A misspelt password is one all the same.
-		Object shown = REDIS.isAncestorOf(property.getName()) ? "***" : property.getValue();
+		// Not the value: nobody knows what it is, and a misspelt secret is one all the
+		// same.
 		String origin = (property.getOrigin() != null) ? "%n    Origin: %s".formatted(property.getOrigin()) : "";
-		return "There is no property '%s', so it would have no effect:%n%n    Property: %s%n    Value: \"%s\"%s"
-			.formatted(property.getName(), property.getName(), shown, origin);
+		return "There is no property '%s', so it would have no effect:%n%n    Property: %s%s"
+			.formatted(property.getName(), property.getName(), origin);
 	}
 
 	private static String action(ConfigurationPropertyName name) {

@@ -1,10 +1,12 @@
 package io.github.ratelimit.spring.web;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.ToLongFunction;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
@@ -29,9 +31,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CostSettlement {
 
-	private static final String ATTRIBUTE = CostSettlement.class.getName();
-
+	/** What has been used, and is still to be settled. */
 	private final Map<Account, PolicyCharge> used = new LinkedHashMap<>();
+
+	/** What has been used, and is to be given back whatever comes. */
+	private final Map<Account, PolicyCharge> free = new LinkedHashMap<>();
 
 	private final Map<String, Long> settled = new HashMap<>();
 
@@ -49,16 +53,11 @@ public final class CostSettlement {
 	 * @return its costs, always the same
 	 */
 	public static CostSettlement of(HttpServletRequest request) {
-		CostSettlement costs = find(request);
-		if (costs == null) {
-			costs = new CostSettlement();
-			request.setAttribute(ATTRIBUTE, costs);
-		}
-		return costs;
+		return PerRequest.get(request, CostSettlement.class, CostSettlement::new);
 	}
 
 	static @Nullable CostSettlement find(ServletRequest request) {
-		return (request.getAttribute(ATTRIBUTE) instanceof CostSettlement costs) ? costs : null;
+		return PerRequest.find(request, CostSettlement.class);
 	}
 
 	/**
@@ -80,16 +79,41 @@ public final class CostSettlement {
 		return true;
 	}
 
-	/** Lets everything be given back that was used so far. */
+	/** Lets everything be given back that was used so far, whatever is told of it. */
 	synchronized void giveBack() {
-		this.used.keySet().forEach((account) -> this.settled.put(account.policy(), 0L));
+		this.used.forEach((account, charge) -> add(account, charge, this.free));
+		this.used.clear();
+		this.settled.clear();
 	}
 
-	/** Notes what has been used of a policy. */
+	/**
+	 * Takes out what is given back at once.
+	 * @param charge what to give back, at most
+	 * @return what of it has been used, each with its cost
+	 */
+	synchronized List<PolicyCharge> takeOut(PolicyCharge charge) {
+		List<PolicyCharge> taken = new ArrayList<>();
+		for (Identifier identifier : charge.charge().identifiers()) {
+			this.used.computeIfPresent(new Account(charge.charge().policy().name(), identifier), (account, used) -> {
+				long cost = Math.min(used.charge().cost(), charge.charge().cost());
+				taken.add(withCost(used, cost));
+				return withCost(used, used.charge().cost() - cost);
+			});
+		}
+		return taken;
+	}
+
+	/** Notes what has been used of a policy, by each of the identifiers. */
 	synchronized void add(PolicyCharge charge, @Nullable HttpServletResponse response) {
 		this.response = (this.response != null) ? this.response : response;
-		this.used.merge(Account.of(charge.charge()), charge, (one, other) -> new PolicyCharge(one.policy(),
-				one.charge().withCost(one.charge().cost() + other.charge().cost()), one.plan()));
+		for (Identifier identifier : charge.charge().identifiers()) {
+			add(new Account(charge.charge().policy().name(), identifier), withIdentifiers(charge, List.of(identifier)),
+					this.used);
+		}
+	}
+
+	private static void add(Account account, PolicyCharge charge, Map<Account, PolicyCharge> charges) {
+		charges.merge(account, charge, (one, other) -> withCost(one, one.charge().cost() + other.charge().cost()));
 	}
 
 	/**
@@ -100,16 +124,52 @@ public final class CostSettlement {
 		List<Settlement> settlements = new ArrayList<>();
 		if (!this.over) {
 			this.over = true;
-			this.used.forEach((account, charge) -> settlements.add(new Settlement(charge, trueCost(charge))));
+			settlements.addAll(settle(this.free.values(), (charge) -> 0));
+			settlements.addAll(settle(this.used.values(), this::trueCost));
 		}
 		return settlements;
 	}
 
+	/** Identifiers that have used the same, and should have, are settled together. */
+	private static List<Settlement> settle(Collection<PolicyCharge> charges, ToLongFunction<PolicyCharge> trueCost) {
+		Map<Settlement, List<Identifier>> identifiers = new LinkedHashMap<>();
+		for (PolicyCharge charge : charges) {
+			PolicyCharge ofAnybody = withIdentifiers(charge, List.of(Identifier.GLOBAL));
+			identifiers
+				.computeIfAbsent(new Settlement(ofAnybody, trueCost.applyAsLong(charge)), (key) -> new ArrayList<>())
+				.addAll(charge.charge().identifiers());
+		}
+		return identifiers.entrySet()
+			.stream()
+			.map((entry) -> new Settlement(withIdentifiers(entry.getKey().used(), entry.getValue()),
+					entry.getKey().cost()))
+			.toList();
+	}
+
 	private long trueCost(PolicyCharge charge) {
-		if (this.response != null && !charge.policy().enforcement().counts(this.response.getStatus())) {
+		if (this.response != null && !counts(charge, this.response)) {
 			return 0;
 		}
 		return this.settled.getOrDefault(charge.charge().policy().name(), charge.charge().cost());
+	}
+
+	/** What has a status that can no longer be known stays counted. */
+	private static boolean counts(PolicyCharge charge, HttpServletResponse response) {
+		try {
+			return charge.policy().enforcement().counts(response.getStatus());
+		}
+		catch (IllegalStateException ex) {
+			return true;
+		}
+	}
+
+	private static PolicyCharge withCost(PolicyCharge charge, long cost) {
+		return new PolicyCharge(charge.policy(), charge.charge().withCost(cost), charge.plan());
+	}
+
+	private static PolicyCharge withIdentifiers(PolicyCharge charge, List<Identifier> identifiers) {
+		return new PolicyCharge(charge.policy(),
+				new Charge(charge.charge().policy(), identifiers, charge.charge().cost()), charge.plan());
 	}
 
 	/**
@@ -119,11 +179,7 @@ public final class CostSettlement {
 
 	}
 
-	private record Account(String policy, List<Identifier> identifiers) {
-
-		static Account of(Charge charge) {
-			return new Account(charge.policy().name(), charge.identifiers());
-		}
+	private record Account(String policy, Identifier identifier) {
 
 	}
 

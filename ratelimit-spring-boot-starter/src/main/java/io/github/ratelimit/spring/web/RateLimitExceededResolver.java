@@ -68,22 +68,11 @@ public final class RateLimitExceededResolver implements HandlerExceptionResolver
 
 	private boolean isAnswered(HttpServletRequest request, HttpServletResponse response, @Nullable Object handler,
 			Exception ex) throws IOException {
-		RateLimitExceededException exceeded = Causes.find(RateLimitExceededException.class, ex);
-		boolean callerDenied = exceeded == null && Causes.find(CallerDeniedException.class, ex) != null;
-		boolean failed = exceeded == null && !callerDenied && Causes.find(StoreException.class, ex) != null;
-		if ((exceeded == null && !callerDenied && !failed) || response.isCommitted()
-				|| this.handlers.exist(request, response, handler, ex)) {
+		Answer answer = Answer.to(ex);
+		if (answer == null || response.isCommitted() || this.handlers.exist(request, response, handler, ex)) {
 			return false;
 		}
-		if (exceeded != null) {
-			this.enforcer.reject(exceeded.getDecision(), request, response);
-		}
-		else if (callerDenied) {
-			this.enforcer.forbid(request, response);
-		}
-		else {
-			this.enforcer.rejectWithoutDecision(request, response);
-		}
+		answer.write(this.enforcer, request, response);
 		return true;
 	}
 

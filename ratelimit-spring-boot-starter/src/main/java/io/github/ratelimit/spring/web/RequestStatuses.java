@@ -14,10 +14,9 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.spring.PolicyCharge;
-import jakarta.servlet.ServletRequest;
-import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How the limits stand that were checked for one HTTP request so far, by filters and
@@ -30,8 +29,6 @@ import jakarta.servlet.http.HttpServletResponse;
  */
 final class RequestStatuses {
 
-	private static final String ATTRIBUTE = RequestStatuses.class.getName();
-
 	private static final Comparator<LimitStatus> CLOSEST_TO_DENYING = Comparator.comparing(LimitStatus::violated)
 		.reversed()
 		.thenComparing(LimitStatus::remaining)
@@ -39,35 +36,22 @@ final class RequestStatuses {
 
 	private final Map<String, LimitStatus> statuses = new LinkedHashMap<>();
 
+	/** What the path has paid, and annotations since then. */
 	private final Map<Account, Long> paid = new HashMap<>();
+
+	/** What the path alone has paid. */
+	private final Map<Account, Long> paidByPath = new HashMap<>();
+
+	private @Nullable Denial denial;
 
 	/** Returns those of a request; methods of one request may be called in parallel. */
 	static RequestStatuses of(HttpServletRequest request) {
-		if (request.getAttribute(ATTRIBUTE) instanceof RequestStatuses statuses) {
-			return statuses;
-		}
-		synchronized (unwrap(request)) {
-			if (request.getAttribute(ATTRIBUTE) instanceof RequestStatuses statuses) {
-				return statuses;
-			}
-			RequestStatuses statuses = new RequestStatuses();
-			request.setAttribute(ATTRIBUTE, statuses);
-			return statuses;
-		}
+		return PerRequest.get(request, RequestStatuses.class, RequestStatuses::new);
 	}
 
 	/** Returns whether anything was checked for a request. */
 	static boolean exist(HttpServletRequest request) {
-		return request.getAttribute(ATTRIBUTE) != null;
-	}
-
-	/** The request of the container, which is the same however it is wrapped. */
-	private static ServletRequest unwrap(ServletRequest request) {
-		ServletRequest innermost = request;
-		while (innermost instanceof ServletRequestWrapper wrapper) {
-			innermost = wrapper.getRequest();
-		}
-		return innermost;
+		return PerRequest.find(request, RequestStatuses.class) != null;
 	}
 
 	/**
@@ -104,6 +88,12 @@ final class RequestStatuses {
 	}
 
 	/** Notes that a path policy has been enforced on this request, whatever comes. */
+	synchronized void payForPath(PolicyCharge charge) {
+		pay(charge);
+		this.paidByPath.merge(Account.of(charge.charge()), charge.charge().cost(), Math::max);
+	}
+
+	/** Notes that more has been paid than the path had. */
 	synchronized void pay(PolicyCharge charge) {
 		this.paid.merge(Account.of(charge.charge()), charge.charge().cost(), Math::max);
 	}
@@ -123,6 +113,35 @@ final class RequestStatuses {
 		return (rest > 0)
 				? Optional.of(new PolicyCharge(charge.policy(), charge.charge().withCost(rest), charge.plan()))
 				: Optional.empty();
+	}
+
+	/** What the path of this request has paid of a charge; empty if it has nothing. */
+	synchronized Optional<PolicyCharge> paidByPath(PolicyCharge charge) {
+		return Optional.ofNullable(this.paidByPath.get(Account.of(charge.charge())))
+			.map((cost) -> new PolicyCharge(charge.policy(), charge.charge().withCost(cost), charge.plan()));
+	}
+
+	/**
+	 * Notes that a call was denied.
+	 * @param decision what the caller is told
+	 * @param charges what the request would have to use the next time
+	 */
+	synchronized void deny(Decision decision, List<PolicyCharge> charges) {
+		this.denial = new Denial(decision, charges);
+	}
+
+	/** What a request would have to use the next time; empty if that is not noted. */
+	synchronized List<PolicyCharge> takeDenied(Decision decision) {
+		Denial noted = this.denial;
+		if (noted == null || noted.decision() != decision) {
+			return List.of();
+		}
+		this.denial = null;
+		return noted.charges();
+	}
+
+	private record Denial(Decision decision, List<PolicyCharge> charges) {
+
 	}
 
 	private record Account(String policy, Set<Identifier> identifiers) {

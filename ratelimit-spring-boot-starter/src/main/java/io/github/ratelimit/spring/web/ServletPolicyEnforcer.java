@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -19,10 +20,12 @@ import io.github.ratelimit.spring.PolicyUse;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.http.server.PathContainer;
 import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.ServletRequestAttributes;
+import org.springframework.web.context.request.async.WebAsyncUtils;
 import org.springframework.web.servlet.HandlerMapping;
 
 /**
@@ -77,12 +80,15 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	 * request it has the identifiers of {@link PolicyEnforcer#withoutRequest}.
 	 * <p>
 	 * Where the path of the request has paid to the same policy and identifiers, only
-	 * what the cost is higher is paid now; nothing, if it is not.
+	 * what the cost is higher is paid now; nothing, if it is not. If that is denied, the
+	 * decision tells how long to wait for the whole cost while the path's remains used;
+	 * where the request is {@linkplain #reject rejected} it does not.
 	 */
 	@Override
 	public Decision enforce(List<PolicyUse> uses) {
 		if (!(RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes)) {
-			return this.decisions.decide(uses.stream().map(PolicyEnforcer::withoutRequest).toList());
+			return this.decisions
+				.decide(uses.stream().map(this.decisions::current).map(PolicyEnforcer::withoutRequest).toList());
 		}
 		HttpServletRequest request = attributes.getRequest();
 		if (isUnlimited(request, true)) {
@@ -95,19 +101,71 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			.map((use) -> charge(use, patterns, request))
 			.flatMap(Optional::stream)
 			.toList();
-		CostSettlement costs = CostSettlement.of(request);
 		HttpServletResponse response = attributes.getResponse();
+		CostSettlement costs = costs(request, response);
 		Decision decision = this.decisions.decide(
 				charges.stream().map(statuses::unpaid).flatMap(Optional::stream).toList(),
 				(used) -> costs.add(used, response));
-		statuses.add(decision);
 		if (decision.allowed()) {
 			charges.stream().filter(statuses::hasPaid).forEach(statuses::pay);
 		}
+		else {
+			decision = asWhole(decision, charges, statuses);
+		}
+		statuses.add(decision);
 		if (response != null) {
 			this.responses.writeHeaders(statuses, response);
 		}
 		return decision;
+	}
+
+	/**
+	 * What was denied is the difference to what the path has paid, but who comes back has
+	 * to pay the whole.
+	 */
+	private Decision asWhole(Decision denied, List<PolicyCharge> charges, RequestStatuses statuses) {
+		List<PolicyCharge> whole = charges.stream().filter((charge) -> statuses.unpaid(charge).isPresent()).toList();
+		Set<String> violated = denied.violated()
+			.stream()
+			.map((status) -> status.policy().name())
+			.collect(Collectors.toSet());
+		if (whole.stream()
+			.noneMatch((charge) -> statuses.hasPaid(charge) && violated.contains(charge.charge().policy().name()))) {
+			return denied;
+		}
+		Decision decision = peek(whole, denied);
+		statuses.deny(decision, whole);
+		return decision;
+	}
+
+	/** Gives back what the path of a rejected request has paid of what was denied. */
+	private Decision giveBack(Decision denied, HttpServletRequest request, HttpServletResponse response) {
+		RequestStatuses statuses = RequestStatuses.of(request);
+		List<PolicyCharge> whole = statuses.takeDenied(denied);
+		if (whole.isEmpty()) {
+			return denied;
+		}
+		CostSettlement costs = CostSettlement.of(request);
+		whole.stream()
+			.filter((charge) -> !charge.charge().policy().countDenied())
+			.flatMap((charge) -> statuses.paidByPath(charge).stream())
+			.flatMap((paid) -> costs.takeOut(paid).stream())
+			.forEach((used) -> this.decisions.settle(used, 0));
+		Decision decision = peek(whole, denied);
+		statuses.add(decision);
+		this.responses.writeHeaders(statuses, response);
+		return decision;
+	}
+
+	/** Looks again at what was denied; it remains so even if it would be allowed now. */
+	private Decision peek(List<PolicyCharge> charges, Decision denied) {
+		try {
+			Decision decision = this.decisions.peek(charges);
+			return decision.allowed() ? denied : decision;
+		}
+		catch (StoreException ex) {
+			return denied;
+		}
 	}
 
 	/**
@@ -150,18 +208,26 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		if (charges.isEmpty()) {
 			return UNLIMITED;
 		}
-		CostSettlement costs = CostSettlement.of(request);
+		CostSettlement costs = costs(request, response);
 		Decision decision = this.decisions.decide(charges, (used) -> costs.add(used, response));
 		RequestStatuses statuses = RequestStatuses.of(request);
 		statuses.add(decision);
-		charges.forEach(statuses::pay);
+		charges.forEach(statuses::payForPath);
 		this.responses.writeHeaders(statuses, response);
 		return decision;
 	}
 
+	/** Answers a request that does not come to the handlers of the application. */
+	void answer(Answer answer, HttpServletRequest request, HttpServletResponse response)
+			throws ServletException, IOException {
+		if (this.responses.isToAnswer(request, response)) {
+			answer.write(this, request, response);
+		}
+	}
+
 	/** Answers a request of which a part was denied. */
 	void reject(Decision decision, HttpServletRequest request, HttpServletResponse response) throws IOException {
-		this.responses.reject(decision, request, response);
+		this.responses.reject(giveBack(decision, request, response), request, response);
 	}
 
 	/** Answers a request of which a part is denied because the store failed. */
@@ -225,6 +291,15 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		return true;
 	}
 
+	private CostSettlement costs(HttpServletRequest request, @Nullable HttpServletResponse response) {
+		CostSettlement costs = CostSettlement.of(request);
+		if (response != null) {
+			WebAsyncUtils.getAsyncManager(request)
+				.registerCallableInterceptor(BrokenResponse.class, new BrokenResponse(costs, response, this.decisions));
+		}
+		return costs;
+	}
+
 	/** A request costs the most if the forms of its path differ in that. */
 	private Optional<PolicyCharge> charge(PathPolicy policy, List<PathContainer> paths, HttpServletRequest request) {
 		Set<Route> routes = policy.routes(request, paths);
@@ -236,7 +311,8 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		return charge(new PolicyUse(policy.policy(), cost), patterns, request);
 	}
 
-	private Optional<PolicyCharge> charge(PolicyUse use, List<String> patterns, HttpServletRequest request) {
+	private Optional<PolicyCharge> charge(PolicyUse configured, List<String> patterns, HttpServletRequest request) {
+		PolicyUse use = this.decisions.current(configured);
 		IdentifiedPolicy policy = use.policy();
 		List<Identifier> found = this.identifiers.find(use, patterns, request);
 		return found.isEmpty() ? Optional.empty()

@@ -34,11 +34,18 @@ public final class UserPlans {
 
 	private static final int MOST_USERS = 10_000;
 
+	/** How long there must have been no failure until plans are known again. */
+	private static final Duration CALM = Duration.ofMinutes(1);
+
 	private final PlanResolver resolver;
 
 	private final @Nullable Cache<String, Optional<String>> cache;
 
+	private final Ticker ticker;
+
 	private final AtomicBoolean failing = new AtomicBoolean();
+
+	private volatile long lastFailure;
 
 	/**
 	 * Creates plans.
@@ -52,6 +59,7 @@ public final class UserPlans {
 
 	UserPlans(PlanResolver resolver, Duration ttl, Ticker ticker) {
 		this.resolver = resolver;
+		this.ticker = ticker;
 		this.cache = ttl.isZero() ? null
 				: Caffeine.newBuilder().maximumSize(MOST_USERS).expireAfterWrite(ttl).ticker(ticker).build();
 	}
@@ -83,18 +91,30 @@ public final class UserPlans {
 			if (this.cache != null) {
 				this.cache.put(name, plan);
 			}
-			if (this.failing.get() && this.failing.compareAndSet(true, false)) {
-				logger.info("The plans of users are known again");
-			}
+			answered();
 			return plan.orElse(null);
 		}
 		catch (RuntimeException ex) {
-			if (this.failing.compareAndSet(false, true)) {
-				logger.warn("The plans of users are not known, so that the limits without a plan count: {}",
-						ex.toString());
-				logger.debug("The plan of a user is not known", ex);
-			}
+			failed(ex);
 			return null;
+		}
+	}
+
+	/** A resolver that fails for some users only is not known to be well again. */
+	private void answered() {
+		if (this.failing.get() && this.ticker.read() - this.lastFailure >= CALM.toNanos()
+				&& this.failing.compareAndSet(true, false)) {
+			logger.info("The plans of users are known again");
+		}
+	}
+
+	/** Without the message, which may name the user. */
+	private void failed(RuntimeException ex) {
+		this.lastFailure = this.ticker.read();
+		if (this.failing.compareAndSet(false, true)) {
+			logger.warn("The plans of users are not known, so that the limits without a plan count: {}",
+					ex.getClass().getName());
+			logger.trace("The plan of a user is not known", ex);
 		}
 	}
 

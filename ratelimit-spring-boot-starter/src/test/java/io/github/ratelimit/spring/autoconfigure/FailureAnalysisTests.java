@@ -77,6 +77,17 @@ class FailureAnalysisTests {
 				.formatted(argument.substring(0, argument.indexOf('='))));
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.allowed[0]", "ratelimit.policies.api.allow", "ratelimit.ip.secret" })
+	void valueOfPropertyThatDoesNotExistIsNotPrinted(String property, CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
+				"ratelimit.policies.api.limits=10/s", property + "=header:X-Api-Key:topsecret"));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("There is no property '%s', so it would have no effect".formatted(property))
+			.contains("Origin: \"%s\" from property source \"commandLineArgs\"".formatted(property))
+			.doesNotContain("topsecret");
+	}
+
 	@Test
 	void passwordOfWrongUrlIsNotPrinted(CapturedOutput output) {
 		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,

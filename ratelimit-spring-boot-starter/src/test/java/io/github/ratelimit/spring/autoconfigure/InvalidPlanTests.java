@@ -45,6 +45,8 @@ class InvalidPlanTests {
 					plan=(;policies.api.plans.pro.limits=4/m        | plan                           | EL1044E: Unexpectedly ran out of input
 					plan='a';policies.api.plans.pro.limits=4/m;plan-cache-ttl=-1s | plan-cache-ttl   | Must be from 0 to 1d.
 					plan='a';policies.api.plans.pro.limits=4/m;plan-cache-ttl=2d  | plan-cache-ttl   | Must be from 0 to 1d.
+					plan-cache-ttl=5m                               | plan-cache-ttl                 | Has no effect, because no policy has plans: add ratelimit.policies.NAME.plans.
+					plan-cache-ttl=1m                               | plan-cache-ttl                 | Has no effect, because no policy has plans
 					""")
 	void startFailsWithPropertyAndRule(String properties, String property, String rule) {
 		assertRefused(this.web, properties, "ratelimit." + property, rule);
@@ -64,6 +66,8 @@ class InvalidPlanTests {
 		assertRefused(runner, "policies.api.plans.pro.limits=4/m", "ratelimit.policies.api.plans",
 				"Users have plans only in a Servlet web application.");
 		assertRefused(runner, "plan='a'", "ratelimit.plan", "Users have plans only in a Servlet web application.");
+		assertRefused(runner, "plan-cache-ttl=5m", "ratelimit.plan-cache-ttl",
+				"Users have plans only in a Servlet web application.");
 	}
 
 	@Test
@@ -77,6 +81,12 @@ class InvalidPlanTests {
 		this.web.withBean("one", PlanResolver.class, () -> (user, request) -> "pro")
 			.withBean("other", PlanResolver.class, () -> (user, request) -> "pro")
 			.run((context) -> assertThat(context).getFailure().isInstanceOf(NoUniqueBeanDefinitionException.class));
+	}
+
+	@Test
+	void timeToLiveWithoutPlansIsRefusedBesideABean() {
+		assertRefused(this.web.withBean(PlanResolver.class, () -> (user, request) -> "pro"), "plan-cache-ttl=0",
+				"ratelimit.plan-cache-ttl", "Has no effect, because no policy has plans");
 	}
 
 	private static void assertRefused(AbstractApplicationContextRunner<?, ?, ?> runner, String properties,

@@ -13,6 +13,7 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.PolicyCharge;
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.RefreshPoliciesEvent;
@@ -121,6 +122,7 @@ class RefreshedPoliciesTests {
 		this.runner.run((context) -> {
 			this.properties.put("ratelimit.policies.api.paths", "/other/**");
 			this.properties.put("ratelimit.policies.api.identifiers", "user");
+			this.properties.put("ratelimit.policies.api.missing-identifier", "deny");
 			this.properties.put("ratelimit.policies.api.limits", "5/s");
 			this.properties.put("ratelimit.policies.new.limits", "5/s");
 			this.properties.put("ratelimit.redis.password", "terces");
@@ -129,8 +131,9 @@ class RefreshedPoliciesTests {
 			refresh(context);
 			assertThat(limits(context, "api", null)).containsExactly("5/s");
 			assertThat(limits(context, "plans", "pro")).containsExactly("20/m");
+			assertThat(current(context, "api").enforcement().missing()).isEqualTo(MissingIdentifier.ADDRESS);
 			assertThat(output).contains(
-					"Changed properties that need a restart: ratelimit.policies.api.identifiers, ratelimit.policies.api.paths, "
+					"Changed properties that need a restart: ratelimit.policies.api.identifiers, ratelimit.policies.api.missing-identifier, ratelimit.policies.api.paths, "
 							+ "ratelimit.policies.new, ratelimit.policies.plans, ratelimit.redis")
 				.doesNotContain("terces");
 		});
@@ -159,8 +162,13 @@ class RefreshedPoliciesTests {
 			.toList();
 	}
 
+	private static IdentifiedPolicy current(ConfigurableApplicationContext context, String policy) {
+		return context.getBean(PolicyDecisions.class)
+			.current(context.getBean(ConfiguredPolicies.class).find(policy).orElseThrow());
+	}
+
 	private static Decision decide(ConfigurableApplicationContext context, String name, String plan) {
-		IdentifiedPolicy policy = context.getBean(ConfiguredPolicies.class).find(name).orElseThrow();
+		IdentifiedPolicy policy = current(context, name);
 		return context.getBean(PolicyDecisions.class)
 			.decide(List.of(new PolicyCharge(policy, Charge.of(policy.policy(), Identifier.GLOBAL), plan)));
 	}

@@ -84,6 +84,16 @@ class PlanIT {
 	}
 
 	@Test
+	void planWithOtherWindowsHasCountsOfItsOwn() {
+		plans.put("anna", "free");
+		assertThat(served("/api", "anna", 5)).isEqualTo(2);
+		plans.put("anna", "pro");
+		assertThat(served("/api", "anna", 5)).isEqualTo(4);
+		plans.put("anna", "free");
+		assertThat(served("/api", "anna", 5)).isZero();
+	}
+
+	@Test
 	void headersTellOfThePlan() {
 		plans.put("anna", "pro");
 		HttpResponse<String> response = get("/api", "anna");

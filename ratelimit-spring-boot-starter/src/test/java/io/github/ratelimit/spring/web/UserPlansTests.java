@@ -96,6 +96,7 @@ class UserPlansTests {
 		assertThat(plans.find(request("berta"))).isNull();
 		assertThat(StringUtils.countOccurrencesOf(output.toString(), "The plans of users are not known")).isEqualTo(1);
 		this.failing = false;
+		this.nanos += Duration.ofSeconds(60).toNanos();
 		assertThat(plans.find(request("anna"))).isEqualTo("pro");
 		assertThat(plans.find(request("berta"))).isNull();
 		assertThat(StringUtils.countOccurrencesOf(output.toString(), "The plans of users are known again"))
@@ -104,6 +105,29 @@ class UserPlansTests {
 		assertThat(plans.find(request("anna"))).isEqualTo("pro");
 		assertThat(plans.find(request("carla"))).isNull();
 		assertThat(StringUtils.countOccurrencesOf(output.toString(), "The plans of users are not known")).isEqualTo(2);
+	}
+
+	@Test
+	void failuresThatComeAndGoAreReportedOnce(CapturedOutput output) {
+		UserPlans plans = plans(Duration.ZERO);
+		for (int i = 0; i < 5; i++) {
+			this.failing = true;
+			plans.find(request("mallory"));
+			this.failing = false;
+			plans.find(request("anna"));
+			this.nanos += Duration.ofSeconds(59).toNanos();
+		}
+		assertThat(output.toString().lines().filter((line) -> line.contains("The plans of users"))).singleElement()
+			.asString()
+			.contains("The plans of users are not known")
+			.contains("java.lang.IllegalStateException");
+	}
+
+	@Test
+	void userIsNotNamedInTheLog(CapturedOutput output) {
+		this.failing = true;
+		plans(Duration.ZERO).find(request("mallory"));
+		assertThat(output).contains("The plans of users are not known").doesNotContain("mallory");
 	}
 
 	@ParameterizedTest

@@ -1,0 +1,110 @@
+package io.github.ratelimit.spring.web;
+
+import java.util.List;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.PolicyCharge;
+import io.github.ratelimit.spring.web.CostSettlement.Settlement;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.mock.web.MockHttpServletRequest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+/**
+ * Tests for {@link CostSettlement}.
+ */
+class CostSettlementTests {
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private static final Identifier ADDRESS = Identifier.ip("203.0.113.7");
+
+	private final CostSettlement costs = CostSettlement.of(new MockHttpServletRequest());
+
+	@Test
+	void whatIsGivenBackStaysSoWhateverIsToldLater() {
+		this.costs.add(charge(1, ALICE), null);
+		this.costs.giveBack();
+		assertThat(this.costs.settle("tokens", 100)).isFalse();
+		assertThat(this.costs.end()).singleElement().extracting(Settlement::cost).isEqualTo(0L);
+	}
+
+	@Test
+	void whatIsGivenBackStaysSoWhateverWasToldBefore() {
+		this.costs.add(charge(1, ALICE), null);
+		this.costs.settle("tokens", 100);
+		this.costs.giveBack();
+		assertThat(this.costs.end()).singleElement().extracting(Settlement::cost).isEqualTo(0L);
+	}
+
+	@Test
+	void trueCostIsThatOfEachIdentifierInWhateverOrderAndCompanyItWasCounted() {
+		this.costs.add(charge(1, ADDRESS), null);
+		this.costs.add(charge(2, ALICE, ADDRESS), null);
+		this.costs.add(charge(4, ADDRESS, ALICE), null);
+		this.costs.settle("tokens", 10);
+		assertThat(this.costs.end())
+			.extracting((settlement) -> settlement.used().charge().identifiers(),
+					(settlement) -> settlement.used().charge().cost(), Settlement::cost)
+			.containsExactlyInAnyOrder(tuple(List.of(ADDRESS), 7L, 10L), tuple(List.of(ALICE), 6L, 10L));
+	}
+
+	@Test
+	void identifiersThatHaveUsedTheSameAreSettledTogether() {
+		this.costs.add(charge(1, ADDRESS, ALICE), null);
+		this.costs.settle("tokens", 10);
+		assertThat(this.costs.end()).singleElement()
+			.satisfies((settlement) -> assertThat(settlement.used()).isEqualTo(charge(1, ADDRESS, ALICE)));
+	}
+
+	@Test
+	void threadsThatAskAtOnceGetTheSameCosts() {
+		CyclicBarrier nobodyHasFoundAny = new CyclicBarrier(2);
+		AtomicInteger looks = new AtomicInteger();
+		MockHttpServletRequest request = new MockHttpServletRequest() {
+
+			@Override
+			public Object getAttribute(String name) {
+				Object found = super.getAttribute(name);
+				if (looks.incrementAndGet() <= 2) {
+					await(nobodyHasFoundAny);
+				}
+				return found;
+			}
+
+		};
+		List<CompletableFuture<CostSettlement>> asked = Stream.of(request, new HttpServletRequestWrapper(request))
+			.map((each) -> CompletableFuture.supplyAsync(() -> CostSettlement.of(each)))
+			.toList();
+		assertThat(asked.get(0).join()).isSameAs(asked.get(1).join());
+	}
+
+	private static void await(CyclicBarrier barrier) {
+		try {
+			barrier.await();
+		}
+		catch (InterruptedException | BrokenBarrierException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private static PolicyCharge charge(long cost, Identifier... identifiers) {
+		Policy policy = Policy.of("tokens", new SlidingLog(), Limit.parse("100/m"));
+		return new PolicyCharge(new IdentifiedPolicy(policy, List.of("user", "ip")),
+				new Charge(policy, List.of(identifiers), cost));
+	}
+
+}

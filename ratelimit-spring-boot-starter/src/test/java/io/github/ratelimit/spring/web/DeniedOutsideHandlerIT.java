@@ -1,0 +1,138 @@
+package io.github.ratelimit.spring.web;
+
+import java.io.IOException;
+import java.net.http.HttpResponse;
+
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.spring.CallerDeniedException;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.boot.web.servlet.ServletRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.web.filter.OncePerRequestFilter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Methods with {@code @RateLimited} that filters and plain servlets call.
+ */
+class DeniedOutsideHandlerIT {
+
+	private static TestApplication application;
+
+	@BeforeAll
+	static void start() {
+		application = TestApplication.start(Application.class);
+	}
+
+	@AfterAll
+	static void stop() {
+		application.close();
+	}
+
+	@BeforeEach
+	void forget() {
+		application.forget();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/filter", "/servlet", "/wrapped" })
+	void deniedRequestIsAnsweredAsAllOthers(String path) {
+		assertThat(application.get(path).statusCode()).isEqualTo(200);
+		HttpResponse<String> denied = application.get(path);
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertThat(denied.headers().firstValue("Retry-After")).hasValue("60");
+		assertThat(denied.headers().firstValue("Content-Type")).hasValue("application/problem+json");
+		assertThat(denied.headers().firstValue("RateLimit")).hasValue("\"plain\";r=0;t=60");
+		assertThat(denied.body()).contains("quota-exceeded").contains("\"violated-policies\":[\"plain\"]");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "/caller, 403", "/store, 503", "/broken, 500" })
+	void otherExceptionsAreAnsweredAsInHandlers(String path, int status) {
+		assertThat(application.get(path).statusCode()).isEqualTo(status);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(
+			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	static class Application {
+
+		@Bean
+		Plain plain() {
+			return new Plain();
+		}
+
+		@Bean
+		ServletRegistrationBean<HttpServlet> servlet(Plain plain) {
+			return new ServletRegistrationBean<>(new HttpServlet() {
+
+				@Override
+				protected void doGet(HttpServletRequest request, HttpServletResponse response)
+						throws ServletException, IOException {
+					switch (request.getServletPath()) {
+						case "/servlet" -> plain.call();
+						case "/wrapped" -> wrap(plain);
+						default -> response.setStatus(200);
+					}
+				}
+
+			}, "/servlet", "/wrapped", "/filter");
+		}
+
+		private static void wrap(Plain plain) throws ServletException {
+			try {
+				plain.call();
+			}
+			catch (RuntimeException ex) {
+				throw new ServletException(ex);
+			}
+		}
+
+		@Bean
+		OncePerRequestFilter filter(Plain plain) {
+			return new OncePerRequestFilter() {
+
+				@Override
+				protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response,
+						FilterChain chain) throws ServletException, IOException {
+					switch (request.getServletPath()) {
+						case "/filter" -> plain.call();
+						case "/caller" -> throw new CallerDeniedException("no");
+						case "/store" -> throw new StoreException("gone", new IllegalStateException());
+						case "/broken" -> throw new IllegalStateException("broken");
+						default -> {
+						}
+					}
+					chain.doFilter(request, response);
+				}
+
+			};
+		}
+
+	}
+
+	static class Plain {
+
+		@RateLimited(limits = "1/m", name = "plain")
+		public void call() {
+		}
+
+	}
+
+}

@@ -1,0 +1,163 @@
+package io.github.ratelimit.spring.web;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.outage.OnStoreFailure;
+import io.github.ratelimit.spring.Enforcement;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.MissingIdentifier;
+import io.github.ratelimit.spring.Mode;
+import io.github.ratelimit.spring.Plan;
+import io.github.ratelimit.spring.PolicySource;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Policies that a {@link PolicySource} changes while requests are served.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class PolicySourceIT {
+
+	private static final AtomicInteger asked = new AtomicInteger();
+
+	private static volatile UnaryOperator<IdentifiedPolicy> change = UnaryOperator.identity();
+
+	private static TestApplication application;
+
+	@BeforeAll
+	static void start() {
+		application = TestApplication.start(Application.class, "ratelimit.policies.keyed.paths=/path",
+				"ratelimit.policies.keyed.limits=2/m", "ratelimit.policies.keyed.identifiers=header:X-Key",
+				"ratelimit.policies.keyed.missing-identifier=deny", "ratelimit.policies.method.limits=2/m",
+				"ratelimit.policies.method.identifiers=header:X-Key", "ratelimit.policies.method.mode=shadow",
+				"ratelimit.policies.method.missing-identifier=deny");
+	}
+
+	@AfterAll
+	static void stop() {
+		application.close();
+	}
+
+	@BeforeEach
+	void forget() {
+		application.forget();
+		change = UnaryOperator.identity();
+	}
+
+	@Test
+	void policyThatBecomesAShadowDeniesNobodyWhoLacksItsIdentifier() {
+		assertStatuses("/path", 403);
+		change = mode(Mode.SHADOW);
+		assertStatuses("/path", 200, 200, 200);
+		change = UnaryOperator.identity();
+		assertStatuses("/path", 403);
+	}
+
+	@Test
+	void shadowThatIsEnforcedDeniesWhoeverLacksItsIdentifier() {
+		assertStatuses("/method", 200);
+		change = mode(Mode.ENFORCE);
+		assertStatuses("/method", 403);
+	}
+
+	@Test
+	void changedRuleForMissingIdentifierCountsForTheNextRequest() {
+		change = (policy) -> policy
+			.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null, MissingIdentifier.SKIP));
+		assertStatuses("/path", 200, 200, 200);
+		change = (policy) -> policy
+			.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null, MissingIdentifier.ADDRESS));
+		assertStatuses("/path", 200, 200, 429);
+	}
+
+	@Test
+	void otherIdentifierForThoseWhoHaveNoneIsRefused(CapturedOutput output) {
+		change = (policy) -> policy.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null,
+				new MissingIdentifier.Fallback("header:X-Other")));
+		assertStatuses("/path", 403);
+		assertThat(output).contains("The policy 'keyed' stays as it is configured")
+			.contains("Invalid missing identifier (header:X-Other): must stay the same, or be skip, deny or ip.");
+	}
+
+	@Test
+	void firstPlansOfAPolicyAreRefused(CapturedOutput output) {
+		change = (policy) -> policy.withPlans(
+				Map.of("free", new Plan(Policy.of(policy.policy().name(), new SlidingLog(), Limit.parse("9/m")))));
+		assertStatuses("/path", 403);
+		assertThat(output).contains("The policy 'keyed' stays as it is configured")
+			.contains("Invalid plans [free]: the configured policy has none, and the first ones need a restart.");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/path", "/method" })
+	void sourceIsAskedOncePerPolicyOfARequest(String path) {
+		change = (policy) -> policy.withLimits(
+				List.of(Limit.of(policy.policy().limits().get(0).quota() + 1, java.time.Duration.ofMinutes(1))));
+		asked.set(0);
+		assertThat(application.get(path, "X-Key", "a").statusCode()).isEqualTo(200);
+		assertThat(asked).hasValue(1);
+	}
+
+	private static UnaryOperator<IdentifiedPolicy> mode(Mode mode) {
+		return (policy) -> policy
+			.withEnforcement(new Enforcement(mode, OnStoreFailure.ALLOW, null, policy.enforcement().missing()));
+	}
+
+	private static void assertStatuses(String path, int... statuses) {
+		for (int status : statuses) {
+			assertThat(application.get(path).statusCode()).isEqualTo(status);
+		}
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(
+			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@RestController
+	static class Application {
+
+		@GetMapping("/path")
+		public String path() {
+			return "served";
+		}
+
+		@GetMapping("/method")
+		@RateLimited("method")
+		public String method() {
+			return "served";
+		}
+
+		@Bean
+		PolicySource policySource() {
+			return (policy) -> {
+				asked.incrementAndGet();
+				return change.apply(policy);
+			};
+		}
+
+	}
+
+}
