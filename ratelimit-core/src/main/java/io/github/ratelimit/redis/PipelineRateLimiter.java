@@ -3,6 +3,7 @@ package io.github.ratelimit.redis;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -31,10 +32,11 @@ import redis.clients.jedis.exceptions.JedisException;
  * request is sent, and windows are part of the Redis key. <b>The clocks of all machines
  * must agree to within half a second.</b> A request that was perhaps counted more than
  * half a second after its time is not allowed by that: it is taken back and counted anew,
- * up to three times, and then fails. So none is overtaken by more than a second, and
- * requests that are ahead by up to a second count as well. Redis keys live a second
- * longer than their window. Only {@code first-request-window} does not depend on clocks:
- * the server ends its windows, to the millisecond.
+ * up to three times, and then fails; so is a charge, whether it is allowed or not. So
+ * none is overtaken by more than a second, and requests that are ahead by up to a second
+ * count as well. Redis keys live a second longer than their window. Only
+ * {@code first-request-window} does not depend on clocks: the server ends its windows, to
+ * the millisecond.
  * <p>
  * <b>The bound of each algorithm holds for the times of requests, in whatever order they
  * reach Redis.</b> Of the allowed requests of any stretch as long as the window, the one
@@ -163,33 +165,42 @@ public final class PipelineRateLimiter implements RateLimiter {
 	public Decision tryAcquire(RateLimitRequest request) {
 		requireExpressible(request);
 		return call("decide a request", (session) -> {
-			for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-				Tallies tallies = tallies(request);
-				if (!tallies.isCountable()) {
-					tallies.read(session);
-					return tallies.look();
-				}
-				tallies.count(session);
-				if (tallies.isLate(now())) {
-					tallies.takeBack(session);
-				}
-				else if (!tallies.replaceDamaged(session)) {
-					return tallies.settle(session);
-				}
+			if (!Tallies.isCountable(request)) {
+				return tallies(request).look(session);
 			}
-			throw new JedisException(
-					"Redis is too slow to count by the time of a request, or somebody else writes to the Redis keys");
+			// Nobody is hurt by a denial that comes late.
+			return count(session, request, Tallies::isAllowed).settle(session);
 		});
+	}
+
+	/**
+	 * Counts a request soon enough, and in Redis keys that can be counted in.
+	 * @param matters whether what was counted matters to others, so that it must not be
+	 * late
+	 */
+	private Tallies count(Session session, RateLimitRequest request, Predicate<Tallies> matters) {
+		String reason = "";
+		for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+			Tallies tallies = tallies(request);
+			tallies.count(session);
+			if (tallies.isLate(now()) && matters.test(tallies)) {
+				tallies.takeBack(session);
+				reason = "Redis is too slow to count by the time of a request";
+			}
+			else if (tallies.replaceDamaged(session)) {
+				reason = "Somebody else keeps writing to the Redis keys";
+			}
+			else {
+				return tallies;
+			}
+		}
+		throw new JedisException(reason);
 	}
 
 	@Override
 	public Decision peek(RateLimitRequest request) {
 		requireExpressible(request);
-		return call("decide a request", (session) -> {
-			Tallies tallies = tallies(request);
-			tallies.read(session);
-			return tallies.look();
-		});
+		return call("decide a request", (session) -> tallies(request).look(session));
 	}
 
 	@Override
@@ -214,14 +225,8 @@ public final class PipelineRateLimiter implements RateLimiter {
 			return;
 		}
 		call("charge a request", (session) -> {
-			for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-				Tallies tallies = tallies(possible);
-				tallies.count(session);
-				if (!tallies.replaceDamaged(session)) {
-					return possible;
-				}
-			}
-			throw new JedisException("Somebody else writes to the Redis keys");
+			count(session, possible, (tallies) -> true).keep(session);
+			return possible;
 		});
 	}
 

@@ -93,6 +93,15 @@ class PipelineCommandsIT {
 		assertThat(this.roundTrips.count()).isEqualTo(1);
 	}
 
+	@Test
+	void chargeOfAllAlgorithmsIsOneRoundTripWhetherItIsAllowedOrNot() {
+		RateLimitRequest request = everything();
+		for (int i = 0; i < 5; i++) {
+			this.limiter.charge(request);
+			assertThat(this.roundTrips.count()).isEqualTo(1);
+		}
+	}
+
 	@ParameterizedTest
 	@MethodSource("algorithms")
 	void deniedRequestIsTakenBackInASecondRoundTrip(Algorithm algorithm) {

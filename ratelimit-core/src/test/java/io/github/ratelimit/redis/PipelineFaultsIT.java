@@ -133,9 +133,10 @@ class PipelineFaultsIT {
 	@MethodSource("windowAlgorithms")
 	void requestThatMayHaveBeenCountedTooLateIsCountedAnew(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
-		RateLimiter limiter = PipelineRateLimiter.of(this.jedis, this.keyPrefix)
+		RateLimiter limiter = PipelineRateLimiter.of(this.roundTrips.client(), this.keyPrefix)
 			.withClock(clock("11:59:59.9", "12:00:00.400001", "12:00:00.5", "12:00:01"));
 		assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+		assertThat(this.roundTrips.count()).isEqualTo(3);
 		// When it would no longer count if it had been counted the first time only.
 		ManualClock clock = new ManualClock(
 				(algorithm instanceof FixedWindow) ? "2026-03-01T12:00:59Z" : "2026-03-01T12:01:00.5Z");
@@ -160,10 +161,53 @@ class PipelineFaultsIT {
 		Instant start = Instant.now();
 		RateLimiter slow = PipelineRateLimiter.of(this.jedis, this.keyPrefix)
 			.withClock(() -> start.plus(Duration.ofMillis(501).multipliedBy(reads.getAndIncrement())));
-		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> slow.tryAcquire(policy, ALICE));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> slow.tryAcquire(policy, ALICE))
+			.havingRootCause()
+			.withMessage("Redis is too slow to count by the time of a request");
 		assertThat(allowedUntilDenied(this.limiter, policy)).isEqualTo(5);
 		// Nobody is hurt by a denial that comes late.
 		assertThat(slow.tryAcquire(policy, ALICE).allowed()).isFalse();
+	}
+
+	/** Whether it is allowed or not: it is more than what is left. */
+	@ParameterizedTest
+	@MethodSource("windowAlgorithms")
+	void chargeThatMayHaveBeenCountedTooLateIsCountedAnew(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
+		ManualClock clock = new ManualClock("2026-03-01T11:59:50Z");
+		RateLimiter other = PipelineRateLimiter.of(this.jedis, this.keyPrefix).withClock(clock);
+		other.tryAcquire(policy, ALICE, 3);
+		PipelineRateLimiter.of(this.roundTrips.client(), this.keyPrefix)
+			.withClock(clock("11:59:59.9", "12:00:00.400001", "12:00:00.5", "12:00:01"))
+			.charge(request(policy, 4));
+		assertThat(this.roundTrips.count()).isEqualTo(3);
+		// When it would no longer count if it had been counted the first time only.
+		clock.set((algorithm instanceof FixedWindow) ? "2026-03-01T12:00:59Z" : "2026-03-01T12:01:00.5Z");
+		assertThat(other.peek(request(policy, 1)).statuses()).extracting(LimitStatus::remaining).containsExactly(1L);
+	}
+
+	@ParameterizedTest
+	@MethodSource("windowAlgorithms")
+	void chargeThatIsAlwaysCountedTooLateFailsAndIsNotMade(Algorithm algorithm) {
+		Policy policy = policy(algorithm);
+		AtomicInteger reads = new AtomicInteger();
+		Instant start = Instant.now();
+		RateLimiter slow = PipelineRateLimiter.of(this.jedis, this.keyPrefix)
+			.withClock(() -> start.plus(Duration.ofMillis(501).multipliedBy(reads.getAndIncrement())));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> slow.charge(request(policy, 5)))
+			.havingRootCause()
+			.withMessage("Redis is too slow to count by the time of a request");
+		assertThat(reads).hasValue(6);
+		assertThat(allowedUntilDenied(this.limiter, policy)).isEqualTo(5);
+	}
+
+	@Test
+	void chargeOfFirstRequestDoesNotDependOnWhenItIsCounted() {
+		Policy policy = policy(new FirstRequestWindow());
+		PipelineRateLimiter.of(this.jedis, this.keyPrefix)
+			.withClock(clock("11:59:59.9", "12:00:10"))
+			.charge(request(policy, 5));
+		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
 	}
 
 	@Test
@@ -366,6 +410,7 @@ class PipelineFaultsIT {
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(request));
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.peek(request));
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.refund(request));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.charge(request));
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.reset(policy, ALICE));
 	}
 

@@ -1,6 +1,7 @@
 package io.github.ratelimit.redis;
 
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -94,6 +95,19 @@ class PipelineKeyExpiryIT {
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
+	void chargeGivesKeysThatDoNotExpireAnEndAgain(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/1000d"));
+		this.limiter.tryAcquire(policy, ALICE, 2);
+		for (String key : keys()) {
+			this.jedis.persist(key);
+			this.limiter.charge(RateLimitRequest.of(policy, ALICE));
+			assertThat(keys()).allSatisfy((each) -> assertThat(this.jedis.pttl(each)).isPositive());
+		}
+		assertThat(remaining(policy)).containsExactly(5L - 2 - keys().size());
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
 	void resetDeletesAllKeys(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("5/100d"), Limit.parse("5/1000d"));
 		this.limiter.tryAcquire(policy, ALICE);
@@ -123,6 +137,26 @@ class PipelineKeyExpiryIT {
 			assertThat(this.limiter.peek(RateLimitRequest.of(other, ALICE)).statuses())
 				.extracting(LimitStatus::remaining)
 				.containsExactly(allowed ? 4L : 5L);
+			assertThat(keys()).allSatisfy((each) -> assertThat(this.jedis.pttl(each)).isPositive());
+			this.limiter.reset(policy, ALICE);
+			this.limiter.reset(other, ALICE);
+			this.limiter.tryAcquire(policy, ALICE);
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("harms")
+	void chargeReplacesKeyOfAnotherMakingAndCountsOthersOnce(Algorithm algorithm, String harm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/100d"), Limit.parse("5/1000d"));
+		Policy other = Policy.of("other", algorithm, Limit.parse("5/1000d"));
+		this.limiter.tryAcquire(policy, ALICE);
+		for (String key : keys()) {
+			harm(key, harm);
+			this.limiter
+				.charge(RateLimitRequest.of(Charge.of(other, ALICE).withCost(2), Charge.of(policy, ALICE).withCost(2)));
+			assertThat(remaining(other)).containsExactly(3L);
+			// What the key held is lost, and nothing else; too large a count is one.
+			assertThat(remaining(policy)).contains(2L).containsAnyOf(3L, harm.equals("huge") ? 0L : 3L);
 			assertThat(keys()).allSatisfy((each) -> assertThat(this.jedis.pttl(each)).isPositive());
 			this.limiter.reset(policy, ALICE);
 			this.limiter.reset(other, ALICE);
@@ -177,8 +211,17 @@ class PipelineKeyExpiryIT {
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> gone.tryAcquire(request));
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> gone.peek(request));
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> gone.refund(request));
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> gone.charge(request));
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> gone.reset(policy, ALICE));
 		}
+	}
+
+	private List<Long> remaining(Policy policy) {
+		return this.limiter.peek(RateLimitRequest.of(policy, ALICE))
+			.statuses()
+			.stream()
+			.map(LimitStatus::remaining)
+			.toList();
 	}
 
 	private Set<String> keys() {
