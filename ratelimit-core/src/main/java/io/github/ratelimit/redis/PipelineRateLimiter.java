@@ -70,6 +70,7 @@ import redis.clients.jedis.exceptions.JedisException;
  * <p>
  * <b>Refunds</b> read first, and give back no more than there is. If others count at the
  * same moment they begin again, up to a hundred times, and then fail without an effect.
+ * So does a request or charge that has to replace a Redis key.
  * <p>
  * All identifiers of a request must be on the same server: a cluster is not supported
  * yet, and neither is a client whose pipelines use several connections, which fails every
@@ -84,8 +85,6 @@ public final class PipelineRateLimiter implements RateLimiter {
 
 	/** How often a request is counted at most. */
 	private static final int ATTEMPTS = 3;
-
-	private static final int REFUND_ATTEMPTS = 100;
 
 	private final UnifiedJedis jedis;
 
@@ -188,7 +187,7 @@ public final class PipelineRateLimiter implements RateLimiter {
 				reason = "Redis is too slow to count by the time of a request";
 			}
 			else if (tallies.replaceDamaged(session)) {
-				reason = "Somebody else keeps writing to the Redis keys";
+				reason = Session.OTHERS_WRITE;
 			}
 			else {
 				return tallies;
@@ -207,12 +206,8 @@ public final class PipelineRateLimiter implements RateLimiter {
 	public void refund(RateLimitRequest request) {
 		requireExpressible(request);
 		call("refund a request", (session) -> {
-			for (int attempt = 0; attempt < REFUND_ATTEMPTS; attempt++) {
-				if (tallies(request).tryRefund(session)) {
-					return request;
-				}
-			}
-			throw new JedisException("Others count too often for anything to be given back");
+			Session.untilUnchanged(() -> tallies(request).tryRefund(session));
+			return request;
 		});
 	}
 

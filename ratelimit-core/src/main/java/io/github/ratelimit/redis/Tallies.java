@@ -100,9 +100,7 @@ final class Tallies {
 		takeBack(session);
 		for (Tally tally : damaged) {
 			List<String> keys = tally.damaged();
-			while (!tryReplace(session, tally, keys)) {
-				continue;
-			}
+			Session.untilUnchanged(() -> tryReplace(session, tally, keys));
 		}
 		return true;
 	}

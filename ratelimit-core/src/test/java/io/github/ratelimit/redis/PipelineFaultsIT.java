@@ -3,6 +3,7 @@ package io.github.ratelimit.redis;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -22,6 +23,7 @@ import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.redis.Batch.Session;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -101,10 +103,7 @@ class PipelineFaultsIT {
 	void whatWasCountedSinceADamagedKeyWasReplacedIsNotDeleted(Algorithm algorithm) {
 		Policy policy = policy(algorithm);
 		this.limiter.tryAcquire(policy, ALICE);
-		for (String key : keys()) {
-			this.jedis.del(key);
-			this.jedis.lpush(key, "x");
-		}
+		keys().forEach(this::damage);
 		Tallies late = tallies(policy, 1);
 		try (Session session = new Session(this.jedis)) {
 			late.count(session);
@@ -124,6 +123,60 @@ class PipelineFaultsIT {
 			this.jedis.set(key, "+4");
 			assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
 		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void requestFailsIfOthersDamageARedisKeyAllTheTime(Algorithm algorithm) {
+		Policy policy = policy(algorithm);
+		this.limiter.tryAcquire(policy, ALICE);
+		String key = keys().iterator().next();
+		for (ThrowingCallable call : List.<ThrowingCallable>of(() -> this.traced.tryAcquire(policy, ALICE),
+				() -> this.traced.charge(request(policy, 1)))) {
+			for (int trip = 1; trip <= 1000; trip++) {
+				this.roundTrips.before(trip, () -> damage(key));
+			}
+			assertFailsBecauseOfOthers(call);
+			// Counts, and tries a hundred times to look and then to delete.
+			assertThat(this.roundTrips.count()).isEqualTo(1 + 2 * 100);
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void requestFailsIfOthersDamageARedisKeyWheneverItWasReplaced(Algorithm algorithm) {
+		Policy policy = policy(algorithm);
+		this.limiter.tryAcquire(policy, ALICE);
+		String key = keys().iterator().next();
+		for (int trip : new int[] { 1, 4, 7, 10 }) {
+			this.roundTrips.before(trip, () -> damage(key));
+		}
+		assertFailsBecauseOfOthers(() -> this.traced.tryAcquire(policy, ALICE));
+		assertThat(this.roundTrips.count()).isEqualTo(9);
+	}
+
+	private void damage(String key) {
+		this.jedis.del(key);
+		this.jedis.lpush(key, "x");
+	}
+
+	private static void assertFailsBecauseOfOthers(ThrowingCallable call) {
+		assertThatExceptionOfType(StoreException.class).isThrownBy(call)
+			.havingRootCause()
+			.withMessage("Somebody else keeps writing to the Redis keys");
+	}
+
+	/** What it has counted remains held. */
+	@Test
+	void requestIsDeniedIfOthersWriteToItsWindowAllTheTime() {
+		Policy policy = policy(new FirstRequestWindow());
+		this.limiter.tryAcquire(policy, ALICE, 3);
+		for (int trip = 1; trip <= 1000; trip++) {
+			this.roundTrips.before(trip, () -> keys().forEach((key) -> this.jedis.pexpire(key, 1_000_000)));
+		}
+		assertThat(this.traced.tryAcquire(policy, ALICE, 3).allowed()).isFalse();
+		assertThat(this.roundTrips.count()).isEqualTo(1 + 2 * 100);
+		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
 	}
 
 	/**
@@ -315,11 +368,10 @@ class PipelineFaultsIT {
 	void refundFailsIfOthersCountAllTheTime(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("1000/3650d"));
 		this.limiter.tryAcquire(policy, ALICE, 3);
-		for (int trip = 2; trip <= 200; trip += 2) {
+		for (int trip = 2; trip <= 1000; trip += 2) {
 			this.roundTrips.before(trip, () -> this.limiter.tryAcquire(policy, ALICE));
 		}
-		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.traced.refund(request(policy, 3)))
-			.withRootCauseInstanceOf(RuntimeException.class);
+		assertFailsBecauseOfOthers(() -> this.traced.refund(request(policy, 3)));
 		assertThat(this.limiter.peek(request(policy, 1)).statuses()).extracting(LimitStatus::remaining)
 			.containsExactly(1000L - 3 - 100);
 	}
