@@ -163,7 +163,7 @@ public final class PipelineRateLimiter implements RateLimiter {
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
 		requireExpressible(request);
-		return call("decide a request", (session) -> {
+		return call("acquire a request", (session) -> {
 			if (!Tallies.isCountable(request)) {
 				return tallies(request).look(session);
 			}
@@ -199,7 +199,7 @@ public final class PipelineRateLimiter implements RateLimiter {
 	@Override
 	public Decision peek(RateLimitRequest request) {
 		requireExpressible(request);
-		return call("decide a request", (session) -> tallies(request).look(session));
+		return call("peek at a request", (session) -> tallies(request).look(session));
 	}
 
 	@Override
@@ -213,27 +213,15 @@ public final class PipelineRateLimiter implements RateLimiter {
 
 	@Override
 	public void charge(RateLimitRequest request) {
-		List<Charge> charges = request.charges().stream().map(PipelineRateLimiter::possible).toList();
-		RateLimitRequest possible = new RateLimitRequest(charges, request.metadata());
-		requireExpressible(possible);
-		if (charges.stream().allMatch((charge) -> charge.cost() == 0)) {
+		requireExpressible(request);
+		RateLimitRequest possible = request.withPossibleCosts();
+		if (possible.charges().stream().allMatch((charge) -> charge.cost() == 0)) {
 			return;
 		}
 		call("charge a request", (session) -> {
 			count(session, possible, (tallies) -> true).keep(session);
 			return possible;
 		});
-	}
-
-	/** The same charge at a cost that some limit could allow. */
-	private static Charge possible(Charge charge) {
-		Policy policy = charge.policy();
-		long largest = policy.limits()
-			.stream()
-			.mapToLong((limit) -> policy.algorithm().largestCost(limit))
-			.max()
-			.orElseThrow();
-		return charge.withCost(Math.min(charge.cost(), largest));
 	}
 
 	@Override

@@ -459,11 +459,15 @@ class PipelineFaultsIT {
 
 	private static void assertFails(RateLimiter limiter, Policy policy) {
 		RateLimitRequest request = request(policy, 1);
-		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(request));
-		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.peek(request));
-		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.refund(request));
-		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.charge(request));
-		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.reset(policy, ALICE));
+		assertFails("acquire a request", () -> limiter.tryAcquire(request));
+		assertFails("peek at a request", () -> limiter.peek(request));
+		assertFails("refund a request", () -> limiter.refund(request));
+		assertFails("charge a request", () -> limiter.charge(request));
+		assertFails("reset a count of the policy 'api'", () -> limiter.reset(policy, ALICE));
+	}
+
+	private static void assertFails(String purpose, ThrowingCallable call) {
+		assertThatExceptionOfType(StoreException.class).isThrownBy(call).withMessage("Redis failed to " + purpose);
 	}
 
 	private static final class SeveralConnections extends AbstractPipeline {
