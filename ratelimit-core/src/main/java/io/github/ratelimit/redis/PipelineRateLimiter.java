@@ -1,7 +1,6 @@
 package io.github.ratelimit.redis;
 
 import java.time.InstantSource;
-import java.util.List;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -80,9 +79,6 @@ import redis.clients.jedis.exceptions.JedisException;
  */
 public final class PipelineRateLimiter implements RateLimiter {
 
-	private static final List<String> ALGORITHMS = List.of("fixed-window", "first-request-window", "sliding-window",
-			"sliding-window-counter");
-
 	/** How often a request is counted at most. */
 	private static final int ATTEMPTS = 3;
 
@@ -140,24 +136,7 @@ public final class PipelineRateLimiter implements RateLimiter {
 
 	@Override
 	public void requireSupported(Policy policy) {
-		requireExpressible(policy);
-	}
-
-	/** Refuses a policy that plain commands cannot express. */
-	static void requireExpressible(Policy policy) {
-		String algorithm = policy.algorithm().name();
-		if (!ALGORITHMS.contains(algorithm)) {
-			throw new IllegalArgumentException("Invalid algorithm (%s): must be one of %s where scripts are not used."
-				.formatted(algorithm, String.join(", ", ALGORITHMS)));
-		}
-		if (algorithm.equals("fixed-window") && !policy.algorithm().options(policy.limits(), 0).get(0).equals("1")) {
-			throw new IllegalArgumentException(
-					"Invalid retain (%s): no past windows can be kept where scripts are not used."
-						.formatted(policy.algorithm().options(policy.limits(), 0).get(0)));
-		}
-		if (algorithm.equals("sliding-window")) {
-			SlidingWindowTally.requireSupported(policy);
-		}
+		PlainAlgorithm.require(policy);
 	}
 
 	@Override
@@ -226,9 +205,10 @@ public final class PipelineRateLimiter implements RateLimiter {
 
 	@Override
 	public void reset(Policy policy, Identifier identifier) {
-		requireExpressible(policy);
+		PlainAlgorithm.require(policy);
 		call("reset a count of the policy '" + policy.name() + "'", (session) -> {
-			Tally tally = Tallies.tally(Charge.of(policy, identifier), identifier, this.keys, now(), this.pastCounts);
+			Tally tally = PlainAlgorithm.tally(Charge.of(policy, identifier), identifier, this.keys, now(),
+					this.pastCounts);
 			Batch batch = new Batch();
 			batch.add(Command.DEL, tally.keys().toArray(String[]::new));
 			session.transact(batch);
@@ -238,7 +218,7 @@ public final class PipelineRateLimiter implements RateLimiter {
 	}
 
 	private static void requireExpressible(RateLimitRequest request) {
-		request.charges().forEach((charge) -> requireExpressible(charge.policy()));
+		request.charges().forEach((charge) -> PlainAlgorithm.require(charge.policy()));
 	}
 
 	/** To be called when there is a connection, because that may take its time. */

@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Protocol.Command;
 
 /**
- * One attempt to decide a request: counts, looks, and gives back what a denied request
+ * One attempt at a request or charge: counts, looks, and gives back what a denied request
  * has counted.
  */
 final class Tallies {
@@ -32,20 +32,9 @@ final class Tallies {
 		this.moment = moment;
 		for (Charge charge : request.charges()) {
 			for (Identifier identifier : charge.identifiers()) {
-				this.tallies.add(tally(charge, identifier, keys, moment, pastCounts));
+				this.tallies.add(PlainAlgorithm.tally(charge, identifier, keys, moment, pastCounts));
 			}
 		}
-	}
-
-	static Tally tally(Charge charge, Identifier identifier, RedisKeys keys, Moment moment, PastCounts pastCounts) {
-		PipelineRateLimiter.requireExpressible(charge.policy());
-		String key = keys.key(identifier, charge.policy());
-		return switch (charge.policy().algorithm().name()) {
-			case "fixed-window" -> new FixedWindowTally(charge, identifier, key, moment);
-			case "first-request-window" -> new FirstRequestWindowTally(charge, identifier, key, moment);
-			case "sliding-window-counter" -> new SlidingWindowCounterTally(charge, identifier, key, moment, pastCounts);
-			default -> new SlidingWindowTally(charge, identifier, key, moment);
-		};
 	}
 
 	/** Whether there is something to count, and every limit could ever allow it. */

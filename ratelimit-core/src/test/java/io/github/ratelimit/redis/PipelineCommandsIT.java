@@ -116,6 +116,27 @@ class PipelineCommandsIT {
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
+	void deniedRequestLeavesACounterOfNothing(Algorithm algorithm) {
+		Policy nothing = Policy.of("full", new FixedWindow(), Limit.parse("1/3650d"));
+		this.limiter.tryAcquire(nothing, ADDRESS);
+		Policy policy = Policy.of("api", algorithm, Limit.parse("3/3650d"));
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, ALICE).withCost(2),
+				Charge.of(nothing, ADDRESS));
+		assertThat(this.limiter.tryAcquire(request).allowed()).isFalse();
+		// The window of a first request has begun: the counter stands where it did then.
+		assertThat(TestRedis.client().keys(this.keyPrefix + ":{" + ALICE + "}:*")).isNotEmpty()
+			.extracting(TestRedis.client()::get)
+			.containsOnly((algorithm instanceof FirstRequestWindow) ? Long.toString(windowEnd(policy, ALICE)) : "0");
+		assertThat(this.limiter.tryAcquire(policy, ALICE, 3).allowed()).isTrue();
+	}
+
+	private long windowEnd(Policy policy, Identifier identifier) {
+		String key = new RedisKeys(this.keyPrefix).key(identifier, policy);
+		return Long.parseLong(TestRedis.client().get(RedisKeys.part(key, "3650d", 1)));
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
 	void requestStaysDeniedWhenTheConnectionBreaksBeforeItIsTakenBack(Algorithm algorithm) {
 		Policy policy = policy("api", algorithm);
 		this.limiter.tryAcquire(policy, ALICE, 2);

@@ -178,7 +178,7 @@ class PipelineKeyExpiryIT {
 	@Test
 	void pastSubWindowOfAnotherMakingCountsAsNothing() {
 		Policy policy = Policy.of("api", new SlidingWindow(), Limit.parse("5/1000d"));
-		Tally tally = Tallies.tally(Charge.of(policy, ALICE), ALICE, new RedisKeys(this.keyPrefix),
+		Tally tally = PlainAlgorithm.tally(Charge.of(policy, ALICE), ALICE, new RedisKeys(this.keyPrefix),
 				Moment.now(InstantSource.system(), false), new PastCounts());
 		this.jedis.lpush(tally.keys().get(1), "x");
 		this.jedis.set(tally.keys().get(2), "x");
