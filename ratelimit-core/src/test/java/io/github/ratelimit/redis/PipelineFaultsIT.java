@@ -113,6 +113,20 @@ class PipelineFaultsIT {
 		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
 	}
 
+	/** What was damaged later may have been replaced, and counted in, by others. */
+	@ParameterizedTest
+	@MethodSource("windowAlgorithms")
+	void keyThatWasDamagedAfterItWasCountedInIsNotReplaced(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/1000d"), FIVE);
+		this.limiter.tryAcquire(policy, ALICE);
+		List<String> keys = List.copyOf(keys());
+		damage(keys.get(0));
+		// It counts, takes back, looks and deletes.
+		this.roundTrips.before(3, () -> damage(keys.get(1)));
+		this.roundTrips.before(4, () -> this.jedis.set(keys.get(1), "5"));
+		assertThat(this.traced.tryAcquire(policy, ALICE).allowed()).isFalse();
+	}
+
 	/** It looks like a number, but Redis does not count with it. */
 	@ParameterizedTest
 	@MethodSource("algorithms")
