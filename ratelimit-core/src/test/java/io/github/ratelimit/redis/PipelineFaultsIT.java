@@ -127,6 +127,20 @@ class PipelineFaultsIT {
 		assertThat(this.traced.tryAcquire(policy, ALICE).allowed()).isFalse();
 	}
 
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void othersMayCountInWhatTheyHaveReplacedThemselves(Algorithm algorithm) {
+		Policy policy = policy(algorithm);
+		this.limiter.tryAcquire(policy, ALICE);
+		damage(keys().iterator().next());
+		// It counts, looks, and counts anew.
+		this.roundTrips.before(2, () -> this.limiter.tryAcquire(policy, ALICE));
+		this.roundTrips.before(3, () -> this.limiter.tryAcquire(policy, ALICE));
+		assertThat(this.traced.tryAcquire(policy, ALICE).statuses()).extracting(LimitStatus::remaining)
+			.containsExactly(2L);
+		assertThat(this.roundTrips.count()).isEqualTo(3);
+	}
+
 	/** It looks like a number, but Redis does not count with it. */
 	@ParameterizedTest
 	@MethodSource("algorithms")
