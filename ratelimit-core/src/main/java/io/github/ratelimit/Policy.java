@@ -100,6 +100,14 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 	}
 
 	/**
+	 * Returns the largest cost that any limit of this policy could ever allow.
+	 * @return from 0 on; the largest quota unless the algorithm says otherwise
+	 */
+	public long largestCost() {
+		return this.limits.stream().mapToLong(this.algorithm::largestCost).max().orElseThrow();
+	}
+
+	/**
 	 * Returns what the form of the stored state depends on: the algorithm and the
 	 * windows, not the quotas. Two policies of one name share their counts if this is the
 	 * same.

@@ -87,6 +87,18 @@ public record RateLimitRequest(List<Charge> charges, String metadata) {
 	}
 
 	/**
+	 * Returns the same request at costs that can be used: of a cost that is more than the
+	 * {@linkplain Policy#largestCost() largest} of its policy, that is used. For rate
+	 * limiters, when something is charged.
+	 * @return a new request
+	 */
+	public RateLimitRequest withPossibleCosts() {
+		return new RateLimitRequest(this.charges.stream()
+			.map((charge) -> charge.withCost(Math.min(charge.cost(), charge.policy().largestCost())))
+			.toList(), this.metadata);
+	}
+
+	/**
 	 * Creates a request of several charges.
 	 * @param charges at least one charge, each of another policy
 	 * @return the request

@@ -5,6 +5,7 @@ import java.util.List;
 
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.algorithm.TokenBucket;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -85,6 +86,15 @@ class PolicyTests {
 		assertThat(Policy.of("api", new FixedWindow(), PER_HOUR, PER_SECOND, Limit.parse("5/15m")).stateForm())
 			.isEqualTo("fw-s-15m-h");
 		assertThat(Policy.of("api", new SlidingLog(), Limit.parse("3/500ms")).stateForm()).isEqualTo("sl-500ms");
+	}
+
+	@Test
+	void largestCostIsThatOfTheLimitThatCouldAllowMost() {
+		assertThat(Policy.of("api", new FixedWindow(), PER_SECOND, PER_MINUTE).largestCost()).isEqualTo(120);
+		assertThat(Policy.of("api", new FixedWindow(), Limit.parse("9/s"), Limit.parse("0/m")).largestCost())
+			.isEqualTo(9);
+		assertThat(Policy.of("api", new TokenBucket(50L), PER_SECOND).largestCost()).isEqualTo(50);
+		assertThat(Policy.of("api", new FixedWindow(), Limit.parse("0/m")).largestCost()).isZero();
 	}
 
 }

@@ -55,4 +55,14 @@ class RateLimitRequestTests {
 			.withMessage("Invalid request: the policy 'api' stands in it twice.");
 	}
 
+	@Test
+	void costsThatNoLimitCouldAllowBecomeTheLargest() {
+		Policy small = Policy.of("small", new FixedWindow(), Limit.parse("3/s"), Limit.parse("5/m"));
+		Charge within = Charge.of(this.policy, ALICE, ADDRESS);
+		RateLimitRequest request = RateLimitRequest.of(within, Charge.of(small, ALICE).withCost(6))
+			.withMetadata("request-1");
+		assertThat(request.withPossibleCosts())
+			.isEqualTo(RateLimitRequest.of(within, Charge.of(small, ALICE).withCost(5)).withMetadata("request-1"));
+	}
+
 }

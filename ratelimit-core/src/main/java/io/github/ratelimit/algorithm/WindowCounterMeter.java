@@ -100,9 +100,12 @@ final class WindowCounterMeter implements Meter {
 		this.counts[present] = 0;
 	}
 
+	/** Forgets windows that are too old, and those of a clock that was set back. */
 	private void forget(int present, long end) {
 		for (int k = present + 1; k < present + this.retain; k++) {
-			if (this.ends[k] <= end) {
+			boolean ahead = this.ends[k] >= this.ends[present];
+			this.corrected = this.corrected || ahead;
+			if (ahead || this.ends[k] <= end) {
 				this.ends[k] = 0;
 				this.counts[k] = 0;
 			}

@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.stream.IntStream;
 
 import io.github.ratelimit.Block;
 import io.github.ratelimit.BlockList;
@@ -96,10 +95,9 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 		this.lock.lock();
 		try {
 			long now = now();
-			for (Part part : load(request, now)) {
-				long cost = Math.min(part.charge.cost(), part.largestCost());
-				if (cost > 0) {
-					part.meter.add(cost, request.metadata());
+			for (Part part : load(request.withPossibleCosts(), now)) {
+				if (part.charge.cost() > 0) {
+					part.meter.add(part.charge.cost(), request.metadata());
 					save(part, now);
 				}
 			}
@@ -308,11 +306,6 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 		long resetAfter(int limit) {
 			long remaining = this.meter.remaining(limit);
 			return (remaining < largestCost(limit)) ? this.meter.retryAfter(limit, remaining + 1) : 0;
-		}
-
-		/** The most that any limit could ever allow. */
-		long largestCost() {
-			return IntStream.range(0, limits().size()).mapToLong(this::largestCost).max().orElseThrow();
 		}
 
 		private long largestCost(int limit) {

@@ -2,6 +2,7 @@ package io.github.ratelimit.redis;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -12,6 +13,7 @@ import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Commands that travel together, in one round trip.
@@ -49,6 +51,12 @@ final class Batch {
 
 		private static final Logger logger = LoggerFactory.getLogger(Session.class);
 
+		/** Why something fails that others undo or prevent, however often it is tried. */
+		static final String OTHERS_WRITE = "Somebody else keeps writing to the Redis keys";
+
+		/** How often is tried what fails when a watched Redis key changes. */
+		private static final int ATTEMPTS = 100;
+
 		private final AbstractPipeline pipeline;
 
 		private boolean watching;
@@ -60,6 +68,20 @@ final class Batch {
 				throw new IllegalArgumentException("Invalid client (%s): its pipelines must keep to one connection."
 					.formatted(jedis.getClass().getSimpleName()));
 			}
+		}
+
+		/**
+		 * Tries what fails when a watched Redis key changes, until none does.
+		 * @param attempt whether it was done
+		 * @throws JedisException if others write to them all the time
+		 */
+		static void untilUnchanged(BooleanSupplier attempt) {
+			for (int i = 0; i < ATTEMPTS; i++) {
+				if (attempt.getAsBoolean()) {
+					return;
+				}
+			}
+			throw new JedisException(OTHERS_WRITE);
 		}
 
 		/**

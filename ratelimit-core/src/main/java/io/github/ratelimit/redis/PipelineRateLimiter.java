@@ -1,8 +1,8 @@
 package io.github.ratelimit.redis;
 
 import java.time.InstantSource;
-import java.util.List;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -31,10 +31,11 @@ import redis.clients.jedis.exceptions.JedisException;
  * request is sent, and windows are part of the Redis key. <b>The clocks of all machines
  * must agree to within half a second.</b> A request that was perhaps counted more than
  * half a second after its time is not allowed by that: it is taken back and counted anew,
- * up to three times, and then fails. So none is overtaken by more than a second, and
- * requests that are ahead by up to a second count as well. Redis keys live a second
- * longer than their window. Only {@code first-request-window} does not depend on clocks:
- * the server ends its windows, to the millisecond.
+ * up to three times, and then fails; so is a charge, whether it is allowed or not. So
+ * none is overtaken by more than a second, and requests that are ahead by up to a second
+ * count as well. Redis keys live a second longer than their window. Only
+ * {@code first-request-window} does not depend on clocks: the server ends its windows, to
+ * the millisecond.
  * <p>
  * <b>The bound of each algorithm holds for the times of requests, in whatever order they
  * reach Redis.</b> Of the allowed requests of any stretch as long as the window, the one
@@ -68,6 +69,7 @@ import redis.clients.jedis.exceptions.JedisException;
  * <p>
  * <b>Refunds</b> read first, and give back no more than there is. If others count at the
  * same moment they begin again, up to a hundred times, and then fail without an effect.
+ * So does a request or charge that has to replace a Redis key.
  * <p>
  * All identifiers of a request must be on the same server: a cluster is not supported
  * yet, and neither is a client whose pipelines use several connections, which fails every
@@ -77,13 +79,8 @@ import redis.clients.jedis.exceptions.JedisException;
  */
 public final class PipelineRateLimiter implements RateLimiter {
 
-	private static final List<String> ALGORITHMS = List.of("fixed-window", "first-request-window", "sliding-window",
-			"sliding-window-counter");
-
 	/** How often a request is counted at most. */
 	private static final int ATTEMPTS = 3;
-
-	private static final int REFUND_ATTEMPTS = 100;
 
 	private final UnifiedJedis jedis;
 
@@ -139,108 +136,79 @@ public final class PipelineRateLimiter implements RateLimiter {
 
 	@Override
 	public void requireSupported(Policy policy) {
-		requireExpressible(policy);
-	}
-
-	/** Refuses a policy that plain commands cannot express. */
-	static void requireExpressible(Policy policy) {
-		String algorithm = policy.algorithm().name();
-		if (!ALGORITHMS.contains(algorithm)) {
-			throw new IllegalArgumentException("Invalid algorithm (%s): must be one of %s where scripts are not used."
-				.formatted(algorithm, String.join(", ", ALGORITHMS)));
-		}
-		if (algorithm.equals("fixed-window") && !policy.algorithm().options(policy.limits(), 0).get(0).equals("1")) {
-			throw new IllegalArgumentException(
-					"Invalid retain (%s): no past windows can be kept where scripts are not used."
-						.formatted(policy.algorithm().options(policy.limits(), 0).get(0)));
-		}
-		if (algorithm.equals("sliding-window")) {
-			SlidingWindowTally.requireSupported(policy);
-		}
+		PlainAlgorithm.require(policy);
 	}
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
 		requireExpressible(request);
-		return call("decide a request", (session) -> {
-			for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-				Tallies tallies = tallies(request);
-				if (!tallies.isCountable()) {
-					tallies.read(session);
-					return tallies.look();
-				}
-				tallies.count(session);
-				if (tallies.isLate(now())) {
-					tallies.takeBack(session);
-				}
-				else if (!tallies.replaceDamaged(session)) {
-					return tallies.settle(session);
-				}
+		return call("acquire a request", (session) -> {
+			if (!Tallies.isCountable(request)) {
+				return tallies(request).look(session);
 			}
-			throw new JedisException(
-					"Redis is too slow to count by the time of a request, or somebody else writes to the Redis keys");
+			// Nobody is hurt by a denial that comes late.
+			return count(session, request, Tallies::isAllowed).settle(session);
 		});
+	}
+
+	/**
+	 * Counts a request soon enough, and in Redis keys that can be counted in.
+	 * @param matters whether what was counted matters to others, so that it must not be
+	 * late
+	 */
+	private Tallies count(Session session, RateLimitRequest request, Predicate<Tallies> matters) {
+		String reason = "";
+		for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+			Tallies tallies = tallies(request);
+			tallies.count(session);
+			if (tallies.isLate(now()) && matters.test(tallies)) {
+				tallies.takeBack(session);
+				reason = "Redis is too slow to count by the time of a request";
+			}
+			else if (tallies.replaceDamaged(session)) {
+				reason = Session.OTHERS_WRITE;
+			}
+			else {
+				return tallies;
+			}
+		}
+		throw new JedisException(reason);
 	}
 
 	@Override
 	public Decision peek(RateLimitRequest request) {
 		requireExpressible(request);
-		return call("decide a request", (session) -> {
-			Tallies tallies = tallies(request);
-			tallies.read(session);
-			return tallies.look();
-		});
+		return call("peek at a request", (session) -> tallies(request).look(session));
 	}
 
 	@Override
 	public void refund(RateLimitRequest request) {
 		requireExpressible(request);
 		call("refund a request", (session) -> {
-			for (int attempt = 0; attempt < REFUND_ATTEMPTS; attempt++) {
-				if (tallies(request).tryRefund(session)) {
-					return request;
-				}
-			}
-			throw new JedisException("Others count too often for anything to be given back");
+			Session.untilUnchanged(() -> tallies(request).tryRefund(session));
+			return request;
 		});
 	}
 
 	@Override
 	public void charge(RateLimitRequest request) {
-		List<Charge> charges = request.charges().stream().map(PipelineRateLimiter::possible).toList();
-		RateLimitRequest possible = new RateLimitRequest(charges, request.metadata());
-		requireExpressible(possible);
-		if (charges.stream().allMatch((charge) -> charge.cost() == 0)) {
+		requireExpressible(request);
+		RateLimitRequest possible = request.withPossibleCosts();
+		if (possible.charges().stream().allMatch((charge) -> charge.cost() == 0)) {
 			return;
 		}
 		call("charge a request", (session) -> {
-			for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-				Tallies tallies = tallies(possible);
-				tallies.count(session);
-				if (!tallies.replaceDamaged(session)) {
-					return possible;
-				}
-			}
-			throw new JedisException("Somebody else writes to the Redis keys");
+			count(session, possible, (tallies) -> true).keep(session);
+			return possible;
 		});
-	}
-
-	/** The same charge at a cost that some limit could allow. */
-	private static Charge possible(Charge charge) {
-		Policy policy = charge.policy();
-		long largest = policy.limits()
-			.stream()
-			.mapToLong((limit) -> policy.algorithm().largestCost(limit))
-			.max()
-			.orElseThrow();
-		return charge.withCost(Math.min(charge.cost(), largest));
 	}
 
 	@Override
 	public void reset(Policy policy, Identifier identifier) {
-		requireExpressible(policy);
+		PlainAlgorithm.require(policy);
 		call("reset a count of the policy '" + policy.name() + "'", (session) -> {
-			Tally tally = Tallies.tally(Charge.of(policy, identifier), identifier, this.keys, now(), this.pastCounts);
+			Tally tally = PlainAlgorithm.tally(Charge.of(policy, identifier), identifier, this.keys, now(),
+					this.pastCounts);
 			Batch batch = new Batch();
 			batch.add(Command.DEL, tally.keys().toArray(String[]::new));
 			session.transact(batch);
@@ -250,7 +218,7 @@ public final class PipelineRateLimiter implements RateLimiter {
 	}
 
 	private static void requireExpressible(RateLimitRequest request) {
-		request.charges().forEach((charge) -> requireExpressible(charge.policy()));
+		request.charges().forEach((charge) -> PlainAlgorithm.require(charge.policy()));
 	}
 
 	/** To be called when there is a connection, because that may take its time. */

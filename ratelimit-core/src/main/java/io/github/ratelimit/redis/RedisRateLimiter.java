@@ -122,22 +122,22 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
-		return run("acquire", request, (reply) -> decision(request, reply));
+		return run("acquire", "acquire a request", request, (reply) -> decision(request, reply));
 	}
 
 	@Override
 	public Decision peek(RateLimitRequest request) {
-		return run("peek", request, (reply) -> decision(request, reply));
+		return run("peek", "peek at a request", request, (reply) -> decision(request, reply));
 	}
 
 	@Override
 	public void refund(RateLimitRequest request) {
-		run("refund", request, ScriptReply::hasNext);
+		run("refund", "refund a request", request, RedisRateLimiter::nothing);
 	}
 
 	@Override
 	public void charge(RateLimitRequest request) {
-		run("charge", request, ScriptReply::hasNext);
+		run("charge", "charge a request", request.withPossibleCosts(), RedisRateLimiter::nothing);
 	}
 
 	@Override
@@ -153,13 +153,15 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	@Override
 	public List<LogEntry> entries(Policy policy, Identifier identifier) {
 		RequestHistory.requireEntries(policy);
-		return run("history", RateLimitRequest.of(policy, identifier), RedisRateLimiter::entries);
+		return run("history", "read the entries of the policy '" + policy.name() + "'",
+				RateLimitRequest.of(policy, identifier), RedisRateLimiter::entries);
 	}
 
 	@Override
 	public List<WindowCount> series(Policy policy, Identifier identifier) {
 		RequestHistory.requireWindows(policy);
-		return run("history", RateLimitRequest.of(policy, identifier), (reply) -> series(policy.limits(), reply));
+		return run("history", "read the series of the policy '" + policy.name() + "'",
+				RateLimitRequest.of(policy, identifier), (reply) -> series(policy.limits(), reply));
 	}
 
 	@Override
@@ -180,13 +182,13 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 		return this.blocks.list(handedInTime());
 	}
 
-	private <T> T run(String operation, RateLimitRequest request, Function<ScriptReply, T> reader) {
+	private <T> T run(String operation, String purpose, RateLimitRequest request, Function<ScriptReply, T> reader) {
 		ScriptCall call = ScriptCall.of(operation, handedInTime(), request, this.keys, now());
 		try {
 			return reader.apply(ScriptReply.of(script(request).run(this.jedis, call.keys(), call.arguments())));
 		}
 		catch (JedisException ex) {
-			throw new StoreException("Redis failed to decide a request", ex);
+			throw new StoreException("Redis failed to " + purpose, ex);
 		}
 	}
 
@@ -206,6 +208,11 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 		}
 		return this.scripts.computeIfAbsent(List.copyOf(algorithms.keySet()),
 				(parts) -> Script.of(algorithms.values()));
+	}
+
+	private static boolean nothing(ScriptReply reply) {
+		reply.end();
+		return true;
 	}
 
 	private static Decision decision(RateLimitRequest request, ScriptReply reply) {

@@ -49,13 +49,13 @@ final class Returns {
 		return this.others;
 	}
 
-	/** Takes one round trip; two if a window is to be looked at first. */
+	/**
+	 * Takes one round trip; two if a window is to be looked at first. If it is not
+	 * executed, a window has mostly ended or was reset in the meantime, and the next time
+	 * there is one less.
+	 */
 	void send(Session session) {
-		// If it is not executed, a window has ended or was reset in the meantime, and
-		// the next time there is one less.
-		while (!trySend(session)) {
-			continue;
-		}
+		Session.untilUnchanged(() -> trySend(session));
 	}
 
 	private boolean trySend(Session session) {

@@ -9,6 +9,7 @@ import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.redis.Batch.Session;
 import org.slf4j.Logger;
@@ -16,7 +17,7 @@ import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Protocol.Command;
 
 /**
- * One attempt to decide a request: counts, looks, and gives back what a denied request
+ * One attempt at a request or charge: counts, looks, and gives back what a denied request
  * has counted.
  */
 final class Tallies {
@@ -31,27 +32,20 @@ final class Tallies {
 		this.moment = moment;
 		for (Charge charge : request.charges()) {
 			for (Identifier identifier : charge.identifiers()) {
-				this.tallies.add(tally(charge, identifier, keys, moment, pastCounts));
+				this.tallies.add(PlainAlgorithm.tally(charge, identifier, keys, moment, pastCounts));
 			}
 		}
 	}
 
-	static Tally tally(Charge charge, Identifier identifier, RedisKeys keys, Moment moment, PastCounts pastCounts) {
-		PipelineRateLimiter.requireExpressible(charge.policy());
-		String key = keys.key(identifier, charge.policy());
-		return switch (charge.policy().algorithm().name()) {
-			case "fixed-window" -> new FixedWindowTally(charge, identifier, key, moment);
-			case "first-request-window" -> new FirstRequestWindowTally(charge, identifier, key, moment);
-			case "sliding-window-counter" -> new SlidingWindowCounterTally(charge, identifier, key, moment, pastCounts);
-			default -> new SlidingWindowTally(charge, identifier, key, moment);
-		};
+	/** Whether there is something to count, and every limit could ever allow it. */
+	static boolean isCountable(RateLimitRequest request) {
+		return request.charges().stream().anyMatch((charge) -> charge.cost() > 0)
+				&& request.charges().stream().allMatch(Tallies::isPossible);
 	}
 
-	/** Reads how things stand. */
-	void read(Session session) {
-		Batch batch = new Batch();
-		this.tallies.forEach((tally) -> tally.read(batch));
-		session.transact(batch);
+	private static boolean isPossible(Charge charge) {
+		Policy policy = charge.policy();
+		return policy.limits().stream().allMatch((limit) -> charge.cost() <= policy.algorithm().largestCost(limit));
 	}
 
 	/** Counts everything, and reads how things stand then. */
@@ -61,7 +55,7 @@ final class Tallies {
 		}
 		Batch batch = new Batch();
 		for (Tally tally : this.tallies) {
-			if (tally.charge.cost() > 0) {
+			if (tally.counts()) {
 				tally.count(batch);
 			}
 			else {
@@ -74,7 +68,7 @@ final class Tallies {
 	/** A handed-in clock's: the server does not end them. */
 	private void endWindows(Session session) {
 		for (Tally tally : this.tallies) {
-			if (tally instanceof FirstRequestWindowTally windows && tally.charge.cost() > 0) {
+			if (tally instanceof FirstRequestWindowTally windows && tally.counts()) {
 				windows.endWindows(session);
 			}
 		}
@@ -87,7 +81,7 @@ final class Tallies {
 	 */
 	boolean replaceDamaged(Session session) {
 		List<Tally> damaged = this.tallies.stream()
-			.filter((tally) -> tally.charge.cost() > 0 && !tally.damaged().isEmpty())
+			.filter((tally) -> tally.counts() && !tally.damaged().isEmpty())
 			.toList();
 		if (damaged.isEmpty()) {
 			return false;
@@ -95,9 +89,7 @@ final class Tallies {
 		takeBack(session);
 		for (Tally tally : damaged) {
 			List<String> keys = tally.damaged();
-			while (!tryReplace(session, tally, keys)) {
-				continue;
-			}
+			Session.untilUnchanged(() -> tryReplace(session, tally, keys));
 		}
 		return true;
 	}
@@ -117,13 +109,14 @@ final class Tallies {
 		return session.transactUnlessChanged(batch);
 	}
 
-	/**
-	 * Whether the request would be allowed, but may have been counted so late that others
-	 * did not see it.
-	 */
+	/** Whether it may have been counted so late that others did not see it. */
 	boolean isLate(Moment now) {
-		return this.moment.isOver(now) && this.tallies.stream().anyMatch(Tally::countsByTime)
-				&& this.tallies.stream().allMatch(Tally::isAllowed);
+		return this.moment.isOver(now) && this.tallies.stream().anyMatch(Tally::countsByTime);
+	}
+
+	/** Whether every limit allowed its cost before it was counted. */
+	boolean isAllowed() {
+		return this.tallies.stream().allMatch(Tally::isAllowed);
 	}
 
 	/** Takes back all that was counted. */
@@ -133,15 +126,12 @@ final class Tallies {
 		returns.send(session);
 	}
 
-	/** Whether there is something to count, and every limit could ever allow it. */
-	boolean isCountable() {
-		return this.tallies.stream().anyMatch((tally) -> tally.charge.cost() > 0)
-				&& this.tallies.stream().allMatch(Tally::isPossible);
-	}
-
-	/** Decides by what was read. */
-	Decision look() {
-		boolean allowed = this.tallies.stream().allMatch(Tally::isAllowed);
+	/** Decides, and counts nothing. */
+	Decision look(Session session) {
+		Batch batch = new Batch();
+		this.tallies.forEach((tally) -> tally.read(batch));
+		session.transact(batch);
+		boolean allowed = isAllowed();
 		List<LimitStatus> statuses = new ArrayList<>();
 		this.tallies.forEach((tally) -> tally.addStatuses(statuses, false, false));
 		return new Decision(allowed, statuses);
@@ -149,7 +139,7 @@ final class Tallies {
 
 	/** Decides by what was counted, and gives back what does not stay so. */
 	Decision settle(Session session) {
-		boolean allowed = this.tallies.stream().allMatch(Tally::isAllowed);
+		boolean allowed = isAllowed();
 		Returns returns = new Returns();
 		List<LimitStatus> statuses = new ArrayList<>();
 		for (Tally tally : this.tallies) {
@@ -157,20 +147,27 @@ final class Tallies {
 			if (!stays) {
 				tally.giveBack(returns, tally.charge.cost(), true);
 			}
-			if (tally.charge.cost() > 0) {
-				tally.repair(returns.others());
-			}
 			tally.addStatuses(statuses, stays && !allowed, stays);
 		}
+		finish(session, returns);
+		return new Decision(allowed, statuses);
+	}
+
+	/** Lets all that was counted stay so. */
+	void keep(Session session) {
+		finish(session, new Returns());
+	}
+
+	private void finish(Session session, Returns returns) {
+		this.tallies.stream().filter(Tally::counts).forEach((tally) -> tally.repair(returns.others()));
 		try {
 			returns.send(session);
 		}
 		catch (RuntimeException ex) {
-			// The decision stands: to forget it might admit what was denied. The quota is
-			// held until the window ends.
-			logger.debug("Redis failed to take back what a denied request has counted", ex);
+			// What was counted and decided stands: to forget it might admit what was
+			// denied. Quota is held until the window ends, and others repair.
+			logger.debug("Redis failed to end what a request has counted", ex);
 		}
-		return new Decision(allowed, statuses);
 	}
 
 	/**

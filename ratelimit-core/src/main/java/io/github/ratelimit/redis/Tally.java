@@ -95,9 +95,9 @@ abstract class Tally {
 		return standing(limit, after ? 0 : this.counted);
 	}
 
-	/** Whether every limit could ever allow the cost. */
-	final boolean isPossible() {
-		return limits().stream().allMatch((limit) -> this.charge.cost() <= algorithm().largestCost(limit));
+	/** Whether there is something to count. */
+	final boolean counts() {
+		return this.charge.cost() > 0;
 	}
 
 	/** Whether every limit allowed the cost before it was counted. */
@@ -111,7 +111,7 @@ abstract class Tally {
 	}
 
 	private long retryAfter(int limit, boolean after) {
-		if (this.charge.cost() == 0) {
+		if (!counts()) {
 			return 0;
 		}
 		return (this.charge.cost() <= largestCost(limit)) ? standing(limit, after).retryAfter(this.charge.cost())

@@ -36,9 +36,12 @@ local function begin(meter, present, finish)
     meter.counts[present] = 0
 end
 
+-- Forgets windows that are too old, and those of a clock that was set back.
 local function forget(meter, present, finish)
     for k = present + 1, present + meter.retain - 1 do
-        if meter.ends[k] <= finish then
+        local ahead = meter.ends[k] >= meter.ends[present]
+        meter.corrected = meter.corrected or ahead
+        if ahead or meter.ends[k] <= finish then
             meter.ends[k] = 0
             meter.counts[k] = 0
         end

@@ -1,14 +1,18 @@
 package io.github.ratelimit.memory;
 
 import java.time.Duration;
+import java.time.ZoneOffset;
 
 import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.test.ManualClock;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -86,6 +90,20 @@ class MemorySweepTests {
 		assertThat(this.limiter.size()).isZero();
 		this.limiter.tryAcquire(request);
 		this.limiter.reset(policy, ALICE);
+		assertThat(this.limiter.size()).isZero();
+	}
+
+	@Test
+	void nothingIsKeptOfWindowsOfTheFutureWhenTheClockIsSetBack() {
+		Policy policy = Policy.of("api", new FixedWindow(3, ZoneOffset.UTC), Limit.parse("5/h"));
+		this.limiter.tryAcquire(policy, ALICE, 5);
+		this.clock.advance(Duration.ofHours(1));
+		this.limiter.tryAcquire(policy, ALICE);
+		this.limiter.refund(RateLimitRequest.of(policy, ALICE));
+		this.clock.advance(Duration.ofHours(-2));
+		Policy nothing = Policy.of("nothing", new FixedWindow(), Limit.parse("0/h"));
+		RateLimitRequest denied = RateLimitRequest.of(Charge.of(policy, ALICE), Charge.of(nothing, ALICE));
+		assertThat(this.limiter.tryAcquire(denied).allowed()).isFalse();
 		assertThat(this.limiter.size()).isZero();
 	}
 

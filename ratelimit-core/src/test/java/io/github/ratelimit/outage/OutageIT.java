@@ -79,12 +79,14 @@ class OutageIT {
 		this.store.tryAcquire(this.request);
 		TestRedis.stop(this.server);
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.store.tryAcquire(this.request))
-			.withMessage("Redis failed to decide a request")
+			.withMessage("Redis failed to acquire a request")
 			.withCauseInstanceOf(JedisConnectionException.class);
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.store.peek(this.request))
-			.withMessage("Redis failed to decide a request");
+			.withMessage("Redis failed to peek at a request");
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.store.refund(this.request))
-			.withMessage("Redis failed to decide a request");
+			.withMessage("Redis failed to refund a request");
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.store.charge(this.request))
+			.withMessage("Redis failed to charge a request");
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.store.reset(this.policy, ALICE))
 			.withMessage("Redis failed to reset a count of the policy 'api'")
 			.withCauseInstanceOf(JedisConnectionException.class);

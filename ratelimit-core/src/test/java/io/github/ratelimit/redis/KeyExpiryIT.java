@@ -2,6 +2,7 @@ package io.github.ratelimit.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.ZoneOffset;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -113,6 +114,37 @@ class KeyExpiryIT {
 		assertThat(later.tryAcquire(policy, ALICE).statuses()).extracting(LimitStatus::resetAfter)
 			.containsExactly(Duration.ofMinutes(30), Duration.ofMinutes(10));
 		assertThat(timeToLive(policy)).isBetween(1_798_000L, 1_800_002L);
+	}
+
+	@Test
+	void keyOfKeptWindowsExpiresWithThemWhenTheClockWasSetBack() {
+		ManualClock clock = new ManualClock("2027-03-01T12:00:00Z");
+		RateLimiter later = RedisRateLimiter.of(this.jedis, this.keyPrefix).withClock(clock);
+		Policy policy = Policy.of("api", new FixedWindow(3, ZoneOffset.UTC), Limit.parse("5/h"));
+		for (int hour = 0; hour < 3; hour++) {
+			later.tryAcquire(policy, ALICE, 5);
+			clock.advance(Duration.ofHours(1));
+		}
+		clock.set("2026-03-01T12:30:00Z");
+		assertThat(later.tryAcquire(policy, ALICE).allowed()).isFalse();
+		assertThat(timeToLive(policy)).isBetween(1L, Duration.ofHours(3).toMillis());
+	}
+
+	/** What is used now was refunded, so that nothing but the windows before is ahead. */
+	@Test
+	void keyOfNothingButWindowsOfTheFutureIsDeletedByARequestThatIsDenied() {
+		ManualClock clock = new ManualClock("2027-03-01T12:00:00Z");
+		RateLimiter later = RedisRateLimiter.of(this.jedis, this.keyPrefix).withClock(clock);
+		Policy policy = Policy.of("api", new FixedWindow(3, ZoneOffset.UTC), Limit.parse("5/h"));
+		later.tryAcquire(policy, ALICE, 5);
+		clock.advance(Duration.ofHours(1));
+		later.tryAcquire(policy, ALICE);
+		later.refund(RateLimitRequest.of(policy, ALICE));
+		clock.set("2026-03-01T12:30:00Z");
+		Policy nothing = Policy.of("nothing", new FixedWindow(), Limit.parse("0/h"));
+		assertThat(later.tryAcquire(RateLimitRequest.of(Charge.of(policy, ALICE), Charge.of(nothing, ALICE))).allowed())
+			.isFalse();
+		assertThat(keys()).isEmpty();
 	}
 
 	@Test

@@ -93,6 +93,15 @@ class PipelineCommandsIT {
 		assertThat(this.roundTrips.count()).isEqualTo(1);
 	}
 
+	@Test
+	void chargeOfAllAlgorithmsIsOneRoundTripWhetherItIsAllowedOrNot() {
+		RateLimitRequest request = everything();
+		for (int i = 0; i < 5; i++) {
+			this.limiter.charge(request);
+			assertThat(this.roundTrips.count()).isEqualTo(1);
+		}
+	}
+
 	@ParameterizedTest
 	@MethodSource("algorithms")
 	void deniedRequestIsTakenBackInASecondRoundTrip(Algorithm algorithm) {
@@ -103,6 +112,27 @@ class PipelineCommandsIT {
 		assertThat(this.roundTrips.count()).isEqualTo((algorithm instanceof FirstRequestWindow) ? 3 : 2);
 		assertThat(this.limiter.tryAcquire(policy.withCountDenied(true), ALICE).allowed()).isFalse();
 		assertThat(this.roundTrips.count()).isEqualTo(1);
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void deniedRequestLeavesACounterOfNothing(Algorithm algorithm) {
+		Policy nothing = Policy.of("full", new FixedWindow(), Limit.parse("1/3650d"));
+		this.limiter.tryAcquire(nothing, ADDRESS);
+		Policy policy = Policy.of("api", algorithm, Limit.parse("3/3650d"));
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, ALICE).withCost(2),
+				Charge.of(nothing, ADDRESS));
+		assertThat(this.limiter.tryAcquire(request).allowed()).isFalse();
+		// The window of a first request has begun: the counter stands where it did then.
+		assertThat(TestRedis.client().keys(this.keyPrefix + ":{" + ALICE + "}:*")).isNotEmpty()
+			.extracting(TestRedis.client()::get)
+			.containsOnly((algorithm instanceof FirstRequestWindow) ? Long.toString(windowEnd(policy, ALICE)) : "0");
+		assertThat(this.limiter.tryAcquire(policy, ALICE, 3).allowed()).isTrue();
+	}
+
+	private long windowEnd(Policy policy, Identifier identifier) {
+		String key = new RedisKeys(this.keyPrefix).key(identifier, policy);
+		return Long.parseLong(TestRedis.client().get(RedisKeys.part(key, "3650d", 1)));
 	}
 
 	@ParameterizedTest

@@ -20,10 +20,12 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.redis.Batch.Session;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.RedisClient;
@@ -110,6 +112,44 @@ class PipelineConcurrencyIT {
 			assertThat(decision.statuses()).extracting(LimitStatus::remaining).containsExactly(1L);
 		}
 		assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+	}
+
+	/** But only by whoever has looked at that moment. */
+	@Test
+	void whatIsHeldInTheWindowBeforeRemainsHeldByThoseWhoRememberItsCount() {
+		ManualClock clock = new ManualClock("2026-03-01T11:59:50Z");
+		Policy policy = Policy.of("api", new SlidingWindowCounter(), Limit.parse("5/m"));
+		RateLimiter remembering = PipelineRateLimiter.of(TestRedis.client(), this.keyPrefix).withClock(clock);
+		remembering.tryAcquire(policy, ALICE, 3);
+		Tallies tallies = new Tallies(request(policy, 4), new RedisKeys(this.keyPrefix), Moment.now(clock, true),
+				new PastCounts());
+		try (Session session = new Session(TestRedis.client())) {
+			tallies.count(session);
+			clock.set("2026-03-01T12:00:02Z");
+			assertThat(remembering.tryAcquire(policy, ALICE).allowed()).isFalse();
+			assertThat(tallies.settle(session).allowed()).isFalse();
+		}
+		assertThat(remembering.tryAcquire(policy, ALICE).allowed()).isFalse();
+		RateLimiter other = PipelineRateLimiter.of(TestRedis.client(), this.keyPrefix).withClock(clock);
+		assertThat(other.tryAcquire(policy, ALICE, 2).allowed()).isTrue();
+		clock.set("2026-03-01T12:01:02Z");
+		assertThat(remembering.tryAcquire(policy, ALICE, 3).allowed()).isTrue();
+	}
+
+	@Test
+	void resetIsNotNoticedByThoseWhoRememberTheWindowBeforeUntilThePresentOneEnds() {
+		ManualClock clock = new ManualClock("2026-03-01T11:59:50Z");
+		Policy policy = Policy.of("api", new SlidingWindowCounter(), Limit.parse("5/m"));
+		RateLimiter remembering = PipelineRateLimiter.of(TestRedis.client(), this.keyPrefix).withClock(clock);
+		RateLimiter other = PipelineRateLimiter.of(this.otherClient, this.keyPrefix).withClock(clock);
+		remembering.tryAcquire(policy, ALICE, 5);
+		clock.set("2026-03-01T12:00:02Z");
+		assertThat(remembering.tryAcquire(policy, ALICE).allowed()).isFalse();
+		other.reset(policy, ALICE);
+		assertThat(remembering.tryAcquire(policy, ALICE).allowed()).isFalse();
+		assertThat(other.tryAcquire(policy, ALICE, 1).allowed()).isTrue();
+		clock.set("2026-03-01T12:01:02Z");
+		assertThat(remembering.tryAcquire(policy, ALICE, 4).allowed()).isTrue();
 	}
 
 	/** A process that stood still between its round trips. */

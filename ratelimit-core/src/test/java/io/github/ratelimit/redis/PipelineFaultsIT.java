@@ -3,6 +3,7 @@ package io.github.ratelimit.redis;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -22,6 +23,7 @@ import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.redis.Batch.Session;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -101,10 +103,7 @@ class PipelineFaultsIT {
 	void whatWasCountedSinceADamagedKeyWasReplacedIsNotDeleted(Algorithm algorithm) {
 		Policy policy = policy(algorithm);
 		this.limiter.tryAcquire(policy, ALICE);
-		for (String key : keys()) {
-			this.jedis.del(key);
-			this.jedis.lpush(key, "x");
-		}
+		keys().forEach(this::damage);
 		Tallies late = tallies(policy, 1);
 		try (Session session = new Session(this.jedis)) {
 			late.count(session);
@@ -112,6 +111,34 @@ class PipelineFaultsIT {
 			assertThat(late.replaceDamaged(session)).isTrue();
 		}
 		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
+	}
+
+	/** What was damaged later may have been replaced, and counted in, by others. */
+	@ParameterizedTest
+	@MethodSource("windowAlgorithms")
+	void keyThatWasDamagedAfterItWasCountedInIsNotReplaced(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/1000d"), FIVE);
+		this.limiter.tryAcquire(policy, ALICE);
+		List<String> keys = List.copyOf(keys());
+		damage(keys.get(0));
+		// It counts, takes back, looks and deletes.
+		this.roundTrips.before(3, () -> damage(keys.get(1)));
+		this.roundTrips.before(4, () -> this.jedis.set(keys.get(1), "5"));
+		assertThat(this.traced.tryAcquire(policy, ALICE).allowed()).isFalse();
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void othersMayCountInWhatTheyHaveReplacedThemselves(Algorithm algorithm) {
+		Policy policy = policy(algorithm);
+		this.limiter.tryAcquire(policy, ALICE);
+		damage(keys().iterator().next());
+		// It counts, looks, and counts anew.
+		this.roundTrips.before(2, () -> this.limiter.tryAcquire(policy, ALICE));
+		this.roundTrips.before(3, () -> this.limiter.tryAcquire(policy, ALICE));
+		assertThat(this.traced.tryAcquire(policy, ALICE).statuses()).extracting(LimitStatus::remaining)
+			.containsExactly(2L);
+		assertThat(this.roundTrips.count()).isEqualTo(3);
 	}
 
 	/** It looks like a number, but Redis does not count with it. */
@@ -126,6 +153,60 @@ class PipelineFaultsIT {
 		}
 	}
 
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void requestFailsIfOthersDamageARedisKeyAllTheTime(Algorithm algorithm) {
+		Policy policy = policy(algorithm);
+		this.limiter.tryAcquire(policy, ALICE);
+		String key = keys().iterator().next();
+		for (ThrowingCallable call : List.<ThrowingCallable>of(() -> this.traced.tryAcquire(policy, ALICE),
+				() -> this.traced.charge(request(policy, 1)))) {
+			for (int trip = 1; trip <= 1000; trip++) {
+				this.roundTrips.before(trip, () -> damage(key));
+			}
+			assertFailsBecauseOfOthers(call);
+			// Counts, and tries a hundred times to look and then to delete.
+			assertThat(this.roundTrips.count()).isEqualTo(1 + 2 * 100);
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void requestFailsIfOthersDamageARedisKeyWheneverItWasReplaced(Algorithm algorithm) {
+		Policy policy = policy(algorithm);
+		this.limiter.tryAcquire(policy, ALICE);
+		String key = keys().iterator().next();
+		for (int trip : new int[] { 1, 4, 7, 10 }) {
+			this.roundTrips.before(trip, () -> damage(key));
+		}
+		assertFailsBecauseOfOthers(() -> this.traced.tryAcquire(policy, ALICE));
+		assertThat(this.roundTrips.count()).isEqualTo(9);
+	}
+
+	private void damage(String key) {
+		this.jedis.del(key);
+		this.jedis.lpush(key, "x");
+	}
+
+	private static void assertFailsBecauseOfOthers(ThrowingCallable call) {
+		assertThatExceptionOfType(StoreException.class).isThrownBy(call)
+			.havingRootCause()
+			.withMessage("Somebody else keeps writing to the Redis keys");
+	}
+
+	/** What it has counted remains held. */
+	@Test
+	void requestIsDeniedIfOthersWriteToItsWindowAllTheTime() {
+		Policy policy = policy(new FirstRequestWindow());
+		this.limiter.tryAcquire(policy, ALICE, 3);
+		for (int trip = 1; trip <= 1000; trip++) {
+			this.roundTrips.before(trip, () -> keys().forEach((key) -> this.jedis.pexpire(key, 1_000_000)));
+		}
+		assertThat(this.traced.tryAcquire(policy, ALICE, 3).allowed()).isFalse();
+		assertThat(this.roundTrips.count()).isEqualTo(1 + 2 * 100);
+		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
+	}
+
 	/**
 	 * A process that stands still when it has read its clock, or before Redis listens.
 	 */
@@ -133,9 +214,10 @@ class PipelineFaultsIT {
 	@MethodSource("windowAlgorithms")
 	void requestThatMayHaveBeenCountedTooLateIsCountedAnew(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
-		RateLimiter limiter = PipelineRateLimiter.of(this.jedis, this.keyPrefix)
+		RateLimiter limiter = PipelineRateLimiter.of(this.roundTrips.client(), this.keyPrefix)
 			.withClock(clock("11:59:59.9", "12:00:00.400001", "12:00:00.5", "12:00:01"));
 		assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+		assertThat(this.roundTrips.count()).isEqualTo(3);
 		// When it would no longer count if it had been counted the first time only.
 		ManualClock clock = new ManualClock(
 				(algorithm instanceof FixedWindow) ? "2026-03-01T12:00:59Z" : "2026-03-01T12:01:00.5Z");
@@ -160,10 +242,53 @@ class PipelineFaultsIT {
 		Instant start = Instant.now();
 		RateLimiter slow = PipelineRateLimiter.of(this.jedis, this.keyPrefix)
 			.withClock(() -> start.plus(Duration.ofMillis(501).multipliedBy(reads.getAndIncrement())));
-		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> slow.tryAcquire(policy, ALICE));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> slow.tryAcquire(policy, ALICE))
+			.havingRootCause()
+			.withMessage("Redis is too slow to count by the time of a request");
 		assertThat(allowedUntilDenied(this.limiter, policy)).isEqualTo(5);
 		// Nobody is hurt by a denial that comes late.
 		assertThat(slow.tryAcquire(policy, ALICE).allowed()).isFalse();
+	}
+
+	/** Whether it is allowed or not: it is more than what is left. */
+	@ParameterizedTest
+	@MethodSource("windowAlgorithms")
+	void chargeThatMayHaveBeenCountedTooLateIsCountedAnew(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
+		ManualClock clock = new ManualClock("2026-03-01T11:59:50Z");
+		RateLimiter other = PipelineRateLimiter.of(this.jedis, this.keyPrefix).withClock(clock);
+		other.tryAcquire(policy, ALICE, 3);
+		PipelineRateLimiter.of(this.roundTrips.client(), this.keyPrefix)
+			.withClock(clock("11:59:59.9", "12:00:00.400001", "12:00:00.5", "12:00:01"))
+			.charge(request(policy, 4));
+		assertThat(this.roundTrips.count()).isEqualTo(3);
+		// When it would no longer count if it had been counted the first time only.
+		clock.set((algorithm instanceof FixedWindow) ? "2026-03-01T12:00:59Z" : "2026-03-01T12:01:00.5Z");
+		assertThat(other.peek(request(policy, 1)).statuses()).extracting(LimitStatus::remaining).containsExactly(1L);
+	}
+
+	@ParameterizedTest
+	@MethodSource("windowAlgorithms")
+	void chargeThatIsAlwaysCountedTooLateFailsAndIsNotMade(Algorithm algorithm) {
+		Policy policy = policy(algorithm);
+		AtomicInteger reads = new AtomicInteger();
+		Instant start = Instant.now();
+		RateLimiter slow = PipelineRateLimiter.of(this.jedis, this.keyPrefix)
+			.withClock(() -> start.plus(Duration.ofMillis(501).multipliedBy(reads.getAndIncrement())));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> slow.charge(request(policy, 5)))
+			.havingRootCause()
+			.withMessage("Redis is too slow to count by the time of a request");
+		assertThat(reads).hasValue(6);
+		assertThat(allowedUntilDenied(this.limiter, policy)).isEqualTo(5);
+	}
+
+	@Test
+	void chargeOfFirstRequestDoesNotDependOnWhenItIsCounted() {
+		Policy policy = policy(new FirstRequestWindow());
+		PipelineRateLimiter.of(this.jedis, this.keyPrefix)
+			.withClock(clock("11:59:59.9", "12:00:10"))
+			.charge(request(policy, 5));
+		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
 	}
 
 	@Test
@@ -271,11 +396,10 @@ class PipelineFaultsIT {
 	void refundFailsIfOthersCountAllTheTime(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("1000/3650d"));
 		this.limiter.tryAcquire(policy, ALICE, 3);
-		for (int trip = 2; trip <= 200; trip += 2) {
+		for (int trip = 2; trip <= 1000; trip += 2) {
 			this.roundTrips.before(trip, () -> this.limiter.tryAcquire(policy, ALICE));
 		}
-		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.traced.refund(request(policy, 3)))
-			.withRootCauseInstanceOf(RuntimeException.class);
+		assertFailsBecauseOfOthers(() -> this.traced.refund(request(policy, 3)));
 		assertThat(this.limiter.peek(request(policy, 1)).statuses()).extracting(LimitStatus::remaining)
 			.containsExactly(1000L - 3 - 100);
 	}
@@ -363,10 +487,15 @@ class PipelineFaultsIT {
 
 	private static void assertFails(RateLimiter limiter, Policy policy) {
 		RateLimitRequest request = request(policy, 1);
-		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(request));
-		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.peek(request));
-		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.refund(request));
-		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.reset(policy, ALICE));
+		assertFails("acquire a request", () -> limiter.tryAcquire(request));
+		assertFails("peek at a request", () -> limiter.peek(request));
+		assertFails("refund a request", () -> limiter.refund(request));
+		assertFails("charge a request", () -> limiter.charge(request));
+		assertFails("reset a count of the policy 'api'", () -> limiter.reset(policy, ALICE));
+	}
+
+	private static void assertFails(String purpose, ThrowingCallable call) {
+		assertThatExceptionOfType(StoreException.class).isThrownBy(call).withMessage("Redis failed to " + purpose);
 	}
 
 	private static final class SeveralConnections extends AbstractPipeline {

@@ -1,6 +1,7 @@
 package io.github.ratelimit.redis;
 
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -94,6 +95,19 @@ class PipelineKeyExpiryIT {
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
+	void chargeGivesKeysThatDoNotExpireAnEndAgain(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/1000d"));
+		this.limiter.tryAcquire(policy, ALICE, 2);
+		for (String key : keys()) {
+			this.jedis.persist(key);
+			this.limiter.charge(RateLimitRequest.of(policy, ALICE));
+			assertThat(keys()).allSatisfy((each) -> assertThat(this.jedis.pttl(each)).isPositive());
+		}
+		assertThat(remaining(policy)).containsExactly(5L - 2 - keys().size());
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
 	void resetDeletesAllKeys(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("5/100d"), Limit.parse("5/1000d"));
 		this.limiter.tryAcquire(policy, ALICE);
@@ -130,6 +144,26 @@ class PipelineKeyExpiryIT {
 		}
 	}
 
+	@ParameterizedTest
+	@MethodSource("harms")
+	void chargeReplacesKeyOfAnotherMakingAndCountsOthersOnce(Algorithm algorithm, String harm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/100d"), Limit.parse("5/1000d"));
+		Policy other = Policy.of("other", algorithm, Limit.parse("5/1000d"));
+		this.limiter.tryAcquire(policy, ALICE);
+		for (String key : keys()) {
+			harm(key, harm);
+			this.limiter
+				.charge(RateLimitRequest.of(Charge.of(other, ALICE).withCost(2), Charge.of(policy, ALICE).withCost(2)));
+			assertThat(remaining(other)).containsExactly(3L);
+			// What the key held is lost, and nothing else; too large a count is one.
+			assertThat(remaining(policy)).contains(2L).containsAnyOf(3L, harm.equals("huge") ? 0L : 3L);
+			assertThat(keys()).allSatisfy((each) -> assertThat(this.jedis.pttl(each)).isPositive());
+			this.limiter.reset(policy, ALICE);
+			this.limiter.reset(other, ALICE);
+			this.limiter.tryAcquire(policy, ALICE);
+		}
+	}
+
 	private void harm(String key, String harm) {
 		this.jedis.del(key);
 		switch (harm) {
@@ -144,7 +178,7 @@ class PipelineKeyExpiryIT {
 	@Test
 	void pastSubWindowOfAnotherMakingCountsAsNothing() {
 		Policy policy = Policy.of("api", new SlidingWindow(), Limit.parse("5/1000d"));
-		Tally tally = Tallies.tally(Charge.of(policy, ALICE), ALICE, new RedisKeys(this.keyPrefix),
+		Tally tally = PlainAlgorithm.tally(Charge.of(policy, ALICE), ALICE, new RedisKeys(this.keyPrefix),
 				Moment.now(InstantSource.system(), false), new PastCounts());
 		this.jedis.lpush(tally.keys().get(1), "x");
 		this.jedis.set(tally.keys().get(2), "x");
@@ -177,8 +211,17 @@ class PipelineKeyExpiryIT {
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> gone.tryAcquire(request));
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> gone.peek(request));
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> gone.refund(request));
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> gone.charge(request));
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> gone.reset(policy, ALICE));
 		}
+	}
+
+	private List<Long> remaining(Policy policy) {
+		return this.limiter.peek(RateLimitRequest.of(policy, ALICE))
+			.statuses()
+			.stream()
+			.map(LimitStatus::remaining)
+			.toList();
 	}
 
 	private Set<String> keys() {

@@ -80,36 +80,41 @@ class WrongAnswersIT {
 				"*5\r\n:1\r\n:0\r\n:4\r\n:5\r\n-ERR odd\r\n");
 		Stream<String> lists = Stream.of("*1\r\n:1\r\n", "*2\r\n:1\r\n:1\r\n", "*3\r\n:1\r\n:1\r\n:1\r\n",
 				"*3\r\n:7\r\n:1\r\n:1\r\n", "*3\r\n:-1\r\n:1\r\n:1\r\n", "*3\r\n$1\r\na\r\n$1\r\na\r\n$1\r\na\r\n");
-		List<String> always = List.of("+OK\r\n", ":1\r\n", "$-1\r\n", "$5\r\nhello\r\n", "*-1\r\n");
-		return Stream
-			.of(cases("tryAcquire", (limiter) -> limiter.tryAcquire(REQUEST), Stream.concat(numbers, always.stream())),
-					cases("peek", (limiter) -> limiter.peek(REQUEST), always.stream()),
-					cases("refund", (limiter) -> limiter.refund(REQUEST), always.stream()), cases("entries",
-							(limiter) -> limiter.entries(LOG, ALICE),
-							Stream.concat(Stream.of("*1\r\n:1\r\n", "*3\r\n:1\r\n:1\r\n:1\r\n"), always.stream())),
-					cases("series", (limiter) -> limiter.series(WINDOWS, ALICE),
-							Stream.concat(lists.filter((answer) -> !answer.startsWith("*3\r\n:1")), always.stream())),
-					cases("block", (limiter) -> limiter.block(ALICE, null, Duration.ofHours(1), ""),
-							Stream.of("+OK\r\n", "$-1\r\n", "*0\r\n", ":-1\r\n", ":9223372036854775807\r\n")),
-					cases("unblock", (limiter) -> limiter.unblock(ALICE, null),
-							Stream.of("+OK\r\n", "$-1\r\n", "*0\r\n")),
-					cases("blocks", RedisRateLimiter::blocks,
-							Stream.concat(Stream.of("*1\r\n:1\r\n", "*2\r\n:1\r\n:1\r\n"), always.stream())))
+		Stream<String> entries = Stream.of("*1\r\n:1\r\n", "*3\r\n:1\r\n:1\r\n:1\r\n");
+		Stream<String> number = Stream.of("+OK\r\n", "$-1\r\n", "*0\r\n");
+		return Stream.of(cases("acquire a request", (limiter) -> limiter.tryAcquire(REQUEST), orNoList(numbers)),
+				cases("peek at a request", (limiter) -> limiter.peek(REQUEST), orNoList(Stream.of("*0\r\n"))),
+				cases("refund a request", (limiter) -> limiter.refund(REQUEST), orNoList(Stream.of("*1\r\n:1\r\n"))),
+				cases("charge a request", (limiter) -> limiter.charge(REQUEST), orNoList(Stream.of("*1\r\n:1\r\n"))),
+				cases("read the entries of the policy 'api'", (limiter) -> limiter.entries(LOG, ALICE),
+						orNoList(entries)),
+				cases("read the series of the policy 'api'", (limiter) -> limiter.series(WINDOWS, ALICE),
+						orNoList(lists.filter((answer) -> !answer.startsWith("*3\r\n:1")))),
+				cases("block an identifier", (limiter) -> limiter.block(ALICE, null, Duration.ofHours(1), ""),
+						Stream.of("+OK\r\n", "$-1\r\n", "*0\r\n", ":-1\r\n", ":9223372036854775807\r\n")),
+				cases("unblock an identifier", (limiter) -> limiter.unblock(ALICE, null), number),
+				cases("list the blocks", RedisRateLimiter::blocks,
+						orNoList(Stream.of("*1\r\n:1\r\n", "*2\r\n:1\r\n:1\r\n"))))
 			.flatMap((some) -> some);
 	}
 
-	private static Stream<Arguments> cases(String name, Consumer<RedisRateLimiter> call, Stream<String> answers) {
-		return answers.map((answer) -> Arguments.of(name, call, answer));
+	/** As well as answers that are no list. */
+	private static Stream<String> orNoList(Stream<String> answers) {
+		return Stream.concat(answers, Stream.of("+OK\r\n", ":1\r\n", "$-1\r\n", "$5\r\nhello\r\n", "*-1\r\n"));
+	}
+
+	private static Stream<Arguments> cases(String purpose, Consumer<RedisRateLimiter> call, Stream<String> answers) {
+		return answers.map((answer) -> Arguments.of(purpose, call, answer));
 	}
 
 	@ParameterizedTest(name = "{0} {2}")
 	@MethodSource("answers")
-	void answerThatIsNoneIsAStoreException(String name, Consumer<RedisRateLimiter> call, String answer) {
+	void answerThatIsNoneIsAStoreException(String purpose, Consumer<RedisRateLimiter> call, String answer) {
 		try (AnsweringServer server = new AnsweringServer(answer);
 				UnifiedJedis jedis = RedisClient.create(server.uri())) {
 			RedisRateLimiter deceived = RedisRateLimiter.of(jedis);
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> call.accept(deceived))
-				.withMessageStartingWith("Redis failed to ");
+				.withMessage("Redis failed to " + purpose);
 		}
 	}
 

@@ -180,6 +180,35 @@ public abstract class RequestHistoryContract {
 					new WindowCount(Limit.parse("50/d"), Instant.parse("2026-03-02T00:00:00Z"), 44));
 	}
 
+	/** They would be kept, and shown, until the clock has caught up. */
+	@Test
+	void windowsOfTheFutureAreForgottenWhenTheClockIsSetBack() {
+		acquire(SERIES, 1, "");
+		this.clock.advance(Duration.ofDays(365));
+		for (int hour = 0; hour < 3; hour++) {
+			acquire(SERIES, 3, "");
+			this.clock.advance(Duration.ofHours(1));
+		}
+		this.clock.set("2026-03-01T13:30:00Z");
+		acquire(SERIES, 1, "");
+		// Those before the clock was ahead were too old then.
+		assertThat(this.history.series(SERIES, ALICE)).containsExactly(
+				new WindowCount(Limit.parse("10/h"), Instant.parse("2026-03-01T14:30:00Z"), 4),
+				new WindowCount(Limit.parse("50/d"), Instant.parse("2026-03-02T13:30:00Z"), 10));
+	}
+
+	/** By less than a window: the window before ends a moment after the clock's time. */
+	@Test
+	void windowsOfThePastAreKeptWhenTheClockIsSetBackALittle() {
+		Policy policy = Policy.of("series", new FixedWindow(3, ZoneOffset.UTC), Limit.parse("10/h"));
+		acquire(policy, 1, "");
+		this.clock.set("2026-03-01T13:00:00.001Z");
+		acquire(policy, 2, "");
+		this.clock.set("2026-03-01T12:59:59.999Z");
+		acquire(policy, 3, "");
+		assertThat(this.history.series(policy, ALICE)).extracting(WindowCount::count).containsExactly(5L, 1L);
+	}
+
 	@Test
 	void firstRequestWindowIsASeriesOfOne() {
 		Policy policy = Policy.of("api", new FirstRequestWindow(), Limit.parse("5/m"));

@@ -187,7 +187,7 @@ class RateLimitsEndpointIT {
 				"management.endpoints.web.exposure.include=ratelimits")) {
 			assertThat(failing.get(ENDPOINT).status()).isEqualTo(200);
 			assertRefused(failing.get(ENDPOINT + "/counts?identifier=ip:203.0.113.7"), 503,
-					"Redis failed to decide a request");
+					"Redis failed to peek at a request");
 		}
 	}
 
