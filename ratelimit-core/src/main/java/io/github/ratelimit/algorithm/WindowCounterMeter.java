@@ -100,9 +100,10 @@ final class WindowCounterMeter implements Meter {
 		this.counts[present] = 0;
 	}
 
+	/** Forgets kept windows that are too old, and those of a future that was none. */
 	private void forget(int present, long end) {
 		for (int k = present + 1; k < present + this.retain; k++) {
-			if (this.ends[k] <= end) {
+			if (this.ends[k] <= end || this.ends[k] > this.ends[present]) {
 				this.ends[k] = 0;
 				this.counts[k] = 0;
 			}

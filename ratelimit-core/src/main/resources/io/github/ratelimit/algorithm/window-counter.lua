@@ -36,9 +36,10 @@ local function begin(meter, present, finish)
     meter.counts[present] = 0
 end
 
+-- Forgets kept windows that are too old, and those of a future that was none.
 local function forget(meter, present, finish)
     for k = present + 1, present + meter.retain - 1 do
-        if meter.ends[k] <= finish then
+        if meter.ends[k] <= finish or meter.ends[k] > meter.ends[present] then
             meter.ends[k] = 0
             meter.counts[k] = 0
         end
@@ -55,6 +56,8 @@ algorithms['window-counter'] = {
             meter.ends[k], meter.counts[k] = 0, 0
             if stored then
                 meter.ends[k], meter.counts[k] = struct.unpack('>I7I7', state, 14 * k - 13)
+                -- More is of another making.
+                meter.counts[k] = math.min(meter.counts[k], MAX_COUNT)
             end
         end
         local option = 2

@@ -2,6 +2,7 @@ package io.github.ratelimit.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.ZoneOffset;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -113,6 +114,23 @@ class KeyExpiryIT {
 		assertThat(later.tryAcquire(policy, ALICE).statuses()).extracting(LimitStatus::resetAfter)
 			.containsExactly(Duration.ofMinutes(30), Duration.ofMinutes(10));
 		assertThat(timeToLive(policy)).isBetween(1_798_000L, 1_800_002L);
+	}
+
+	/** Kept windows of a future that was none would keep it for as long. */
+	@Test
+	void keyOfKeptWindowsExpiresAsEverWhenTheClockWasSetBack() {
+		ManualClock clock = new ManualClock("2026-03-01T12:30:00Z");
+		RateLimiter later = RedisRateLimiter.of(this.jedis, this.keyPrefix).withClock(clock);
+		Policy policy = Policy.of("api", new FixedWindow(3, ZoneOffset.UTC), Limit.parse("5/h"));
+		clock.advance(Duration.ofDays(1000));
+		for (int i = 0; i < 4; i++) {
+			later.tryAcquire(policy, ALICE);
+			clock.advance(Duration.ofHours(1));
+		}
+		clock.set("2026-03-01T12:30:00Z");
+		later.tryAcquire(policy, ALICE);
+		assertThat(timeToLive(policy)).isBetween(Duration.ofHours(3).toMillis() - 2000,
+				Duration.ofHours(3).toMillis() + 2);
 	}
 
 	@Test

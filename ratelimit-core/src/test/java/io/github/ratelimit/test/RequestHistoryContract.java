@@ -100,6 +100,14 @@ public abstract class RequestHistoryContract {
 	}
 
 	@Test
+	void chargesAreRememberedWithTheirMetadata() {
+		acquire(LOG, 1, "request");
+		this.limiter.charge(RateLimitRequest.of(Charge.of(LOG, ALICE).withCost(2)).withMetadata("charge"));
+		assertThat(this.history.entries(LOG, ALICE)).extracting(LogEntry::cost, LogEntry::metadata)
+			.containsExactly(tuple(2L, "charge"), tuple(1L, "request"));
+	}
+
+	@Test
 	void deniedRequestsThatCountAreRememberedUpToTheQuota() {
 		Policy policy = Policy.of("api", new SlidingLog(true), Limit.parse("3/m")).withCountDenied(true);
 		for (int i = 0; i < 7; i++) {
@@ -178,6 +186,22 @@ public abstract class RequestHistoryContract {
 			.filter((point) -> point.limit().equals(Limit.parse("50/d"))))
 			.containsExactly(new WindowCount(Limit.parse("50/d"), Instant.parse("2026-03-03T00:00:00Z"), 10),
 					new WindowCount(Limit.parse("50/d"), Instant.parse("2026-03-02T00:00:00Z"), 44));
+	}
+
+	/** They would stay for as long as the clock was ahead. */
+	@Test
+	void windowsOfAFutureThatWasNoneAreForgotten() {
+		acquire(SERIES, 1, "");
+		this.clock.advance(Duration.ofDays(1000));
+		for (int hour = 0; hour < 4; hour++) {
+			acquire(SERIES, 2, "");
+			this.clock.advance(Duration.ofHours(1));
+		}
+		this.clock.set("2026-03-01T12:30:00Z");
+		acquire(SERIES, 1, "");
+		assertThat(this.history.series(SERIES, ALICE)).containsExactly(
+				new WindowCount(Limit.parse("10/h"), Instant.parse("2026-03-01T13:30:00Z"), 3),
+				new WindowCount(Limit.parse("50/d"), Instant.parse("2026-03-02T12:30:00Z"), 9));
 	}
 
 	@Test
