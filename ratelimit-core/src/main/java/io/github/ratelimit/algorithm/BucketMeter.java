@@ -1,7 +1,6 @@
 package io.github.ratelimit.algorithm;
 
 import java.util.List;
-import java.util.function.ToLongFunction;
 
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Meter;
@@ -15,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * State: for each limit the time at which its bucket will be empty, in microseconds and
  * parts of a microsecond, of which there are as many as the quota. So no rounding mints
  * quota or loses it. Where a size of its own makes that time depend on the quota, the
- * quota is kept as well.
+ * quota is kept as well. While a quota is 0 its bucket is left as it was, by the quota
+ * that it had, and goes on to drain.
  */
 final class BucketMeter implements Meter {
 
@@ -25,36 +25,45 @@ final class BucketMeter implements Meter {
 
 	private final long[] sizes;
 
-	private final boolean keepsQuota;
+	/** The size of the bucket if that is not the quota. */
+	private final @Nullable Long burst;
 
 	private final long[] empty;
 
 	private final long[] part;
 
+	/** By which quotas the times are kept. */
+	private final long[] rates;
+
 	private boolean corrected;
 
-	BucketMeter(List<Limit> limits, @Nullable MeterState stored, long now, ToLongFunction<Limit> size,
-			boolean keepsQuota) {
-		int width = keepsQuota ? 3 : 2;
+	BucketMeter(List<Limit> limits, @Nullable MeterState stored, long now, @Nullable Long burst) {
+		int width = (burst != null) ? 3 : 2;
 		long[] state = (stored != null) ? stored.numbers() : null;
 		this.limits = limits;
 		this.now = now;
-		this.sizes = limits.stream().mapToLong(size).toArray();
-		this.keepsQuota = keepsQuota;
+		this.burst = burst;
+		this.sizes = (burst != null) ? new long[] { burst } : limits.stream().mapToLong(Limit::quota).toArray();
 		this.empty = new long[limits.size()];
 		this.part = new long[limits.size()];
+		this.rates = limits.stream().mapToLong(Limit::quota).toArray();
 		for (int i = 0; i < limits.size(); i++) {
 			this.empty[i] = now;
-			if (state != null && quota(i) > 0) {
+			if (state != null) {
 				this.empty[i] = state[width * i];
-				long quota = keepsQuota ? state[width * i + 2] : quota(i);
-				this.part[i] = Math.min(state[width * i + 1], quota - 1);
-				if (clamp(i, quota)) {
+				this.part[i] = state[width * i + 1];
+				if (burst != null) {
+					this.rates[i] = state[width * i + 2];
+				}
+				if (this.rates[i] > 0) {
+					this.part[i] = Math.min(this.part[i], this.rates[i] - 1);
+				}
+				if (clamp(i)) {
 					// The clock was set back.
 					this.corrected = true;
 				}
-				if (quota != quota(i)) {
-					convert(i, quota);
+				if (quota(i) > 0 && this.rates[i] != quota(i)) {
+					convert(i);
 					this.corrected = true;
 				}
 			}
@@ -77,13 +86,13 @@ final class BucketMeter implements Meter {
 		for (int i = 0; i < this.empty.length; i++) {
 			if (quota(i) > 0) {
 				long used = Math.min(cost, this.sizes[i]);
-				this.empty[i] += draining(i, quota(i), used);
-				this.part[i] += drainingPart(i, quota(i), used);
-				if (this.part[i] >= quota(i)) {
+				this.empty[i] += draining(i, this.rates[i], used);
+				this.part[i] += drainingPart(i, this.rates[i], used);
+				if (this.part[i] >= this.rates[i]) {
 					this.empty[i]++;
-					this.part[i] -= quota(i);
+					this.part[i] -= this.rates[i];
 				}
-				clamp(i, quota(i));
+				clamp(i);
 			}
 		}
 	}
@@ -91,15 +100,15 @@ final class BucketMeter implements Meter {
 	@Override
 	public void refund(long cost) {
 		for (int i = 0; i < this.empty.length; i++) {
-			if (quota(i) > 0) {
+			if (this.rates[i] > 0) {
 				long back = Math.min(cost, this.sizes[i]);
-				this.empty[i] -= draining(i, quota(i), back);
-				this.part[i] -= drainingPart(i, quota(i), back);
+				this.empty[i] -= draining(i, this.rates[i], back);
+				this.part[i] -= drainingPart(i, this.rates[i], back);
 				if (this.part[i] < 0) {
 					this.empty[i]--;
-					this.part[i] += quota(i);
+					this.part[i] += this.rates[i];
 				}
-				clamp(i, quota(i));
+				clamp(i);
 			}
 		}
 	}
@@ -135,13 +144,13 @@ final class BucketMeter implements Meter {
 
 	@Override
 	public MeterState state() {
-		int width = this.keepsQuota ? 3 : 2;
+		int width = (this.burst != null) ? 3 : 2;
 		long[] state = new long[width * this.empty.length];
 		for (int i = 0; i < this.empty.length; i++) {
 			state[width * i] = this.empty[i];
 			state[width * i + 1] = this.part[i];
-			if (this.keepsQuota) {
-				state[width * i + 2] = quota(i);
+			if (this.burst != null) {
+				state[width * i + 2] = this.rates[i];
 			}
 		}
 		return MeterState.of(state);
@@ -159,9 +168,15 @@ final class BucketMeter implements Meter {
 	}
 
 	/** No bucket is more than full or less than empty. */
-	private boolean clamp(int limit, long quota) {
-		long full = this.now + draining(limit, quota, this.sizes[limit]);
-		long fullPart = drainingPart(limit, quota, this.sizes[limit]);
+	private boolean clamp(int limit) {
+		// A bucket as large as its quota takes a window, whatever the quota was.
+		long full = window(limit);
+		long fullPart = 0;
+		if (this.rates[limit] > 0) {
+			full = draining(limit, this.rates[limit], this.sizes[limit]);
+			fullPart = drainingPart(limit, this.rates[limit], this.sizes[limit]);
+		}
+		full = this.now + full;
 		if (this.empty[limit] > full || (this.empty[limit] == full && this.part[limit] > fullPart)) {
 			this.empty[limit] = full;
 			this.part[limit] = fullPart;
@@ -175,11 +190,13 @@ final class BucketMeter implements Meter {
 	}
 
 	/** Makes of the time at another quota the time that the same cost takes at this. */
-	private void convert(int limit, long quota) {
+	private void convert(int limit) {
+		long quota = this.rates[limit];
 		long time = this.empty[limit] - this.now;
 		long rest = time % quota(limit) * quota + this.part[limit];
 		this.empty[limit] = this.now + time / quota(limit) * quota + rest / quota(limit);
 		this.part[limit] = rest % quota(limit);
+		this.rates[limit] = quota(limit);
 	}
 
 	private long quota(int limit) {

@@ -19,8 +19,9 @@ import org.jspecify.annotations.Nullable;
  * bucket is at most full.
  * <p>
  * A changed quota leaves the bucket as full as it was in relation to its size, and
- * empties it at the same time as before: of 10 with 6 in it, 20 with 12. In a window in
- * which the quota changes, at most twice the largest is admitted.
+ * empties it at the same time as before: of 10 with 6 in it, 20 with 12. So does a quota
+ * of 0, at which nothing can be given back to it. In a window in which the quota changes,
+ * at most twice the largest is admitted.
  * <p>
  * From "Rate Limiting: Leaky Bucket" (2018).
  *
@@ -55,7 +56,7 @@ public record LeakyBucket() implements Algorithm {
 
 	@Override
 	public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
-		return new BucketMeter(limits, state, nowMicros, Limit::quota, false);
+		return new BucketMeter(limits, state, nowMicros, null);
 	}
 
 }

@@ -5,6 +5,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.IntPredicate;
 
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LogEntry;
@@ -63,13 +64,15 @@ final class LogMeter implements Meter {
 		int last = last();
 		if (time(last) > this.present) {
 			// The clock was set back: what it says came later than now came now.
-			for (int k = firstAfter(this.present); k <= last; k++) {
+			int future = first(1, (k) -> time(k) > this.present);
+			for (int k = future; k <= last; k++) {
 				this.log[this.width * k] = this.present;
 			}
 			this.corrected = true;
 		}
 		for (int i = 0; i < limits.size(); i++) {
-			this.base = firstAfter(now - limits.get(i).windowMicros()) - 1;
+			long start = now - limits.get(i).windowMicros();
+			this.base = first(1, (k) -> time(k) > start) - 1;
 			this.used[i] = usedAfter(this.base);
 		}
 	}
@@ -80,12 +83,12 @@ final class LogMeter implements Meter {
 		if (this.used[limit] <= room) {
 			return 0;
 		}
-		return time(firstWithin(room)) + this.limits.get(limit).windowMicros() - this.now;
+		return time(first(0, (k) -> usedAfter(k) <= room)) + this.limits.get(limit).windowMicros() - this.now;
 	}
 
 	@Override
 	public void add(long cost, String metadata) {
-		long largest = this.limits.stream().mapToLong(Limit::quota).max().orElseThrow();
+		long keep = mostKept();
 		long total = total(last()) + cost;
 		forget(this.base);
 		if (this.shared && last() > 0 && time(last()) == this.present) {
@@ -94,22 +97,18 @@ final class LogMeter implements Meter {
 		else {
 			append(total, metadata);
 		}
-		if (usedAfter(0) > largest) {
-			// Denied requests were counted: what is more than the largest quota decides
-			// nothing.
-			int first = firstWithin(largest);
-			forget((usedAfter(first) == largest) ? first : first - 1);
-			this.log[1] = total - largest;
+		if (usedAfter(0) > keep) {
+			cut(keep);
 		}
 		for (int i = 0; i < this.used.length; i++) {
-			this.used[i] = Math.min(this.used[i] + cost, largest);
+			this.used[i] = Math.min(this.used[i] + cost, keep);
 		}
 	}
 
 	@Override
 	public void refund(long cost) {
 		long back = Math.min(cost, this.used[this.used.length - 1]);
-		int newest = firstWithin(back);
+		int newest = first(0, (k) -> usedAfter(k) <= back);
 		long total = total(last()) - back;
 		this.log = Arrays.copyOf(this.log, this.width * (newest + 1));
 		this.log[this.width * newest + 1] = total;
@@ -142,7 +141,7 @@ final class LogMeter implements Meter {
 	@Override
 	public List<LogEntry> entries() {
 		List<LogEntry> entries = new ArrayList<>();
-		int first = firstAfter(this.now - longestWindow());
+		int first = first(1, (k) -> time(k) > this.now - longestWindow());
 		for (int k = last(); k >= first; k--) {
 			entries.add(new LogEntry(Instant.EPOCH.plus(time(k), ChronoUnit.MICROS), total(k) - total(k - 1),
 					this.text.substring(textEnd(k - 1), textEnd(k))));
@@ -165,6 +164,29 @@ final class LogMeter implements Meter {
 	private void forget(int base) {
 		this.text = this.text.substring(textEnd(base));
 		this.log = Arrays.copyOfRange(this.log, this.width * base, this.log.length);
+	}
+
+	/** Makes the base that what was used after it is no more than is kept. */
+	private void cut(long keep) {
+		int first = first(0, (k) -> usedAfter(k) <= keep);
+		forget((usedAfter(first) == keep) ? first : first - 1);
+		this.log[1] = total(last()) - keep;
+	}
+
+	/**
+	 * The most that is kept when a charge or a denied request makes the log hold more
+	 * than anything may use.
+	 * <p>
+	 * The largest quota: what is older decides nothing. But never less than was used
+	 * before, because others may have larger quotas, by which it still counts: those of
+	 * another plan, or of before a change. The newest of what is kept takes the place of
+	 * the oldest, so no stretch of time up to now holds less than it did before, and
+	 * nobody is admitted beyond their quota, whoever else counts. And the log holds no
+	 * more than the largest quota that there was for it.
+	 */
+	private long mostKept() {
+		long largest = this.limits.stream().mapToLong(Limit::quota).max().orElseThrow();
+		return Math.max(this.used[this.used.length - 1], largest);
 	}
 
 	/** Where the metadata of an entry ends in the text. */
@@ -194,33 +216,21 @@ final class LogMeter implements Meter {
 	}
 
 	/**
-	 * First entry after the base that is later than the time; one past the last if none.
+	 * First entry for which something is true, as it is for all after it; one past the
+	 * last if none. The older it is, the fewer entries are looked at.
 	 */
-	private int firstAfter(long time) {
-		int low = 1;
-		int high = last() + 1;
-		if (high == 1 || time(1) > time) {
-			return 1;
+	private int first(int low, IntPredicate is) {
+		int high = low;
+		int step = 1;
+		while (high <= last() && !is.test(high)) {
+			low = high + 1;
+			high = high + step;
+			step = 2 * step;
 		}
+		high = Math.min(high, last() + 1);
 		while (low < high) {
 			int middle = (low + high) / 2;
-			if (time(middle) > time) {
-				high = middle;
-			}
-			else {
-				low = middle + 1;
-			}
-		}
-		return low;
-	}
-
-	/** First entry, the base included, after which no more than the cost was used. */
-	private int firstWithin(long cost) {
-		int low = 0;
-		int high = last();
-		while (low < high) {
-			int middle = (low + high) / 2;
-			if (usedAfter(middle) <= cost) {
+			if (is.test(middle)) {
 				high = middle;
 			}
 			else {

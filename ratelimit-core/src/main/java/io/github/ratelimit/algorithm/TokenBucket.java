@@ -20,8 +20,9 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * A changed quota takes effect on the next request. With a burst there are as many tokens
  * as before, and from that request on they come in at the new rate; a changed burst
- * starts afresh. Without a burst the share of the quota that is left stays the same, as
- * in {@link LeakyBucket}.
+ * starts afresh. While the quota is 0, the tokens are left as they were, and go on to
+ * come in. Without a burst the share of the quota that is left stays the same, as in
+ * {@link LeakyBucket}.
  * <p>
  * From "Rate Limiting: Leaky Bucket" (2018), seen from the other side.
  *
@@ -103,15 +104,15 @@ public record TokenBucket(@Nullable Long burst) implements Algorithm {
 
 	@Override
 	public List<String> options(List<Limit> limits, long nowMicros) {
-		Stream<Long> sizes = limits.stream().map(this::largestCost);
-		return Stream.concat(sizes, (this.burst != null) ? Stream.of(1L) : Stream.empty())
+		Stream<Long> largestCosts = limits.stream().map(this::largestCost);
+		return Stream.concat(largestCosts, Stream.ofNullable(this.burst))
 			.map((number) -> Long.toString(number))
 			.toList();
 	}
 
 	@Override
 	public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
-		return new BucketMeter(limits, state, nowMicros, this::largestCost, this.burst != null);
+		return new BucketMeter(limits, state, nowMicros, this.burst);
 	}
 
 }

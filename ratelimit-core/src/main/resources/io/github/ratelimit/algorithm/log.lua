@@ -11,7 +11,9 @@
 -- as well, modulo 2^32 (4 bytes), and all metadata stands last.
 --
 -- Of a large state only those pieces are read that a decision looks at, and requests are entered in place. It is written
--- anew when more is forgotten than not, and by what is rare.
+-- anew when more is forgotten than not, and by what is rare. Where the quotas are so small that a state cannot be large, it
+-- is read with all others; one that is large all the same, because the quotas were lowered or are those of another plan, is
+-- read whole then (10 microseconds for 10,000 entries), and yet written in place.
 
 local HEADER, NONE_FORGOTTEN, LENGTHS = 4, '\0\0\0\0', 2 ^ 32
 
@@ -94,27 +96,34 @@ local function first(meter, low, is, value)
     return low
 end
 
--- Takes the log and the text out of the state; an empty log if there is none, or what there is is not one.
+-- Takes the log and the text out of the state; an empty log if there is none, if what there is is not one, or if all of it
+-- has left the longest window.
 local function read(meter)
     local state, width = meter.state, meter.width
     local size = state and #state
     if not state then
         -- Of a key of another type there is no length.
         size = redis.pcall('STRLEN', meter.key)
-        size = type(size) == 'number' and size or 0
+        if type(size) == 'table' then
+            if string.sub(size.err, 1, 9) ~= 'WRONGTYPE' then
+                error(size.err)
+            end
+            size = 0
+        end
         state = size > 0 and redis.call('GETRANGE', meter.key, 0, size > LARGE and HEADER - 1 or LARGE) or ''
         meter.state = state
     end
-    local number, entries = #state >= HEADER and struct.unpack('>I4', state) or 0, (size - HEADER) / width
+    local number, entries = size >= HEADER and struct.unpack('>I4', state) or 0, (size - HEADER) / width
     meter.log, meter.text, meter.offset, meter.last = state, '', HEADER, -1
     if meter.metadata and number <= entries then
         meter.text, meter.last = string.sub(state, HEADER + width * number + 1), number - 1
     elseif not meter.metadata and number < entries and entries % 1 == 0 then
         meter.offset, meter.last = HEADER + width * number, entries - number - 1
-        meter.pieces = #state < size and {} or nil
+        meter.pieces = size > LARGE and {} or nil
     end
-    if meter.last < 0 or (meter.metadata and text_end(meter, meter.last) ~= #meter.text) then
-        meter.log, meter.text, meter.offset, meter.last = entry(meter, 0, 0, 0), '', 0, 0
+    if meter.last < 0 or (meter.metadata and text_end(meter, meter.last) ~= #meter.text)
+            or time(meter, meter.last) <= meter.now - meter.windows[#meter.windows] then
+        meter.log, meter.text, meter.offset, meter.last, meter.pieces = entry(meter, 0, 0, 0), '', 0, 0, nil
     end
     meter.total = total(meter, meter.last)
 end
@@ -158,15 +167,39 @@ local function put(meter, k, entries)
     meter.last = k - 1 + #entries / meter.width
 end
 
+-- Makes the base that what was used after it is no more than is kept.
+local function cut(meter, keep)
+    local k = first(meter, 0, is_within, keep)
+    forget(meter, used_after(meter, k) == keep and k or k - 1)
+    local base = entry(meter, 0, meter.total - keep, length(meter, 0))
+    if meter.pieces then
+        redis.call('SETRANGE', meter.key, meter.offset, base)
+        meter.pieces[piece_of(meter, 0)] = nil
+    else
+        meter.log = NONE_FORGOTTEN .. base .. string.sub(meter.log, meter.offset + meter.width + 1)
+        meter.offset = HEADER
+    end
+end
+
+-- The most that is kept when a charge or a denied request makes the log hold more than anything may use.
+--
+-- The largest quota: what is older decides nothing. But never less than was used before, because others may have larger
+-- quotas, by which it still counts: those of another plan, or of before a change. The newest of what is kept takes the
+-- place of the oldest, so no stretch of time up to now holds less than it did before, and nobody is admitted beyond their
+-- quota, whoever else counts. And the log holds no more than the largest quota that there was for it.
+local function most_kept(meter)
+    return math.max(meter.used[#meter.used], unpack(meter.quotas))
+end
+
 algorithms['log'] = {
 
+    -- Whether a state may be large by these quotas.
     in_pieces = function(meter)
-        local precision, entries = meter.options[1], math.max(unpack(meter.quotas))
-        meter.largest = entries
+        local precision, width, entries = meter.options[1], 10, math.max(unpack(meter.quotas)) + 1
         if precision > 0 then
-            entries = math.min(entries, meter.windows[#meter.windows] / precision + 2)
+            width, entries = 12, math.min(entries, meter.windows[#meter.windows] / precision + 2)
         end
-        return meter.options[2] == 0 and 10 * entries > LARGE
+        return meter.options[2] == 0 and HEADER + width * entries > LARGE
     end,
 
     load = function(meter)
@@ -204,11 +237,13 @@ algorithms['log'] = {
         if meter.used[i] <= room then
             return 0
         end
-        return time(meter, first(meter, 0, is_within, room)) + meter.windows[i] - meter.now
+        local wait = time(meter, first(meter, 0, is_within, room)) + meter.windows[i] - meter.now
+        -- No more and no less in a log that is damaged.
+        return math.max(1, math.min(wait, meter.windows[i] + meter.present - meter.now))
     end,
 
     add = function(meter, cost, metadata)
-        local largest = meter.largest
+        local keep = most_kept(meter)
         meter.total = meter.total + cost
         forget(meter, meter.base)
         if meter.shared and meter.last > 0 and time(meter, meter.last) == meter.present then
@@ -217,17 +252,11 @@ algorithms['log'] = {
             put(meter, meter.last + 1, entry(meter, meter.present, meter.total, length(meter, meter.last) + #metadata))
             meter.text = meter.metadata and meter.text .. metadata or ''
         end
-        if used_after(meter, 0) > largest then
-            -- Denied requests were counted: what is more than the largest quota decides nothing.
-            local k = first(meter, 0, is_within, largest)
-            forget(meter, used_after(meter, k) == largest and k or k - 1)
-            read_whole(meter)
-            meter.log = NONE_FORGOTTEN .. entry(meter, 0, meter.total - largest, length(meter, 0))
-                .. string.sub(meter.log, meter.offset + meter.width + 1)
-            meter.offset = HEADER
+        if used_after(meter, 0) > keep then
+            cut(meter, keep)
         end
         for i = 1, #meter.used do
-            meter.used[i] = math.min(meter.used[i] + cost, largest)
+            meter.used[i] = math.min(meter.used[i] + cost, keep)
         end
     end,
 
@@ -267,7 +296,7 @@ algorithms['log'] = {
         local history = {}
         read_whole(meter)
         for k = meter.last, first(meter, 1, is_after, meter.now - meter.windows[#meter.windows]), -1 do
-            history[#history + 1] = time(meter, k)
+            history[#history + 1] = math.min(time(meter, k), meter.present)
             history[#history + 1] = (total(meter, k) - total(meter, k - 1)) % meter.totals
             history[#history + 1] = string.sub(meter.text, text_end(meter, k - 1) + 1, text_end(meter, k))
         end

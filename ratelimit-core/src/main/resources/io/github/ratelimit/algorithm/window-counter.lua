@@ -58,6 +58,8 @@ algorithms['window-counter'] = {
             meter.ends[k], meter.counts[k] = 0, 0
             if stored then
                 meter.ends[k], meter.counts[k] = struct.unpack('>I7I7', state, 14 * k - 13)
+                -- More is of another making.
+                meter.counts[k] = math.min(meter.counts[k], MAX_COUNT)
             end
         end
         local option = 2

@@ -116,6 +116,23 @@ class KeyExpiryIT {
 		assertThat(timeToLive(policy)).isBetween(1_798_000L, 1_800_002L);
 	}
 
+	/** Kept windows of a future that was none would keep it for as long. */
+	@Test
+	void keyOfKeptWindowsExpiresAsEverWhenTheClockWasSetBack() {
+		ManualClock clock = new ManualClock("2026-03-01T12:30:00Z");
+		RateLimiter later = RedisRateLimiter.of(this.jedis, this.keyPrefix).withClock(clock);
+		Policy policy = Policy.of("api", new FixedWindow(3, ZoneOffset.UTC), Limit.parse("5/h"));
+		clock.advance(Duration.ofDays(1000));
+		for (int i = 0; i < 4; i++) {
+			later.tryAcquire(policy, ALICE);
+			clock.advance(Duration.ofHours(1));
+		}
+		clock.set("2026-03-01T12:30:00Z");
+		later.tryAcquire(policy, ALICE);
+		assertThat(timeToLive(policy)).isBetween(Duration.ofHours(3).toMillis() - 2000,
+				Duration.ofHours(3).toMillis() + 2);
+	}
+
 	@Test
 	void keyOfKeptWindowsExpiresWithThemWhenTheClockWasSetBack() {
 		ManualClock clock = new ManualClock("2027-03-01T12:00:00Z");

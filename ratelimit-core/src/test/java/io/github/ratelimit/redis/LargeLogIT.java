@@ -160,6 +160,77 @@ class LargeLogIT {
 	}
 
 	@Test
+	void deniedRequestThatCountsIsEnteredInPlace() throws InterruptedException {
+		fill(2000);
+		Policy strict = this.policy.withCountDenied(true);
+		try (RedisMonitor monitor = RedisMonitor.start(this.keyPrefix)) {
+			decide(RateLimitRequest.of(strict, ALICE));
+			assertThat(monitor.commands()).contains(" SETRANGE", " PEXPIRE").doesNotContain(" SET");
+		}
+		for (int i = 0; i < 100; i++) {
+			decide(RateLimitRequest.of(Charge.of(strict, ALICE).withCost(1 + i % 3)));
+		}
+		assertThat(size()).isEqualTo(HEADER + WIDTH * 2102);
+		assertThat(this.redis.entries(this.policy, ALICE)).isEqualTo(this.memory.entries(this.policy, ALICE))
+			.hasSize(1901);
+	}
+
+	@Test
+	void logThatIsLargeFromBeforeTheQuotaWasLoweredIsWrittenInPlace() throws InterruptedException {
+		fill(2000);
+		Policy lowered = policy(new SlidingLog(), "3/m").withCountDenied(true);
+		try (RedisMonitor monitor = RedisMonitor.start(this.keyPrefix)) {
+			decide(RateLimitRequest.of(lowered, ALICE));
+			assertThat(monitor.commands()).contains(" SETRANGE", " PEXPIRE").doesNotContain(" SET");
+		}
+		for (int i = 0; i < 50; i++) {
+			decide(RateLimitRequest.of(Charge.of(lowered, ALICE).withCost(1 + i % 3)));
+			this.clock.advance(Duration.ofMillis(1300));
+		}
+		assertThat(this.redis.entries(lowered, ALICE)).isEqualTo(this.memory.entries(lowered, ALICE));
+		this.clock.advance(Duration.ofMinutes(1));
+		decide(RateLimitRequest.of(lowered, ALICE));
+		assertThat(size()).isEqualTo(HEADER + 2 * WIDTH);
+	}
+
+	static Stream<Arguments> edgesOfLargeLogs() {
+		Duration precision = Duration.ofMillis(10);
+		return Stream.of(Arguments.of(policy(new SlidingLog(), (SMALL - 1) + "/m"), false),
+				Arguments.of(policy(new SlidingLog(), SMALL + "/m"), true),
+				Arguments.of(policy(new SlidingLog(true), "1000/m"), false),
+				Arguments.of(policy(new SlidingWindow(precision), "5000/13630ms"), false),
+				Arguments.of(policy(new SlidingWindow(precision), "5000/13640ms"), true));
+	}
+
+	/** The others are read with the states of other policies. */
+	@ParameterizedTest
+	@MethodSource("edgesOfLargeLogs")
+	void onlyALogThatMayBeLargeByItsQuotasIsReadByItself(Policy policy, boolean large) throws InterruptedException {
+		this.redis.peek(RateLimitRequest.of(policy, ALICE));
+		this.redis.tryAcquire(RateLimitRequest.of(policy, ALICE));
+		try (RedisMonitor monitor = RedisMonitor.start(this.keyPrefix)) {
+			this.redis.peek(RateLimitRequest.of(policy, ALICE));
+			assertThat(monitor.commands())
+				.isEqualTo(large ? List.of("EVALSHA", " MGET", " STRLEN", " GETRANGE") : List.of("EVALSHA", " MGET"));
+		}
+	}
+
+	/** As many entries as there can be, the base among them. */
+	@Test
+	void stateOfTheLargestQuotaThatIsReadWithOthersIsNotLarge() {
+		Policy most = policy(new SlidingLog(), (SMALL - 1) + "/m");
+		Policy windows = policy(new SlidingWindow(Duration.ofMillis(10)), "5000/13630ms");
+		for (Policy policy : List.of(most, windows)) {
+			this.redis.reset(policy, ALICE);
+			for (int i = 0; i < 1800; i++) {
+				this.redis.charge(RateLimitRequest.of(policy, ALICE));
+				this.clock.advance(Duration.ofMillis(10));
+			}
+			assertThat(this.jedis.strlen(key(policy))).isBetween(16370L, 16384L);
+		}
+	}
+
+	@Test
 	void stateIsWrittenAnewWhenMoreIsForgottenThanNot() throws InterruptedException {
 		Duration pause = Duration.ofMillis(30);
 		fill(2000, pause);

@@ -10,6 +10,7 @@ import io.github.ratelimit.test.ChargeContract;
 import io.github.ratelimit.test.ClockContract;
 import io.github.ratelimit.test.CountDeniedContract;
 import io.github.ratelimit.test.DecisionContract;
+import io.github.ratelimit.test.LogContract;
 import io.github.ratelimit.test.RefundContract;
 import io.github.ratelimit.test.RequestHistoryContract;
 import io.github.ratelimit.test.TestRedis;
@@ -74,6 +75,16 @@ class RedisRateLimiterIT {
 
 	@Nested
 	class Changes extends ChangeContract {
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Logs extends LogContract {
 
 		@Override
 		protected RateLimiter newRateLimiter(InstantSource clock) {

@@ -2,15 +2,18 @@ package io.github.ratelimit.test;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.algorithm.LeakyBucket;
 import io.github.ratelimit.algorithm.TokenBucket;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -120,6 +123,72 @@ public abstract class BucketContract extends RateLimiterContract {
 			assertThat(remaining(changed, ALICE)).containsExactly(quota * 4 / 10);
 			assertThat(this.limiter.peek(request(changed, quota)).retryAfter()).contains(Duration.ofSeconds(36));
 		}
+	}
+
+	static Stream<Policy> buckets() {
+		return Stream.of(Policy.of("api", new LeakyBucket(), Limit.parse("7/m")),
+				Policy.of("api", new LeakyBucket(), Limit.parse("7/m"), Limit.parse("11/h")),
+				Policy.of("api", new TokenBucket(), Limit.parse("7/m")), bucket(5, "7/m"));
+	}
+
+	/** Nothing may be lost when a quota is 0 for a while, whatever is asked then. */
+	@ParameterizedTest
+	@MethodSource("buckets")
+	void quotaOfZeroForgetsNothing(Policy policy) {
+		Policy none = withQuotas(policy, true);
+		Policy first = withQuotas(policy, false);
+		this.limiter.tryAcquire(policy, ALICE, 5);
+		this.clock.advance(Duration.ofNanos(1_234_567_000));
+		RateLimitRequest all = request(policy, 5);
+		Decision before = this.limiter.peek(all);
+		for (Policy zero : List.of(none, first.withCountDenied(true))) {
+			assertThat(remaining(zero, ALICE)).startsWith(0L);
+			assertThat(this.limiter.tryAcquire(zero, ALICE).allowed()).isFalse();
+			this.limiter.tryAcquire(zero, ALICE, 0);
+			if (zero == none) {
+				this.limiter.charge(request(zero, 3));
+			}
+			assertThat(this.limiter.peek(all)).isEqualTo(before);
+		}
+		this.limiter.refund(request(none, 1));
+		assertThat(this.limiter.peek(all).statuses().get(0).remaining())
+			.isLessThanOrEqualTo(before.statuses().get(0).remaining() + 1);
+		assertThat(this.limiter.tryAcquire(all).allowed()).isFalse();
+	}
+
+	@Test
+	void chargeBesideALimitOfZeroForgetsNothingOfThatLimit() {
+		Policy policy = Policy.of("api", new LeakyBucket(), Limit.parse("7/m"), Limit.parse("100/h"));
+		Policy first = withQuotas(policy, false);
+		this.limiter.tryAcquire(policy, ALICE, 5);
+		Duration wait = this.limiter.peek(request(policy, 7)).statuses().get(0).retryAfter();
+		this.limiter.charge(request(first, 2));
+		assertThat(this.limiter.peek(request(policy, 7)).statuses().get(0).retryAfter()).isEqualTo(wait);
+		assertThat(remaining(policy, ALICE)).containsExactly(2L, 93L);
+		this.limiter.refund(request(first, 1));
+		assertThat(remaining(policy, ALICE)).containsExactly(2L, 94L);
+	}
+
+	@Test
+	void clockThatIsSetBackAtAQuotaOfZeroFillsTheBucketAtMost() {
+		for (Policy policy : buckets().toList()) {
+			this.clock.advance(Duration.ofDays(1000));
+			this.limiter.tryAcquire(policy, ALICE, 5);
+			this.clock.advance(Duration.ofDays(-1000));
+			this.limiter.tryAcquire(withQuotas(policy, true), ALICE);
+			this.clock.advance(Duration.ofHours(1));
+			assertThat(remaining(policy, ALICE))
+				.isEqualTo(policy.limits().stream().map((limit) -> policy.algorithm().largestCost(limit)).toList());
+		}
+	}
+
+	/** The first quota is 0, or all are. */
+	private static Policy withQuotas(Policy policy, boolean allZero) {
+		List<Limit> limits = policy.limits()
+			.stream()
+			.map((limit) -> (allZero || limit == policy.limits().get(0)) ? Limit.of(0, limit.window()) : limit)
+			.toList();
+		return new Policy(policy.name(), policy.algorithm(), limits);
 	}
 
 	@Test

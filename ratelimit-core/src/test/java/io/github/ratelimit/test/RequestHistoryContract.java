@@ -100,6 +100,14 @@ public abstract class RequestHistoryContract {
 	}
 
 	@Test
+	void chargesAreRememberedWithTheirMetadata() {
+		acquire(LOG, 1, "request");
+		this.limiter.charge(RateLimitRequest.of(Charge.of(LOG, ALICE).withCost(2)).withMetadata("charge"));
+		assertThat(this.history.entries(LOG, ALICE)).extracting(LogEntry::cost, LogEntry::metadata)
+			.containsExactly(tuple(2L, "charge"), tuple(1L, "request"));
+	}
+
+	@Test
 	void deniedRequestsThatCountAreRememberedUpToTheQuota() {
 		Policy policy = Policy.of("api", new SlidingLog(true), Limit.parse("3/m")).withCountDenied(true);
 		for (int i = 0; i < 7; i++) {

@@ -1,0 +1,110 @@
+package io.github.ratelimit.test;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.algorithm.SlidingWindow;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What is true of logs that requests with different quotas share, as those of several
+ * plans do, or those of an application while its new version replaces the old one.
+ */
+public abstract class LogContract extends RateLimiterContract {
+
+	static Stream<Algorithm> logs() {
+		return Stream.of(new SlidingLog(), new SlidingLog(true), new SlidingWindow());
+	}
+
+	@ParameterizedTest
+	@MethodSource("logs")
+	void chargeByTheSmallerQuotaForgetsNothingThatCountsForTheLarger(Algorithm algorithm) {
+		Policy large = Policy.of("api", algorithm, Limit.parse("100/m"));
+		Policy small = withLimit(large, "10/m");
+		int allowed = 0;
+		for (int i = 0; i < 1000; i++) {
+			allowed += this.limiter.tryAcquire(large, ALICE).allowed() ? 1 : 0;
+			this.limiter.charge(request(small, 10));
+			this.clock.advance(Duration.ofMillis(10));
+		}
+		assertThat(allowed).isLessThanOrEqualTo(100);
+	}
+
+	@ParameterizedTest
+	@MethodSource("logs")
+	void deniedRequestByTheSmallerQuotaForgetsNothingThatCountsForTheLarger(Algorithm algorithm) {
+		Policy large = Policy.of("api", algorithm, Limit.parse("100/m"));
+		Policy small = withLimit(large, "10/m").withCountDenied(true);
+		this.limiter.tryAcquire(large, ALICE, 100);
+		for (int i = 0; i < 20; i++) {
+			assertThat(this.limiter.tryAcquire(small, ALICE, 1 + i % 10).allowed()).isFalse();
+			assertThat(remaining(large, ALICE)).containsExactly(0L);
+			this.clock.advance(Duration.ofSeconds(1));
+		}
+		this.clock.advance(Duration.ofSeconds(39));
+		assertThat(this.limiter.tryAcquire(large, ALICE).allowed()).isFalse();
+	}
+
+	/** All that is older than a window leaves, and no more is kept than was. */
+	@ParameterizedTest
+	@MethodSource("logs")
+	void whatIsDeniedAndCountedTakesThePlaceOfTheOldest(Algorithm algorithm) {
+		Policy large = Policy.of("api", algorithm, Limit.parse("20/m"), Limit.parse("50/h"));
+		Policy small = Policy.of("api", algorithm, Limit.parse("2/m"), Limit.parse("5/h")).withCountDenied(true);
+		this.limiter.tryAcquire(large, ALICE, 8);
+		this.clock.advance(Duration.ofMinutes(30));
+		for (int i = 0; i < 6; i++) {
+			assertThat(this.limiter.tryAcquire(small, ALICE).allowed()).isFalse();
+		}
+		assertThat(remaining(large, ALICE)).containsExactly(14L, 42L);
+		this.clock.advance(Duration.ofMinutes(30).plusSeconds(1));
+		assertThat(remaining(large, ALICE)).containsExactly(20L, 44L);
+		this.clock.advance(Duration.ofMinutes(31));
+		assertThat(remaining(large, ALICE)).containsExactly(20L, 50L);
+	}
+
+	/** Whoever charges or is denied meanwhile, by whatever quota. */
+	@ParameterizedTest
+	@MethodSource("logs")
+	void nobodyIsAdmittedBeyondTheirQuotaWhenQuotasTakeTurns(Algorithm algorithm) {
+		for (int seed = 0; seed < 25; seed++) {
+			Random random = new Random(seed);
+			List<Policy> plans = Stream.of(1 + random.nextInt(4), 1 + random.nextInt(10), 5 + random.nextInt(30))
+				.map((quota) -> Policy
+					.of("api", algorithm, Limit.of(1 + quota / 2, Duration.ofSeconds(1)),
+							Limit.of(quota, Duration.ofMinutes(1)))
+					.withCountDenied(random.nextBoolean()))
+				.toList();
+			this.limiter.reset(plans.get(0), ALICE);
+			Deque<Instant> admitted = new ArrayDeque<>();
+			for (int i = 0; i < 80; i++) {
+				Policy plan = plans.get(random.nextInt(plans.size()));
+				if (random.nextInt(4) == 0) {
+					this.limiter.charge(request(plan, 1 + random.nextInt(12)));
+				}
+				else if (this.limiter.tryAcquire(plan, ALICE).allowed()) {
+					admitted.add(this.clock.instant());
+					while (!admitted.element().isAfter(this.clock.instant().minusSeconds(60))) {
+						admitted.remove();
+					}
+					assertThat(admitted.size()).as("seed %d, step %d", seed, i)
+						.isLessThanOrEqualTo((int) plan.limits().get(1).quota());
+				}
+				this.clock.advance(Duration.ofMillis(random.nextInt(3) * random.nextInt(4000)));
+			}
+		}
+	}
+
+}
