@@ -14,15 +14,22 @@ import org.jspecify.annotations.Nullable;
  * than some 1,600 requests only those pieces are read that a decision looks at, and a
  * request is entered in place, so that the work grows with the logarithm of the quota;
  * such a log may take twice to four times the memory, because Redis leaves room for it to
- * grow, and what no longer counts is removed when it is more than what does. Refunds, a
- * clock that is set back, and denied requests that count read and write the whole log.
+ * grow, and what no longer counts is removed when it is more than what does. Refunds and
+ * a clock that is set back read and write the whole log; a request whose own quota is
+ * small reads the whole of one that has become large under a larger quota.
+ * <p>
+ * Denied requests that count, and charges, take the place of the oldest where the log
+ * holds more than the largest quota and more than was used before. So where requests of
+ * several quotas share a log, as those of several plans do, none is admitted beyond its
+ * own; and when a quota is lowered, the log shrinks as its entries leave the window.
  * <p>
  * <b>Bound:</b> in any stretch of time as long as the window, at most the quota is
  * admitted, exactly, and nothing is denied too early. A request exactly one window old no
  * longer counts. If the clock is set back, requests of its future count as made now.
  * <p>
  * The metadata of requests can be kept with them, at the price of 4 bytes for each
- * request and the text itself.
+ * request and the text itself. Such a log is read whole with each request, so the quota
+ * is at most {@value #MAX_QUOTA_WITH_METADATA}.
  * <p>
  * From "Rate Limiting with Redis" (DomainTools), "Rate Limiting: Sliding Log" (2018) and
  * "3 Rate Limiting Patterns with Redis: Pattern for storing arbitrary metadata".
@@ -37,6 +44,12 @@ public record SlidingLog(boolean metadata) implements Algorithm {
 	 * {@link SlidingWindow} counts to more.
 	 */
 	public static final long MAX_QUOTA = 100_000;
+
+	/**
+	 * Largest quota of a limit where metadata is kept, because such a log is read and
+	 * written whole with each request.
+	 */
+	public static final long MAX_QUOTA_WITH_METADATA = 1000;
 
 	/**
 	 * Creates the algorithm that keeps no metadata.
@@ -63,6 +76,17 @@ public record SlidingLog(boolean metadata) implements Algorithm {
 	@Override
 	public long maxQuota() {
 		return MAX_QUOTA;
+	}
+
+	@Override
+	public void requireSupported(List<Limit> limits) {
+		for (Limit limit : limits) {
+			if (this.metadata && limit.quota() > MAX_QUOTA_WITH_METADATA) {
+				throw new IllegalArgumentException(
+						"Invalid limit (%s): the quota must be at most %d for sliding-log with metadata."
+							.formatted(limit, MAX_QUOTA_WITH_METADATA));
+			}
+		}
 	}
 
 	@Override

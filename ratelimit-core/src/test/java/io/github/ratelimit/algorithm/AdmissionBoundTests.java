@@ -20,6 +20,7 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.RateLimiterContract;
@@ -142,6 +143,75 @@ class AdmissionBoundTests {
 		assertThat(requests).hasSize(10);
 		assertThat(mostInAnyStretch(requests, 60_000_001)).isEqualTo(5);
 		assertThat(mostInAnyStretch(requests, 60_000_002)).isEqualTo(10);
+	}
+
+	@Test
+	void slidingWindowDeniesTooEarlyByASubWindowAtMost() {
+		for (int seed = 0; seed < SEQUENCES; seed++) {
+			Traffic traffic = new Traffic(new SlidingWindow(), seed);
+			long precision = Math.max(1000, traffic.policy.limits().get(0).windowMicros() / 60_000 * 1000);
+			List<Request> admitted = new ArrayList<>();
+			for (Request request : traffic.send()) {
+				if (request.allowed) {
+					admitted.add(request);
+				}
+				else if (request.retryAt > 0) {
+					long exactly = traffic.policy.limits()
+						.stream()
+						.mapToLong((limit) -> earliest(admitted, request, limit))
+						.max()
+						.orElseThrow();
+					assertThat(request.retryAt).as("seed %d: %s after %s", seed, request, admitted)
+						.isBetween(exactly, exactly + precision);
+				}
+			}
+		}
+	}
+
+	/** When a log that is exact would admit the request. */
+	private static long earliest(List<Request> admitted, Request request, Limit limit) {
+		long at = request.at;
+		for (Request before : admitted) {
+			if (usedSince(admitted, at - limit.windowMicros() + 1) + request.cost <= limit.quota()) {
+				return at;
+			}
+			at = Math.max(at, before.at + limit.windowMicros());
+		}
+		return at;
+	}
+
+	@Test
+	void slidingWindowDeniesTooEarlyByASubWindowAfterARequestAtItsStart() {
+		Policy policy = Policy.of("api", new SlidingWindow(Duration.ofSeconds(15)), Limit.parse("1/m"));
+		List<Request> requests = new ArrayList<>();
+		this.clock.set("2026-03-01T12:00:15Z");
+		sendUntilDenied(policy, requests);
+		this.clock.set("2026-03-01T12:01:15Z");
+		assertThat(this.limiter.tryAcquire(policy, ALICE).retryAfter()).contains(Duration.ofSeconds(15));
+		this.clock.set("2026-03-01T12:01:29.999999Z");
+		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
+		this.clock.set("2026-03-01T12:01:30Z");
+		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+	}
+
+	@ParameterizedTest
+	@ValueSource(doubles = { 1, 0.7, 0 })
+	void slidingWindowCounterThatRoundsDownAdmitsTwiceTheQuotaAtMost(double previousWeight) {
+		noTrafficIsAdmittedBeyondTheBound(new SlidingWindowCounter(previousWeight, Rounding.DOWN), 2);
+	}
+
+	@Test
+	void slidingWindowCounterThatRoundsDownAdmitsTwiceTheQuotaAroundAnEdge() {
+		Policy policy = Policy.of("api", new SlidingWindowCounter(1, Rounding.DOWN), Limit.parse("5/m"));
+		List<Request> requests = new ArrayList<>();
+		this.clock.set("2026-03-01T12:00:59.999999Z");
+		sendUntilDenied(policy, requests);
+		this.clock.set("2026-03-01T12:01:48Z");
+		sendUntilDenied(policy, requests);
+		assertThat(requests).hasSize(9);
+		this.clock.set("2026-03-01T12:01:48.000001Z");
+		sendUntilDenied(policy, requests);
+		assertThat(mostInAnyStretch(requests, 60_000_000)).isEqualTo(10);
 	}
 
 	@Test
@@ -326,7 +396,12 @@ class AdmissionBoundTests {
 		return ChronoUnit.MICROS.between(Instant.EPOCH, clock.instant());
 	}
 
-	private record Request(long at, long cost, boolean allowed) {
+	/** When it may be sent again is 0 where it never may. */
+	private record Request(long at, long cost, boolean allowed, long retryAt) {
+
+		Request(long at, long cost, boolean allowed) {
+			this(at, cost, allowed, at);
+		}
 
 	}
 
@@ -359,7 +434,10 @@ class AdmissionBoundTests {
 			for (int i = 0; i < REQUESTS; i++) {
 				long cost = weighted ? 1 + this.random.nextInt(4) : 1;
 				Decision decision = this.limiter.tryAcquire(this.policy, ALICE, cost);
-				requests.add(new Request(micros(this.clock), cost, decision.allowed()));
+				long retryAt = decision.retryAfter()
+					.map((wait) -> micros(this.clock) + wait.toNanos() / 1000)
+					.orElse(0L);
+				requests.add(new Request(micros(this.clock), cost, decision.allowed(), retryAt));
 				if (!decision.allowed() || this.random.nextInt(4) >= haste) {
 					this.clock.advance(pause(decision));
 				}

@@ -79,6 +79,16 @@ class AlgorithmsTests {
 			.withMessage("Invalid precision (PT2S): must not be longer than the window of 1/s.");
 	}
 
+	/** Such a log is read whole with each request. */
+	@Test
+	void largeQuotaWithMetadataIsRefused() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> Policy.of("api", new SlidingLog(true), Limit.parse("5/s"), Limit.parse("1001/m")))
+			.withMessage("Invalid limit (1001/m): the quota must be at most 1000 for sliding-log with metadata.");
+		assertThat(Policy.of("api", new SlidingLog(true), Limit.parse("1000/m")).limits()).hasSize(1);
+		assertThat(Policy.of("api", new SlidingLog(), Limit.parse("100000/m")).limits()).hasSize(1);
+	}
+
 	@Test
 	void moreSubWindowsThanFitIsRefused() {
 		assertThatIllegalArgumentException()

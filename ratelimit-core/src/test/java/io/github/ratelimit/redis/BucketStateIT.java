@@ -3,6 +3,7 @@ package io.github.ratelimit.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -15,6 +16,7 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.LeakyBucket;
+import io.github.ratelimit.algorithm.TokenBucket;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
@@ -107,9 +109,24 @@ class BucketStateIT {
 		Policy policy = policy("100/m");
 		this.jedis.set(key(policy), " ".repeat(16 - text.length()) + text);
 		LimitStatus status = this.limiter.tryAcquire(policy, ALICE).statuses().get(0);
-		assertThat(status.remaining()).isBetween(0L, 99L);
+		assertThat(status.remaining()).isEqualTo(99);
 		assertThat(status.retryAfter()).isLessThanOrEqualTo(Duration.ofMinutes(1));
 		assertThat(this.jedis.pttl(key(policy))).isBetween(-2L, 60_002L).isNotEqualTo(-1);
+	}
+
+	/** As no bucket writes it. */
+	@Test
+	void burstAtAQuotaOfZeroIsNoError() {
+		Policy policy = Policy.of("api", new TokenBucket(5L), Limit.parse("100/m"));
+		this.jedis.set(key(policy).getBytes(StandardCharsets.US_ASCII), new byte[15]);
+		assertThat(this.limiter.tryAcquire(policy, ALICE).statuses().get(0).remaining()).isEqualTo(4);
+		assertThat(this.limiter.tryAcquire(policy, ALICE).statuses().get(0).remaining()).isEqualTo(3);
+		byte[] full = new byte[15];
+		Arrays.fill(full, 0, 11, (byte) 0x7f);
+		this.jedis.set(key(policy).getBytes(StandardCharsets.US_ASCII), full);
+		LimitStatus status = this.limiter.tryAcquire(policy, ALICE).statuses().get(0);
+		assertThat(status.remaining()).isZero();
+		assertThat(status.retryAfter()).isEqualTo(Duration.ofMillis(600));
 	}
 
 	private void decide(Policy policy, long cost) {

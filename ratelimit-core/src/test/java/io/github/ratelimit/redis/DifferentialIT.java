@@ -49,6 +49,9 @@ class DifferentialIT {
 	 */
 	private static final int ALL_AFTER = 5;
 
+	/** After so many operations, as only long runs have, the log says how many so far. */
+	private static final int TELL_AFTER = 200_000;
+
 	private static final Map<String, Policy> POLICIES = OperationSequences.POLICIES.stream()
 		.collect(Collectors.toMap(Policy::name, Function.identity()));
 
@@ -160,12 +163,16 @@ class DifferentialIT {
 	}
 
 	private static void count(Operation operation) {
-		COUNTS.computeIfAbsent("all", (name) -> new LongAdder()).increment();
+		LongAdder all = COUNTS.computeIfAbsent("all", (name) -> new LongAdder());
+		all.increment();
 		operation.policies()
 			.stream()
 			.map((policy) -> policy.algorithm().name())
 			.distinct()
 			.forEach((name) -> COUNTS.computeIfAbsent(name, (key) -> new LongAdder()).increment());
+		if (all.sum() % TELL_AFTER == 0) {
+			logger.info("Compared so far: {}", COUNTS);
+		}
 	}
 
 	private static List<String> differences(Object inRedis, Object inMemory) {

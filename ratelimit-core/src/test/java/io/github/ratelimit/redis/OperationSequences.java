@@ -17,6 +17,7 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.algorithm.TokenBucket;
 import io.github.ratelimit.test.RateLimiterContract;
@@ -186,8 +187,7 @@ final class OperationSequences {
 	 * Mostly the policy as it is; sometimes with other quotas, on the same Redis keys.
 	 */
 	private static Arbitrary<Policy> withQuotas(Policy policy) {
-		long most = (policy.algorithm() instanceof SlidingWindow) ? SlidingWindow.MAX_SUB_WINDOWS
-				: policy.algorithm().maxQuota();
+		long most = largestQuota(policy.algorithm());
 		Arbitrary<Long> quotas = Arbitraries.frequencyOf(Tuple.of(9, Arbitraries.longs().between(0, 12)),
 				Tuple.of(1, Arbitraries.of(most, most - 1)));
 		Arbitrary<Policy> changed = quotas.list().ofSize(policy.limits().size()).map((numbers) -> {
@@ -198,6 +198,14 @@ final class OperationSequences {
 			return new Policy(policy.name(), policy.algorithm(), limits, policy.countDenied());
 		});
 		return Arbitraries.frequencyOf(Tuple.of(4, Arbitraries.just(policy)), Tuple.of(1, changed));
+	}
+
+	private static long largestQuota(Algorithm algorithm) {
+		if (algorithm instanceof SlidingWindow) {
+			return SlidingWindow.MAX_SUB_WINDOWS;
+		}
+		return (algorithm instanceof SlidingLog log && log.metadata()) ? SlidingLog.MAX_QUOTA_WITH_METADATA
+				: algorithm.maxQuota();
 	}
 
 	private static Arbitrary<Long> costs(Policy policy) {
