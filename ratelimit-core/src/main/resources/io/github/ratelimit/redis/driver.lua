@@ -140,13 +140,8 @@ end
 if operation == 'charge' then
     for m = 1, #meters do
         local meter = meters[m]
-        local largest = 0
-        for i = 1, #meter.quotas do
-            largest = math.max(largest, meter.largest_costs[i])
-        end
-        local cost = math.min(meter.cost, largest)
-        if cost > 0 then
-            meter.algorithm.add(meter, cost, metadata)
+        if meter.cost > 0 then
+            meter.algorithm.add(meter, meter.cost, metadata)
             save(meter)
         end
     end
