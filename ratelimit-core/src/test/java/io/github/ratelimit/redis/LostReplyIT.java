@@ -1,0 +1,88 @@
+package io.github.ratelimit.redis;
+
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.algorithm.FirstRequestWindow;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A failure that leaves open whether Redis has counted: nothing is asked for a second
+ * time.
+ */
+class LostReplyIT {
+
+	private static final RateLimitRequest REQUEST = RateLimitRequest
+		.of(Policy.of("api", new FirstRequestWindow(), Limit.parse("100/d")), Identifier.user("alice"));
+
+	private final String keyPrefix = TestRedis.newKeyPrefix();
+
+	private final RateLimiter witness = RedisRateLimiter.of(TestRedis.client(), this.keyPrefix);
+
+	/** Calls, and what is left of 100 after each of them was served once, after 10. */
+	static Stream<Arguments> calls() {
+		return Stream.of(call("acquire", (limiter) -> limiter.tryAcquire(REQUEST), 89),
+				call("charge", (limiter) -> limiter.charge(REQUEST), 89),
+				call("refund", (limiter) -> limiter.refund(REQUEST), 91),
+				call("peek", (limiter) -> limiter.peek(REQUEST), 90));
+	}
+
+	private static Arguments call(String name, Consumer<RateLimiter> call, long remaining) {
+		return Arguments.of(Named.of(name, call), remaining);
+	}
+
+	@ParameterizedTest
+	@MethodSource("calls")
+	void requestWhoseReplyIsLostIsServedOnce(Consumer<RateLimiter> call, long remaining) {
+		for (int i = 0; i < 10; i++) {
+			this.witness.tryAcquire(REQUEST);
+		}
+		try (LosingProxy proxy = new LosingProxy(TestRedis.uri());
+				UnifiedJedis jedis = RedisClient.create(proxy.uri())) {
+			RateLimiter limiter = RedisRateLimiter.of(jedis, this.keyPrefix);
+			limiter.peek(REQUEST);
+			proxy.lose(1);
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> call.accept(limiter));
+			assertThat(proxy.toLose()).isZero();
+			assertThat(limiter.peek(REQUEST).statuses().get(0).remaining()).isEqualTo(remaining);
+		}
+	}
+
+	/** Any other error than that the script is not known, though EVAL would work. */
+	@Test
+	void scriptThatIsRefusedIsNotSentInAnotherWay() {
+		String user = this.keyPrefix;
+		try (Jedis admin = new Jedis(TestRedis.uri())) {
+			admin.aclSetUser(user, "on", ">secret", "~*", "+@all", "-evalsha");
+		}
+		this.witness.tryAcquire(REQUEST);
+		try (UnifiedJedis jedis = RedisClient.builder()
+			.hostAndPort(new HostAndPort(TestRedis.uri().getHost(), TestRedis.uri().getPort()))
+			.clientConfig(DefaultJedisClientConfig.builder().user(user).password("secret").build())
+			.build()) {
+			RateLimiter limiter = RedisRateLimiter.of(jedis, this.keyPrefix);
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(REQUEST));
+		}
+		assertThat(this.witness.peek(REQUEST).statuses().get(0).remaining()).isEqualTo(99);
+	}
+
+}
