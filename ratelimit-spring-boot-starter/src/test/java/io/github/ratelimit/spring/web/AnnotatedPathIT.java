@@ -110,7 +110,7 @@ class AnnotatedPathIT {
 	void handlerOfTheApplicationIsToldHowLongToWaitWhileItsPathIsPaidFor() {
 		assertStatus("/api/light", 200);
 		application.advance(Duration.ofSeconds(10));
-		HttpResponse<String> handled = assertStatus("/api/handled", 418);
+		HttpResponse<String> handled = assertStatus("/api/handled", 409);
 		assertThat(handled.body()).isEqualTo("PT1M");
 		assertUsed("api", 2);
 	}
@@ -241,7 +241,7 @@ class AnnotatedPathIT {
 		}
 
 		@ExceptionHandler
-		@ResponseStatus(HttpStatus.I_AM_A_TEAPOT)
+		@ResponseStatus(HttpStatus.CONFLICT)
 		String handle(RateLimitExceededException ex) {
 			return ex.getDecision().retryAfter().orElseThrow().toString();
 		}
