@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * What the endpoint says of one identifier in one policy.
  *
  * @param policy name of the policy
+ * @param plan the plan for whose users this counts; {@code null} for those without
  * @param identifier the identifier
  * @param allowed whether a request of cost 1 would be allowed now
  * @param blockedFor how long the identifier is still blocked; {@code null} if it is not
@@ -24,12 +25,13 @@ import org.jspecify.annotations.Nullable;
  * @param windows the counts of windows that are kept; {@code null} if none are
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
-record CountsDescriptor(String policy, String identifier, boolean allowed, @Nullable Duration blockedFor,
-		List<LimitDescriptor> limits, @Nullable List<LogEntry> requests, @Nullable List<WindowDescriptor> windows) {
+record CountsDescriptor(String policy, @Nullable String plan, String identifier, boolean allowed,
+		@Nullable Duration blockedFor, List<LimitDescriptor> limits, @Nullable List<LogEntry> requests,
+		@Nullable List<WindowDescriptor> windows) {
 
-	static CountsDescriptor of(String policy, String identifier, Decision decision, @Nullable List<LogEntry> requests,
-			@Nullable List<WindowCount> windows) {
-		return new CountsDescriptor(policy, identifier, decision.allowed(), decision.blockedFor(),
+	static CountsDescriptor of(String policy, @Nullable String plan, String identifier, Decision decision,
+			@Nullable List<LogEntry> requests, @Nullable List<WindowCount> windows) {
+		return new CountsDescriptor(policy, plan, identifier, decision.allowed(), decision.blockedFor(),
 				decision.statuses().stream().map(LimitDescriptor::of).toList(), requests,
 				(windows != null) ? windows.stream().map(WindowDescriptor::of).toList() : null);
 	}

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Identifier;
@@ -15,7 +16,8 @@ import io.github.ratelimit.spring.IdentifiedPolicy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The policies of the configuration, and those of the annotations that were met so far.
+ * The policies of the configuration, and those of the annotations that were met so far,
+ * as they are now.
  */
 final class KnownPolicies {
 
@@ -26,9 +28,13 @@ final class KnownPolicies {
 
 	private final Supplier<? extends Collection<AnnotatedPolicy>> annotated;
 
-	KnownPolicies(ConfiguredPolicies configured, Supplier<? extends Collection<AnnotatedPolicy>> annotated) {
+	private final UnaryOperator<IdentifiedPolicy> current;
+
+	KnownPolicies(ConfiguredPolicies configured, Supplier<? extends Collection<AnnotatedPolicy>> annotated,
+			UnaryOperator<IdentifiedPolicy> current) {
 		this.configured = configured;
 		this.annotated = annotated;
+		this.current = current;
 	}
 
 	/** Returns all policies by name. */
@@ -36,6 +42,7 @@ final class KnownPolicies {
 		Map<String, IdentifiedPolicy> all = new TreeMap<>(this.configured.policies());
 		this.annotated.get()
 			.forEach((annotated) -> all.putIfAbsent(annotated.policy().policy().name(), annotated.policy()));
+		all.replaceAll((name, policy) -> this.current.apply(policy));
 		return all;
 	}
 

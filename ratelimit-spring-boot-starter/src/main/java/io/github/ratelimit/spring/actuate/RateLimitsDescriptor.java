@@ -4,11 +4,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.AnnotatedPolicy;
 import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.Plan;
 
 /**
  * What the endpoint says of policies.
@@ -28,18 +31,37 @@ record RateLimitsDescriptor(Map<String, PolicyDescriptor> policies, List<MethodD
 	 * A policy.
 	 */
 	record PolicyDescriptor(String algorithm, List<String> limits, List<String> identifiers, boolean countDenied,
-			String mode, String onStoreFailure) {
+			String mode, String onStoreFailure,
+			@JsonInclude(JsonInclude.Include.NON_EMPTY) Map<String, PlanDescriptor> plans) {
 
 		static PolicyDescriptor of(IdentifiedPolicy identified) {
 			Policy policy = identified.policy();
-			return new PolicyDescriptor(policy.algorithm().name(),
-					policy.limits().stream().map(Limit::toString).toList(), identified.identifiers(),
+			Map<String, PlanDescriptor> plans = new TreeMap<>();
+			identified.plans().forEach((name, plan) -> plans.put(name, PlanDescriptor.of(plan)));
+			return new PolicyDescriptor(policy.algorithm().name(), limits(policy), identified.identifiers(),
 					policy.countDenied(), text(identified.enforcement().mode()),
-					text(identified.enforcement().onStoreFailure()));
+					text(identified.enforcement().onStoreFailure()), plans);
+		}
+
+		static List<String> limits(Policy policy) {
+			return policy.limits().stream().map(Limit::toString).toList();
 		}
 
 		private static String text(Enum<?> value) {
 			return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+		}
+
+	}
+
+	/**
+	 * What a policy is for the users of a plan.
+	 */
+	record PlanDescriptor(List<String> limits, boolean unlimited) {
+
+		static PlanDescriptor of(Plan plan) {
+			Policy policy = plan.policy();
+			return (policy != null) ? new PlanDescriptor(PolicyDescriptor.limits(policy), false)
+					: new PlanDescriptor(List.of(), true);
 		}
 
 	}

@@ -1,10 +1,12 @@
 package io.github.ratelimit.spring.actuate;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Decision;
@@ -36,6 +38,8 @@ import org.springframework.boot.convert.DurationStyle;
  * blocks and unblocks where {@code management.endpoint.ratelimits.access} is
  * {@code unrestricted}.
  * <p>
+ * Who is on which plan is not known here, so that there are the counts of every plan.
+ * <p>
  * What is asked wrongly is answered with 400, and everything with 503 while the store
  * fails. Safe for use by several threads.
  *
@@ -64,14 +68,15 @@ public final class RateLimitsEndpoint {
 	 * @param limiter the store
 	 * @param configured the policies of the configuration
 	 * @param annotated supplies the policies of annotations
+	 * @param current returns a policy as it is to be enforced now
 	 * @param blocks the blocks; {@code null} if the store has none
 	 * @param history what the store remembers; {@code null} if it remembers nothing
 	 */
 	public RateLimitsEndpoint(RateLimiter limiter, ConfiguredPolicies configured,
-			Supplier<? extends Collection<AnnotatedPolicy>> annotated, @Nullable BlockList blocks,
-			@Nullable RequestHistory history) {
+			Supplier<? extends Collection<AnnotatedPolicy>> annotated, UnaryOperator<IdentifiedPolicy> current,
+			@Nullable BlockList blocks, @Nullable RequestHistory history) {
 		this.limiter = limiter;
-		this.policies = new KnownPolicies(configured, annotated);
+		this.policies = new KnownPolicies(configured, annotated, current);
 		this.blocks = blocks;
 		this.history = history;
 	}
@@ -136,18 +141,29 @@ public final class RateLimitsEndpoint {
 				return blocks().unblock(who, known(policy)) ? ok(Map.of("unblocked", who.toString()))
 						: error(WebEndpointResponse.STATUS_NOT_FOUND, "There is no such block.");
 			}
-			List<Policy> counting = this.policies.counting(who, policy).stream().map(IdentifiedPolicy::policy).toList();
-			counting.forEach((each) -> this.limiter.reset(each, who));
-			return ok(Map.of("reset", counting.stream().map(Policy::name).toList()));
+			List<IdentifiedPolicy> counting = this.policies.counting(who, policy);
+			counting.stream()
+				.flatMap((each) -> each.policies().stream())
+				.forEach((each) -> this.limiter.reset(each, who));
+			return ok(Map.of("reset", counting.stream().map((each) -> each.policy().name()).toList()));
 		});
 	}
 
 	private List<CountsDescriptor> counts(@Nullable String identifier, @Nullable String policy) {
 		Identifier who = identifier(identifier);
-		return this.policies.counting(who, policy).stream().map((each) -> counts(who, each.policy())).toList();
+		List<CountsDescriptor> counts = new ArrayList<>();
+		for (IdentifiedPolicy each : this.policies.counting(who, policy)) {
+			counts.add(counts(who, each.policy(), null));
+			each.plans().forEach((plan, instead) -> {
+				if (instead.policy() != null) {
+					counts.add(counts(who, instead.policy(), plan));
+				}
+			});
+		}
+		return counts;
 	}
 
-	private CountsDescriptor counts(Identifier identifier, Policy policy) {
+	private CountsDescriptor counts(Identifier identifier, Policy policy, @Nullable String plan) {
 		Decision decision = this.limiter.peek(RateLimitRequest.of(policy, identifier));
 		List<LogEntry> requests = null;
 		List<WindowCount> windows = null;
@@ -157,7 +173,7 @@ public final class RateLimitsEndpoint {
 		if (this.history != null && policy.algorithm().keepsWindows()) {
 			windows = this.history.series(policy, identifier);
 		}
-		return CountsDescriptor.of(policy.name(), identifier.toString(), decision, requests, windows);
+		return CountsDescriptor.of(policy.name(), plan, identifier.toString(), decision, requests, windows);
 	}
 
 	private Identifier identifier(@Nullable String text) {

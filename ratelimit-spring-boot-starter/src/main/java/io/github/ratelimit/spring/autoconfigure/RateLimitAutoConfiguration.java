@@ -113,6 +113,15 @@ public final class RateLimitAutoConfiguration {
 	}
 
 	/**
+	 * Comes after the check of all beans, which looks at the annotations of lazy ones.
+	 */
+	@Bean
+	MissingIdentifierCheck rateLimitMissingIdentifierCheck(RateLimitProperties properties, ConfiguredPolicies policies,
+			RateLimitedAdvisor advisor) {
+		return new MissingIdentifierCheck(properties, policies, advisor);
+	}
+
+	/**
 	 * Makes sure that there is somebody to apply the advisor, whatever
 	 * {@code spring.aop.auto} and {@code spring.aop.proxy-target-class} say.
 	 */

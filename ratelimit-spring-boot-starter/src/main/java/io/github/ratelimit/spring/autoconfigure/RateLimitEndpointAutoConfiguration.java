@@ -30,12 +30,12 @@ public final class RateLimitEndpointAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	RateLimitsEndpoint rateLimitsEndpoint(RateLimiter limiter, ConfiguredPolicies policies,
+	RateLimitsEndpoint rateLimitsEndpoint(RateLimiter limiter, ConfiguredPolicies policies, PolicyDecisions decisions,
 			ObjectProvider<RateLimitedAdvisor> advisor, ObjectProvider<BlockList> blocks,
 			ObjectProvider<RequestHistory> history) {
 		return new RateLimitsEndpoint(limiter, policies,
 				() -> advisor.stream().flatMap((each) -> each.annotatedPolicies().stream()).toList(),
-				blocks.getIfAvailable(), history.getIfAvailable());
+				decisions::current, blocks.getIfAvailable(), history.getIfAvailable());
 	}
 
 }

@@ -39,6 +39,10 @@ public final class RateLimitNonWebAutoConfiguration {
 				throw new InvalidConfigurationPropertyValueException(PolicyReader.property(name, ".count-when"),
 						policy.countWhen(), "There are responses only in a Servlet web application.");
 			}
+			if (!policy.missingIdentifier().equals("ip")) {
+				throw new InvalidConfigurationPropertyValueException(PolicyReader.property(name, ".missing-identifier"),
+						policy.missingIdentifier(), "There are requests only in a Servlet web application.");
+			}
 		});
 		refuse("ratelimit.allow", properties.allow());
 		refuse("ratelimit.deny", properties.deny());

@@ -6,6 +6,7 @@ import java.util.List;
 
 import io.github.ratelimit.spring.web.ForwardedHeader;
 import io.github.ratelimit.spring.web.IdentifierResolver;
+import io.github.ratelimit.spring.annotation.RateLimited;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -112,6 +113,43 @@ class InvalidIdentifierPropertiesTests {
 		assertRefused("ratelimit.policies.api.missing-identifier", "",
 				"Invalid missing identifier (): must be skip, deny, or an identifier such as ip.",
 				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.missing-identifier=");
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+			ip          | deny
+			ip          | skip
+			ip          | global
+			ip+method   | header:X-User
+			global,ip   | deny
+			""")
+	void startFailsWhenNoRequestCanLackItsIdentifiers(String identifiers, String missing) {
+		assertRefused("ratelimit.policies.api.missing-identifier", missing,
+				"Has no effect, because no request lacks the identifiers %s."
+					.formatted(List.of(identifiers.split(","))),
+				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.identifiers=" + identifiers,
+				"ratelimit.policies.api.missing-identifier=" + missing);
+	}
+
+	@Test
+	void ruleForMissingIdentifierMayBeForAnAnnotationAlone() {
+		this.runner.withBean(Keyed.class)
+			.withPropertyValues("ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.missing-identifier=deny")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void startFailsWhenThereAreNoRequestsThatCouldLackAnIdentifier() {
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
+					RateLimitNonWebAutoConfiguration.class))
+			.withPropertyValues("ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.identifiers=user",
+					"ratelimit.policies.api.missing-identifier=deny")
+			.run((context) -> assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
+				assertThat(ex.getName()).isEqualTo("ratelimit.policies.api.missing-identifier");
+				assertThat(ex.getValue()).isEqualTo("deny");
+				assertThat(ex.getReason()).isEqualTo("There are requests only in a Servlet web application.");
+			}));
 	}
 
 	@ParameterizedTest
@@ -234,6 +272,14 @@ class InvalidIdentifierPropertiesTests {
 		StringWriter trace = new StringWriter();
 		failure.printStackTrace(new PrintWriter(trace));
 		return trace.toString();
+	}
+
+	static class Keyed {
+
+		@RateLimited(policy = "api", identifiers = "header:X-Key")
+		public void call() {
+		}
+
 	}
 
 }

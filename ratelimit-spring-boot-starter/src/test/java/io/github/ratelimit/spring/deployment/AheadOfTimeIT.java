@@ -1,5 +1,6 @@
 package io.github.ratelimit.spring.deployment;
 
+import java.util.List;
 import java.util.function.Consumer;
 
 import io.github.ratelimit.spring.RateLimitExceededException;
@@ -9,6 +10,7 @@ import io.github.ratelimit.spring.autoconfigure.RateLimitNonWebAutoConfiguration
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.aot.test.generate.TestGenerationContext;
@@ -49,6 +51,37 @@ class AheadOfTimeIT {
 			.accepts(hints);
 	}
 
+	@Test
+	void whatAnnotationsNameCanBeCalledInANativeImage() {
+		prepare(TestRedis.newKeyPrefix());
+		assertThat(this.generated.getRuntimeHints())
+			.matches(RuntimeHintsPredicates.reflection().onMethodInvocation(Expressive.class, "instead"))
+			.matches(RuntimeHintsPredicates.reflection().onMethodInvocation(Order.class, "getCustomer"))
+			.matches(RuntimeHintsPredicates.reflection().onMethodInvocation(Order.class, "getLines"))
+			.matches(RuntimeHintsPredicates.reflection().onMethodInvocation(Customer.class, "name"))
+			.matches(RuntimeHintsPredicates.reflection().onMethodInvocation(Line.class, "price"))
+			.matches(RuntimeHintsPredicates.reflection()
+				.onType(String.class)
+				.withMemberCategory(MemberCategory.INVOKE_PUBLIC_METHODS))
+			.matches(RuntimeHintsPredicates.reflection().onFieldAccess(Customer.class, "tenant"))
+			.matches(RuntimeHintsPredicates.reflection()
+				.onType(Stranger.class)
+				.withAnyMemberCategory(MemberCategory.INVOKE_PUBLIC_METHODS)
+				.negate());
+	}
+
+	@Test
+	void methodsAndExpressionsWorkInApplicationThatIsPreparedAheadOfTime() {
+		String prefix = TestRedis.newKeyPrefix();
+		prepare(prefix);
+		run(prefix, (context) -> {
+			Expressive expressive = context.getBean(Expressive.class);
+			Order order = new Order(new Customer("Anna", "acme"), List.of(new Line(4)));
+			assertThat(expressive.order(order, new Stranger())).isEqualTo("ordered");
+			assertThat(expressive.order(order, new Stranger())).isEqualTo("instead");
+		});
+	}
+
 	private void prepare(String prefix) {
 		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 		setProperties(context, prefix);
@@ -77,7 +110,7 @@ class AheadOfTimeIT {
 		TestPropertyValues
 			.of("ratelimit.redis.url=" + TestRedis.uri(), "ratelimit.redis.timeout=20s",
 					"ratelimit.key-prefix=" + prefix, "ratelimit.policies.api.limits=1/d",
-					"ratelimit.policies.api.identifiers=global")
+					"ratelimit.policies.api.identifiers=global", "orders.limit=5/d")
 			.applyTo(context);
 	}
 
@@ -88,6 +121,78 @@ class AheadOfTimeIT {
 		@Bean
 		Limited limited() {
 			return new Limited();
+		}
+
+		@Bean
+		Expressive expressive() {
+			return new Expressive();
+		}
+
+	}
+
+	static class Expressive {
+
+		@RateLimited(name = "orders", limits = "${orders.limit}",
+				identifiers = "#order.customer.name().toLowerCase()+#order.customer.tenant",
+				costExpression = "#order.lines[0].price", fallbackMethod = "instead")
+		public String order(Order order, Stranger stranger) {
+			return "ordered";
+		}
+
+		private String instead(Order order, Stranger stranger) {
+			return "instead";
+		}
+
+	}
+
+	public static class Order {
+
+		private final Customer customer;
+
+		private final List<Line> lines;
+
+		Order(Customer customer, List<Line> lines) {
+			this.customer = customer;
+			this.lines = lines;
+		}
+
+		public Customer getCustomer() {
+			return this.customer;
+		}
+
+		public List<Line> getLines() {
+			return this.lines;
+		}
+
+	}
+
+	public static class Customer {
+
+		public final String tenant;
+
+		private final String name;
+
+		Customer(String name, String tenant) {
+			this.name = name;
+			this.tenant = tenant;
+		}
+
+		public String name() {
+			return this.name;
+		}
+
+	}
+
+	public record Line(long price) {
+
+	}
+
+	/** No expression says anything of this one. */
+	public static class Stranger {
+
+		@Override
+		public String toString() {
+			return "stranger";
 		}
 
 	}

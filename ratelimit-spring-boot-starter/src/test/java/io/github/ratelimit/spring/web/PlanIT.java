@@ -9,11 +9,14 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.spring.PolicySource;
+import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
@@ -47,7 +50,9 @@ class PlanIT {
 				"ratelimit.policies.api.plans.pro.limits=4/m,100/h",
 				"ratelimit.policies.api.plans.partner.unlimited=true", "ratelimit.policies.method.limits=1/m",
 				"ratelimit.policies.method.identifiers=user", "ratelimit.policies.method.plans.free.limits=2/m",
-				"ratelimit.policies.address.paths=/address", "ratelimit.policies.address.limits=1/m");
+				"ratelimit.policies.address.paths=/address", "ratelimit.policies.address.limits=1/m",
+				"management.endpoints.web.exposure.include=ratelimits",
+				"management.endpoint.ratelimits.access=unrestricted");
 	}
 
 	@AfterAll
@@ -130,6 +135,39 @@ class PlanIT {
 	void policyWrittenInPlaceChangesAsWell() {
 		limits.put("Application.inPlace", "3/m");
 		assertThat(served("/in-place", "anna", 5)).isEqualTo(3);
+	}
+
+	@Test
+	void endpointShowsAndResetsTheCountsOfEveryPlan() {
+		plans.put("anna", "pro");
+		assertThat(served("/api", "anna", 9)).isEqualTo(4);
+		RateLimitsEndpoint endpoint = application.bean(RateLimitsEndpoint.class);
+		JsonNode counts = JsonMapper.shared()
+			.valueToTree(endpoint.read("counts", "user:anna", "api").getBody())
+			.path("counts");
+		assertThat(counts)
+			.extracting((each) -> each.path("plan").asString("none") + " " + each.at("/limits/0/limit").stringValue()
+					+ " " + each.at("/limits/0/remaining"))
+			.containsExactlyInAnyOrder("none 1/m 1", "free 2/m 2", "pro 4/m 0");
+		assertThat(endpoint.delete("counts", "user:anna", "api").getBody()).hasToString("{reset=[api]}");
+		assertThat(served("/api", "anna", 9)).isEqualTo(4);
+	}
+
+	@Test
+	void endpointShowsAndResetsPoliciesAsTheyAreNow() {
+		limits.put("address", "3/2m");
+		assertThat(served("/address", "anna", 9)).isEqualTo(3);
+		RateLimitsEndpoint endpoint = application.bean(RateLimitsEndpoint.class);
+		JsonNode policies = JsonMapper.shared().valueToTree(endpoint.policies()).path("policies");
+		assertThat(policies.at("/address/limits")).hasToString("[\"3/2m\"]");
+		assertThat(policies.path("address").has("plans")).isFalse();
+		assertThat(policies.at("/api/plans")).hasToString("{\"free\":{\"limits\":[\"2/m\"],\"unlimited\":false},"
+				+ "\"partner\":{\"limits\":[],\"unlimited\":true},\"pro\":{\"limits\":[\"4/m\",\"100/h\"],\"unlimited\":false}}");
+		JsonNode counts = JsonMapper.shared().valueToTree(endpoint.read("counts", "ip:127.0.0.1", "address").getBody());
+		assertThat(counts.at("/counts/0/limits/0/remaining").longValue()).isZero();
+		assertThat(counts.at("/counts/0").has("plan")).isFalse();
+		endpoint.delete("counts", "ip:127.0.0.1", "address");
+		assertThat(served("/address", "anna", 9)).isEqualTo(3);
 	}
 
 	private static long served(String path, String user, int requests) {
