@@ -78,9 +78,9 @@ class ArchitectureTests {
 			.extracting(JavaClass::getSimpleName)
 			.containsExactlyInAnyOrder("AccessLists", "AddressResolver", "ApplicationCors", "ForwardedHeader",
 					"HeaderStyle", "IdentifierResolver", "LimitHeaders", "LimitedResponses", "PathPolicy",
-					"PlanResolver", "RateLimitExceededResolver", "RateLimitExemption", "RateLimitFilter",
-					"RejectionHandler", "RequestCost", "CostSettlement", "CostSettlementListener", "RequestIdentifiers",
-					"Route", "ServletPolicyEnforcer", "TrustedProxies", "UserPlans");
+					"PlanResolver", "RateLimitExceededFilter", "RateLimitExceededResolver", "RateLimitExemption",
+					"RateLimitFilter", "RejectionHandler", "RequestCost", "CostSettlement", "CostSettlementListener",
+					"RequestIdentifiers", "Route", "ServletPolicyEnforcer", "TrustedProxies", "UserPlans");
 	}
 
 	@Test
