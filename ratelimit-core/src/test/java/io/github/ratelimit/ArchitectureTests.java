@@ -70,8 +70,10 @@ class ArchitectureTests {
 						&& !type.isAssignableTo(Algorithm.class));
 		assertThat(CLASSES.that(visible).stream().map(JavaClass::getName)).containsExactlyInAnyOrder(
 				ROOT + ".algorithm.Algorithms", ROOT + ".algorithm.SlidingWindowCounter$Rounding",
-				ROOT + ".memory.MemoryRateLimiter", ROOT + ".outage.OnStoreFailure", ROOT + ".outage.OutageRateLimiter",
-				ROOT + ".redis.PipelineRateLimiter", ROOT + ".redis.RedisRateLimiter");
+				ROOT + ".memory.MemoryRateLimiter", ROOT + ".outage.BreakerRateLimiter",
+				ROOT + ".outage.OnStoreFailure", ROOT + ".outage.OutageRateLimiter",
+				ROOT + ".redis.PipelineRateLimiter", ROOT + ".redis.RedisErrorKind", ROOT + ".redis.RedisRateLimiter",
+				ROOT + ".redis.TimeBudget");
 	}
 
 	@Test

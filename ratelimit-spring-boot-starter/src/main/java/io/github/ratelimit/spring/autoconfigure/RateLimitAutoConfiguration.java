@@ -5,6 +5,7 @@ import java.time.Duration;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.redis.PipelineRateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
+import io.github.ratelimit.redis.TimeBudget;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.DecisionListener;
 import io.github.ratelimit.spring.PolicyDecisions;
@@ -34,6 +35,8 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
 
@@ -129,24 +132,6 @@ public final class RateLimitAutoConfiguration {
 	@ConditionalOnMissingBean(RateLimiter.class)
 	static class RedisConfiguration {
 
-		private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(2);
-
-		private static final Duration LONGEST_TIMEOUT = Duration.ofHours(1);
-
-		@Bean
-		@ConditionalOnMissingBean
-		UnifiedJedis rateLimitJedis(RateLimitProperties rateLimitProperties, Environment environment) {
-			RedisProperties properties = rateLimitProperties.redis();
-			if (properties.timeout().compareTo(SHORTEST_TIMEOUT) < 0
-					|| properties.timeout().compareTo(LONGEST_TIMEOUT) > 0) {
-				throw new InvalidConfigurationPropertyValueException("ratelimit.redis.timeout", properties.timeout(),
-						"Must be from 2ms to 1h.");
-			}
-			RedisServer server = RedisServer.find(properties, environment);
-			logger.info("Rate limits are counted on Redis at {}", server);
-			return server.connect(properties.timeout());
-		}
-
 		@Bean
 		@ConditionalOnBooleanProperty(name = "ratelimit.redis.scripting", matchIfMissing = true)
 		RedisRateLimiter rateLimiter(UnifiedJedis jedis, RateLimitProperties properties) {
@@ -161,6 +146,40 @@ public final class RateLimitAutoConfiguration {
 		PipelineRateLimiter pipelineRateLimiter(UnifiedJedis jedis, RateLimitProperties properties) {
 			return PolicyReader.read("ratelimit.key-prefix", properties.keyPrefix(),
 					() -> PipelineRateLimiter.of(jedis, properties.keyPrefix()));
+		}
+
+		/**
+		 * The client of the limiter's own, which keeps to a time budget, unless the
+		 * application has one.
+		 */
+		@Configuration(proxyBeanMethods = false)
+		@ConditionalOnMissingBean(UnifiedJedis.class)
+		static class ClientConfiguration {
+
+			@Bean
+			TimeBudget rateLimitTimeBudget(RateLimitProperties properties, Environment environment) {
+				Duration budget = properties.redis().timeout();
+				if (budget.compareTo(TimeBudget.SHORTEST) < 0 || budget.compareTo(TimeBudget.LONGEST) > 0) {
+					throw new InvalidConfigurationPropertyValueException("ratelimit.redis.timeout", budget,
+							"Must be from 2ms to 1h.");
+				}
+				RedisServer server = RedisServer.find(properties.redis(), environment);
+				logger.info("Rate limits are counted on Redis at {}", server);
+				return server.connect(budget);
+			}
+
+			@Bean
+			UnifiedJedis rateLimitJedis(TimeBudget budget) {
+				return budget.client();
+			}
+
+			/** Nearest to the store: what others do around it is no part of its time. */
+			@Bean
+			@Order(Ordered.HIGHEST_PRECEDENCE)
+			RateLimiterDecorator rateLimitTimeBudgetDecorator(TimeBudget budget) {
+				return budget::limit;
+			}
+
 		}
 
 	}
