@@ -20,10 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stops asking a store that does not answer, so that requests do not wait for it: once
- * half of the last {@value #CALLS} calls were outages, and there were at least
- * {@value #FIRST_CALLS}, it throws a {@link StoreException} at once, which takes
- * microseconds.
+ * Stops asking a store that does not answer, so that requests do not wait for it: after
+ * {@value #OUTAGES} outages in a row it throws a {@link StoreException} at once, which
+ * takes microseconds.
  * <p>
  * From then on a thread in the background looks every second whether the store answers
  * again, by a {@linkplain RateLimiter#peek peek} at the request that failed last; no
@@ -40,11 +39,9 @@ public final class BreakerRateLimiter implements RateLimiter, AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(BreakerRateLimiter.class);
 
-	private static final int FIRST_CALLS = 5;
+	private static final int OUTAGES = 5;
 
-	private static final int CALLS = 10;
-
-	private static final float HALF = 50;
+	private static final float ALL = 100;
 
 	private static final Duration PAUSE = Duration.ofSeconds(1);
 
@@ -84,8 +81,8 @@ public final class BreakerRateLimiter implements RateLimiter, AutoCloseable {
 		this.later = later;
 		this.breaker = CircuitBreaker.of("ratelimit",
 				CircuitBreakerConfig.custom()
-					.slidingWindow(CALLS, FIRST_CALLS, SlidingWindowType.COUNT_BASED)
-					.failureRateThreshold(HALF)
+					.slidingWindow(OUTAGES, OUTAGES, SlidingWindowType.COUNT_BASED)
+					.failureRateThreshold(ALL)
 					.waitDurationInOpenState(UNTIL_PROBED)
 					.build());
 		this.breaker.getEventPublisher().onStateTransition((event) -> {

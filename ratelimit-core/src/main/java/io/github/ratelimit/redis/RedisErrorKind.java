@@ -125,6 +125,9 @@ public enum RedisErrorKind {
 		.filter((kind) -> kind.ordinal() >= OOM.ordinal() && kind.ordinal() <= WRONGTYPE.ordinal())
 		.collect(Collectors.toMap(RedisErrorKind::name, Function.identity()));
 
+	/** What a server that needs a password says to commands with many arguments. */
+	private static final String TOO_LONG_WITHOUT_LOGIN = "ERR Protocol error: unauthenticated";
+
 	/**
 	 * The code of an error is its first word. Before Redis 7, the one of a command in a
 	 * script stands after the place in the script.
@@ -157,6 +160,9 @@ public enum RedisErrorKind {
 	private static RedisErrorKind ofReply(String message) {
 		if (message.startsWith(ScriptReply.INVALID)) {
 			return WRONG_REPLY;
+		}
+		if (message.startsWith(TOO_LONG_WITHOUT_LOGIN)) {
+			return NOAUTH;
 		}
 		Matcher matcher = CODE.matcher(message);
 		return matcher.find() ? CODES.getOrDefault(matcher.group(1), ERROR_REPLY) : ERROR_REPLY;

@@ -8,11 +8,14 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.test.ManualClock;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
  * How much the store in memory keeps.
@@ -87,6 +90,25 @@ class MemorySweepTests {
 		this.limiter.tryAcquire(request);
 		this.limiter.reset(policy, ALICE);
 		assertThat(this.limiter.size()).isZero();
+	}
+
+	@Test
+	void noMoreIsKeptThanTheBoundAndWhatWasUsedLastStays() {
+		MemoryRateLimiter bounded = new MemoryRateLimiter(this.clock, 100);
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("1/d"));
+		for (int i = 0; i < 1000; i++) {
+			assertThat(bounded.tryAcquire(policy, Identifier.user("user" + i)).allowed()).isTrue();
+			assertThat(bounded.size()).isLessThanOrEqualTo(100);
+			assertThat(bounded.tryAcquire(policy, Identifier.user("user0")).allowed()).isEqualTo(false);
+		}
+		assertThat(bounded.tryAcquire(policy, Identifier.user("user950")).allowed()).isFalse();
+		assertThat(bounded.tryAcquire(policy, Identifier.user("user1")).allowed()).isTrue();
+	}
+
+	@Test
+	void boundBelowOneIsRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> new MemoryRateLimiter(this.clock, 0))
+			.withMessage("Invalid number of counts (0): must be at least 1.");
 	}
 
 }

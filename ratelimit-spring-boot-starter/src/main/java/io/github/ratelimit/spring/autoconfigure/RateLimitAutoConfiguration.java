@@ -3,17 +3,21 @@ package io.github.ratelimit.spring.autoconfigure;
 import java.time.Duration;
 
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.redis.PipelineRateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.redis.TimeBudget;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.DecisionListener;
+import io.github.ratelimit.spring.InstanceCount;
+import io.github.ratelimit.spring.OutageHandling;
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.PolicyEnforcer;
 import io.github.ratelimit.spring.RateLimiterDecorator;
 import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.aop.RateLimitedAdvisor;
 import io.github.ratelimit.spring.aop.RateLimitedBeanCheck;
+import io.github.ratelimit.spring.autoconfigure.RateLimitProperties.DenialCacheProperties;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.UnifiedJedis;
@@ -76,13 +80,30 @@ public final class RateLimitAutoConfiguration {
 	@ConditionalOnMissingBean
 	PolicyDecisions rateLimitDecisions(RateLimiter limiter, ObjectProvider<RateLimiterDecorator> decorators,
 			ConfiguredPolicies policies, ObjectProvider<DecisionListener> listeners,
-			ObjectProvider<PolicySource> sources) {
+			ObjectProvider<PolicySource> sources, OutageHandling outages, ObjectProvider<DenialCache> denials) {
 		RateLimiter decorated = limiter;
 		for (RateLimiterDecorator decorator : decorators.orderedStream().toList()) {
 			decorated = decorator.decorate(decorated);
 		}
 		return new PolicyDecisions(decorated, policies, listeners.orderedStream().toList(),
-				() -> sources.orderedStream().toList());
+				() -> sources.orderedStream().toList(), outages, denials.getIfAvailable());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	OutageHandling rateLimitOutageHandling(InstanceCount instances) {
+		return OutageHandling.ofRedis(instances);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	InstanceCount rateLimitInstanceCount(RateLimitProperties properties) {
+		int instances = properties.instances();
+		if (instances < 1) {
+			throw new InvalidConfigurationPropertyValueException("ratelimit.instances", instances,
+					"Must be at least 1.");
+		}
+		return () -> instances;
 	}
 
 	/**
@@ -146,6 +167,22 @@ public final class RateLimitAutoConfiguration {
 		PipelineRateLimiter pipelineRateLimiter(UnifiedJedis jedis, RateLimitProperties properties) {
 			return PolicyReader.read("ratelimit.key-prefix", properties.keyPrefix(),
 					() -> PipelineRateLimiter.of(jedis, properties.keyPrefix()));
+		}
+
+		/**
+		 * Not for plain commands, which count before they check: they may deny requests
+		 * too early, and that should not last.
+		 */
+		@Bean
+		@ConditionalOnMissingBean
+		@ConditionalOnBooleanProperty(name = "ratelimit.redis.scripting", matchIfMissing = true)
+		@ConditionalOnBooleanProperty(name = "ratelimit.denial-cache.enabled", matchIfMissing = true)
+		DenialCache rateLimitDenialCache(RateLimitProperties properties) {
+			DenialCacheProperties cache = properties.denialCache();
+			PolicyReader.read("ratelimit.denial-cache.max-age", cache.maxAge(),
+					() -> new DenialCache(cache.maxAge(), 1));
+			return PolicyReader.read("ratelimit.denial-cache.max-size", cache.maxSize(),
+					() -> new DenialCache(cache.maxAge(), cache.maxSize()));
 		}
 
 		/**

@@ -31,7 +31,8 @@ public final class RateLimitHealthAutoConfiguration {
 	RateLimitHealthIndicator ratelimitHealthIndicator(RateLimiter store, PolicyDecisions decisions,
 			ConfiguredPolicies policies, RateLimitProperties properties, ObjectProvider<TimeBudget> budget) {
 		TimeBudget ofStore = budget.getIfAvailable();
-		return new RateLimitHealthIndicator((ofStore != null) ? ofStore.limit(store) : store, decisions, policies, properties.health().downWhenFailing());
+		return new RateLimitHealthIndicator((ofStore != null) ? ofStore.limit(store) : store, decisions, policies,
+				properties.health().downWhenFailing());
 	}
 
 }

@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.PolicyCharge;
 import jakarta.servlet.ServletRequest;
@@ -88,8 +88,8 @@ public final class CostSettlement {
 	/** Notes what has been used of a policy. */
 	synchronized void add(PolicyCharge charge, @Nullable HttpServletResponse response) {
 		this.response = (this.response != null) ? this.response : response;
-		this.used.merge(Account.of(charge.charge()), charge, (one, other) -> new PolicyCharge(one.policy(),
-				one.charge().withCost(one.charge().cost() + other.charge().cost()), one.plan()));
+		this.used.merge(Account.of(charge), charge, (one, other) -> new PolicyCharge(one.policy(),
+				one.charge().withCost(one.charge().cost() + other.charge().cost()), one.plan(), one.source()));
 	}
 
 	/**
@@ -119,10 +119,10 @@ public final class CostSettlement {
 
 	}
 
-	private record Account(String policy, List<Identifier> identifiers) {
+	private record Account(String policy, List<Identifier> identifiers, Decision.Source source) {
 
-		static Account of(Charge charge) {
-			return new Account(charge.policy().name(), charge.identifiers());
+		static Account of(PolicyCharge used) {
+			return new Account(used.charge().policy().name(), used.charge().identifiers(), used.source());
 		}
 
 	}
