@@ -2,6 +2,7 @@ package io.github.ratelimit.redis;
 
 import java.net.SocketTimeoutException;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.NoSuchElementException;
@@ -128,6 +129,10 @@ public enum RedisErrorKind {
 	/** What a server that needs a password says to commands with many arguments. */
 	private static final String TOO_LONG_WITHOUT_LOGIN = "ERR Protocol error: unauthenticated";
 
+	/** What Redis and Valkey say when a script does what the user may not. */
+	private static final List<String> FORBIDDEN_IN_SCRIPT = List.of("The user executing the script can't ",
+			"ERR ACL failure in script");
+
 	/**
 	 * The code of an error is its first word. Before Redis 7, the one of a command in a
 	 * script stands after the place in the script.
@@ -163,6 +168,9 @@ public enum RedisErrorKind {
 		}
 		if (message.startsWith(TOO_LONG_WITHOUT_LOGIN)) {
 			return NOAUTH;
+		}
+		if (FORBIDDEN_IN_SCRIPT.stream().anyMatch(message::contains)) {
+			return NOPERM;
 		}
 		Matcher matcher = CODE.matcher(message);
 		return matcher.find() ? CODES.getOrDefault(matcher.group(1), ERROR_REPLY) : ERROR_REPLY;

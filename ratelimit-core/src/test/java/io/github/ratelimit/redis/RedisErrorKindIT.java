@@ -83,9 +83,13 @@ class RedisErrorKindIT {
 			jedis.configSet("save", "3600 1");
 			send("BGSAVE");
 			await(() -> jedis.info("persistence").contains("rdb_last_bgsave_status:err"));
-			assertFails(RedisErrorKind.MISCONF, jedis);
-			// It would not stop without having saved.
-			jedis.configSet("save", "");
+			try {
+				assertFails(RedisErrorKind.MISCONF, jedis);
+			}
+			finally {
+				// It would not stop without having saved.
+				jedis.configSet("save", "");
+			}
 		}, "dir " + directory, "dbfilename dump.rdb");
 	}
 
@@ -128,7 +132,7 @@ class RedisErrorKindIT {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "~* +@all -@scripting", "~other:* +@all" })
+	@ValueSource(strings = { "~* +@all -@scripting", "~other:* +@all", "~* +@all -@write" })
 	void userWhoMayNotIsNoperm(String rules) {
 		withServer((jedis) -> {
 			send(("ACL SETUSER limited on >secret " + rules).split(" "));
@@ -193,7 +197,10 @@ class RedisErrorKindIT {
 					+ "command not allowed when used memory > 'maxmemory'.",
 			"READONLY|READONLY You can't write against a read only replica. script: 0f5b, on " + "@user_script:1.",
 			"MISCONF|MISCONF Errors writing to the AOF file: No space left on device",
-			"NOAUTH|NOAUTH Authentication required.", "NOSCRIPT|NOSCRIPT No matching script. Please use EVAL.",
+			"NOAUTH|NOAUTH Authentication required.",
+			"NOPERM|ERR ACL failure in script: User limited has no permissions to run the 'set' command",
+			"NOPERM|ERR The user executing the script can't run this command or subcommand script: 0f5b",
+			"NOSCRIPT|NOSCRIPT No matching script. Please use EVAL.",
 			"WRONGTYPE|WRONGTYPE Operation against a key holding the wrong kind of value",
 			"ERROR_REPLY|ERR unknown command 'EVALSHA', with args beginning with: OOM",
 			"ERROR_REPLY|ERR Error running script (call to f_0f5b): @user_script:7: user_script:7: "

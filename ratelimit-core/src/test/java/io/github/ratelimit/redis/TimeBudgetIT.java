@@ -30,9 +30,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.Connection;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.util.Pool;
 import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -180,21 +183,23 @@ class TimeBudgetIT {
 	@Test
 	void callsEndWhenTheServerAnswersByteByByte() throws IOException {
 		try (ServerSocket server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
-				Client client = new Client(server.getLocalPort())) {
-			Thread thread = new Thread(() -> answerForEver(server), "trickling-server");
+				Client client = new Client(server.getLocalPort(), "127.0.0.1", Duration.ofSeconds(2))) {
+			Thread thread = new Thread(() -> answerSlowly(server), "trickling-server");
 			thread.setDaemon(true);
 			thread.start();
 			assertFails(RedisErrorKind.TIMEOUT, () -> client.limit().tryAcquire(REQUEST));
 		}
 	}
 
-	private static void answerForEver(ServerSocket server) {
+	/** For much longer than the budget, and breaks the connection then. */
+	private static void answerSlowly(ServerSocket server) {
 		try (Socket socket = server.accept()) {
 			InputStream in = socket.getInputStream();
 			in.read();
 			OutputStream out = socket.getOutputStream();
 			out.write("+".getBytes(StandardCharsets.US_ASCII));
-			while (true) {
+			long end = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+			while (System.nanoTime() < end) {
 				out.write('x');
 				out.flush();
 				// Only to pause, since nothing comes after the command.
@@ -232,9 +237,15 @@ class TimeBudgetIT {
 			TestRedis.stop(server);
 			server = TestRedis.startServer(port);
 			assertFails(RedisErrorKind.CONNECTION, () -> limiter.tryAcquire(REQUEST));
-			for (int i = 0; i < 20; i++) {
-				assertThat(limiter.tryAcquire(REQUEST).allowed()).isTrue();
+			// All that can be had at once, of which none leads to the server that is gone.
+			Pool<Connection> pool = ((RedisClient) client.jedis).getPool();
+			List<Connection> connections = new ArrayList<>();
+			for (int i = 0; i < 16; i++) {
+				connections.add(pool.getResource());
+				assertThat(connections.get(i).ping()).isTrue();
 			}
+			connections.forEach(Connection::close);
+			assertThat(limiter.tryAcquire(REQUEST).allowed()).isTrue();
 		}
 		finally {
 			threads.shutdown();
