@@ -237,7 +237,8 @@ class TimeBudgetIT {
 			TestRedis.stop(server);
 			server = TestRedis.startServer(port);
 			assertFails(RedisErrorKind.CONNECTION, () -> limiter.tryAcquire(REQUEST));
-			// All that can be had at once, of which none leads to the server that is gone.
+			// All that can be had at once, of which none leads to the server that is
+			// gone.
 			Pool<Connection> pool = ((RedisClient) client.jedis).getPool();
 			List<Connection> connections = new ArrayList<>();
 			for (int i = 0; i < 16; i++) {
