@@ -60,6 +60,16 @@ public interface Algorithm {
 	}
 
 	/**
+	 * Returns the algorithm with which one of several instances holds its share of the
+	 * limits by itself: options that are quotas are divided as quotas are.
+	 * @param instances the number of instances, at least 1
+	 * @return this algorithm unless said otherwise
+	 */
+	default Algorithm share(int instances) {
+		return this;
+	}
+
+	/**
 	 * Refuses limits that this algorithm cannot hold with these options.
 	 * @param limits the limits of a policy, by ascending window
 	 * @throws IllegalArgumentException if there is such a limit

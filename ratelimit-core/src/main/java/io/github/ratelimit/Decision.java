@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param allowed whether the request is allowed
  * @param statuses one status for each policy, identifier and limit, in the order of the
- * request and by ascending window; empty if the numbers are not known, because the store
- * failed
+ * request and by ascending window; those whose numbers are not known are left out: all of
+ * an allowed request if the store failed, and those that did not deny it if the decision
+ * is not the store's
  * @param blockedFor how long an identifier of the request is still blocked, which denies
  * the request whatever the limits say; {@code null} if none is
  * @param source where the decision comes from
@@ -36,7 +37,18 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 		/**
 		 * From nowhere: the store failed, and its policies allow requests then.
 		 */
-		NONE
+		NONE,
+
+		/**
+		 * From counts in the memory of this process, which holds its share of each quota
+		 * while the store fails.
+		 */
+		LOCAL,
+
+		/**
+		 * From memory: the store has denied the same before, and could not allow it yet.
+		 */
+		DENIAL_CACHE
 
 	}
 

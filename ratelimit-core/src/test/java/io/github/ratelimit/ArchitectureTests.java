@@ -58,7 +58,7 @@ class ArchitectureTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "algorithm", "memory", "outage", "redis" })
+	@ValueSource(strings = { "algorithm", "denial", "memory", "outage", "redis" })
 	void otherPackagesKnowTheRootOnly(String name) {
 		onlyKnowsTheRootAndItself(ROOT + "." + name).check(CLASSES);
 	}
@@ -70,8 +70,10 @@ class ArchitectureTests {
 						&& !type.isAssignableTo(Algorithm.class));
 		assertThat(CLASSES.that(visible).stream().map(JavaClass::getName)).containsExactlyInAnyOrder(
 				ROOT + ".algorithm.Algorithms", ROOT + ".algorithm.SlidingWindowCounter$Rounding",
-				ROOT + ".memory.MemoryRateLimiter", ROOT + ".outage.OnStoreFailure", ROOT + ".outage.OutageRateLimiter",
-				ROOT + ".redis.PipelineRateLimiter", ROOT + ".redis.RedisRateLimiter");
+				ROOT + ".denial.DenialCache", ROOT + ".memory.MemoryRateLimiter", ROOT + ".outage.BreakerRateLimiter",
+				ROOT + ".outage.LocalRateLimiter", ROOT + ".outage.OnStoreFailure", ROOT + ".outage.OutageRateLimiter",
+				ROOT + ".redis.PipelineRateLimiter", ROOT + ".redis.RedisErrorKind", ROOT + ".redis.RedisRateLimiter",
+				ROOT + ".redis.TimeBudget");
 	}
 
 	@Test

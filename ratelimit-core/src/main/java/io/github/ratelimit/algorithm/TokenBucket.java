@@ -85,6 +85,11 @@ public record TokenBucket(@Nullable Long burst) implements Algorithm {
 	}
 
 	@Override
+	public TokenBucket share(int instances) {
+		return (this.burst == null) ? this : new TokenBucket(Math.max(1, this.burst / instances));
+	}
+
+	@Override
 	public void requireSupported(List<Limit> limits) {
 		if (this.burst == null) {
 			return;

@@ -6,6 +6,7 @@ import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.Lock;
@@ -48,7 +49,7 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 
 	private final Lock lock = new ReentrantLock();
 
-	private final Map<Key, Entry> entries = new HashMap<>();
+	private final Map<Key, Entry> entries;
 
 	private final MemoryBlocks blocks = new MemoryBlocks();
 
@@ -61,6 +62,32 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	 */
 	public MemoryRateLimiter(InstantSource clock) {
 		this.clock = clock;
+		this.entries = new HashMap<>();
+	}
+
+	/**
+	 * Creates an empty rate limiter whose memory is bounded: of too many counts, those
+	 * that were used least recently are forgotten, which grants their quotas again.
+	 * @param clock where the time comes from
+	 * @param maxCounts how many policies and identifiers are counted at most, at least 1
+	 * @throws IllegalArgumentException if that is less than 1
+	 */
+	public MemoryRateLimiter(InstantSource clock, int maxCounts) {
+		if (maxCounts < 1) {
+			throw new IllegalArgumentException(
+					"Invalid number of counts (%d): must be at least 1.".formatted(maxCounts));
+		}
+		this.clock = clock;
+		this.entries = new LinkedHashMap<>(16, 0.75F, true) {
+
+			private static final long serialVersionUID = 1L;
+
+			@Override
+			protected boolean removeEldestEntry(Map.Entry<Key, Entry> eldest) {
+				return size() > maxCounts;
+			}
+
+		};
 	}
 
 	@Override

@@ -15,6 +15,12 @@ public enum OnStoreFailure {
 	/**
 	 * They are denied: better no service than one without limits.
 	 */
-	DENY
+	DENY,
+
+	/**
+	 * They are limited by each process alone, which holds its share of each quota in
+	 * memory.
+	 */
+	LOCAL
 
 }

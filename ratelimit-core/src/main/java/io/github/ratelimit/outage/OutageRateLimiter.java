@@ -2,10 +2,13 @@ package io.github.ratelimit.outage;
 
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
+import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
@@ -24,7 +27,13 @@ import org.slf4j.LoggerFactory;
  * If all policies of a request allow it without the store, so does the decision, which
  * has no statuses because the numbers are not known. If one of them denies it, the
  * {@link StoreException} is passed on. So is that of a reset, because whoever asks for it
- * must know.
+ * must know. If policies limit it {@linkplain OnStoreFailure#LOCAL locally}, and none
+ * denies it, the {@link LocalRateLimiter} decides over these, all or nothing.
+ * <p>
+ * What was used locally is not charged to the store when it answers again, whose counts
+ * go on as they were: in a window around that moment, a quota may be used twice. The
+ * local counts are kept, so that a store that fails again soon does not grant it once
+ * more.
  *
  * @since 0.1
  */
@@ -36,6 +45,8 @@ public final class OutageRateLimiter implements RateLimiter {
 
 	private final Function<Policy, OnStoreFailure> onStoreFailure;
 
+	private final LocalRateLimiter local;
+
 	private final InstantSource clock;
 
 	private final AtomicReference<@Nullable Instant> failingSince = new AtomicReference<>();
@@ -44,14 +55,18 @@ public final class OutageRateLimiter implements RateLimiter {
 	 * Creates a rate limiter.
 	 * @param store the store that may fail
 	 * @param onStoreFailure what becomes of the requests of a policy while it does
+	 * @param local limits the requests of those policies that want it
 	 */
-	public OutageRateLimiter(RateLimiter store, Function<Policy, OnStoreFailure> onStoreFailure) {
-		this(store, onStoreFailure, InstantSource.system());
+	public OutageRateLimiter(RateLimiter store, Function<Policy, OnStoreFailure> onStoreFailure,
+			LocalRateLimiter local) {
+		this(store, onStoreFailure, local, InstantSource.system());
 	}
 
-	OutageRateLimiter(RateLimiter store, Function<Policy, OnStoreFailure> onStoreFailure, InstantSource clock) {
+	OutageRateLimiter(RateLimiter store, Function<Policy, OnStoreFailure> onStoreFailure, LocalRateLimiter local,
+			InstantSource clock) {
 		this.store = store;
 		this.onStoreFailure = onStoreFailure;
+		this.local = local;
 		this.clock = clock;
 	}
 
@@ -79,7 +94,7 @@ public final class OutageRateLimiter implements RateLimiter {
 			return decision;
 		}
 		catch (StoreException ex) {
-			return withoutStore(request, ex);
+			return withoutStore(request, ex, this.local::tryAcquire);
 		}
 	}
 
@@ -94,12 +109,12 @@ public final class OutageRateLimiter implements RateLimiter {
 			return this.store.peek(request);
 		}
 		catch (StoreException ex) {
-			return withoutStore(request, ex);
+			return withoutStore(request, ex, this.local::peek);
 		}
 	}
 
 	/**
-	 * Gives back the cost of a request, as far as the store answers.
+	 * Gives back the cost of a request that the store has allowed, as far as it answers.
 	 */
 	@Override
 	public void refund(RateLimitRequest request) {
@@ -140,14 +155,20 @@ public final class OutageRateLimiter implements RateLimiter {
 		}
 	}
 
-	private Decision withoutStore(RateLimitRequest request, StoreException ex) {
+	private Decision withoutStore(RateLimitRequest request, StoreException ex,
+			Function<RateLimitRequest, Decision> decideLocally) {
 		failed(ex);
-		if (request.charges()
-			.stream()
-			.anyMatch((charge) -> this.onStoreFailure.apply(charge.policy()) == OnStoreFailure.DENY)) {
-			throw ex;
+		List<Charge> charges = new ArrayList<>();
+		for (Charge charge : request.charges()) {
+			switch (this.onStoreFailure.apply(charge.policy())) {
+				case DENY -> throw ex;
+				case LOCAL -> charges.add(charge);
+				case ALLOW -> {
+				}
+			}
 		}
-		return Decision.withoutStore();
+		return charges.isEmpty() ? Decision.withoutStore()
+				: decideLocally.apply(new RateLimitRequest(charges, request.metadata()));
 	}
 
 	private void failed(StoreException ex) {

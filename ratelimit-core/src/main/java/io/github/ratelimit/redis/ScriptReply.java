@@ -18,6 +18,9 @@ final class ScriptReply {
 	/** No number of a script is larger. */
 	private static final long LARGEST = Limit.MAX_QUOTA;
 
+	/** What the message of every answer starts with that is none. */
+	static final String INVALID = "Invalid reply of a script";
+
 	private final Iterator<?> values;
 
 	private ScriptReply(List<?> values) {
@@ -108,7 +111,7 @@ final class ScriptReply {
 	}
 
 	private static JedisDataException invalid(@Nullable Object value) {
-		return new JedisDataException("Invalid reply of a script (%s): is this a Redis server?".formatted(value));
+		return new JedisDataException(INVALID + " (%s): is this a Redis server?".formatted(value));
 	}
 
 }

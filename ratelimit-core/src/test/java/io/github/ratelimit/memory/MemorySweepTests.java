@@ -17,6 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
  * How much the store in memory keeps.
@@ -105,6 +106,25 @@ class MemorySweepTests {
 		RateLimitRequest denied = RateLimitRequest.of(Charge.of(policy, ALICE), Charge.of(nothing, ALICE));
 		assertThat(this.limiter.tryAcquire(denied).allowed()).isFalse();
 		assertThat(this.limiter.size()).isZero();
+	}
+
+	@Test
+	void noMoreIsKeptThanTheBoundAndWhatWasUsedLastStays() {
+		MemoryRateLimiter bounded = new MemoryRateLimiter(this.clock, 100);
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("1/d"));
+		for (int i = 0; i < 1000; i++) {
+			assertThat(bounded.tryAcquire(policy, Identifier.user("user" + i)).allowed()).isTrue();
+			assertThat(bounded.size()).isLessThanOrEqualTo(100);
+			assertThat(bounded.tryAcquire(policy, Identifier.user("user0")).allowed()).isEqualTo(false);
+		}
+		assertThat(bounded.tryAcquire(policy, Identifier.user("user950")).allowed()).isFalse();
+		assertThat(bounded.tryAcquire(policy, Identifier.user("user1")).allowed()).isTrue();
+	}
+
+	@Test
+	void boundBelowOneIsRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> new MemoryRateLimiter(this.clock, 0))
+			.withMessage("Invalid number of counts (0): must be at least 1.");
 	}
 
 }

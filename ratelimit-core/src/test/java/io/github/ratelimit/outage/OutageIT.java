@@ -2,6 +2,7 @@ package io.github.ratelimit.outage;
 
 import java.net.URI;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 
 import ch.qos.logback.classic.Level;
@@ -17,6 +18,7 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
@@ -50,7 +52,8 @@ class OutageIT {
 
 	private final RateLimiter store = RedisRateLimiter.of(this.jedis);
 
-	private final RateLimiter limiter = new OutageRateLimiter(this.store, (policy) -> OnStoreFailure.ALLOW);
+	private final RateLimiter limiter = new OutageRateLimiter(this.store, (policy) -> OnStoreFailure.ALLOW,
+			new LocalRateLimiter(new MemoryRateLimiter(InstantSource.system()), () -> 1));
 
 	private final Logger logger = (Logger) LoggerFactory.getLogger(OutageRateLimiter.class);
 

@@ -3,6 +3,8 @@ package io.github.ratelimit.outage;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -12,6 +14,7 @@ import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
@@ -33,6 +36,12 @@ class OutageRateLimiterTests {
 
 	private static final Policy LOGIN = Policy.of("login", new SlidingLog(), Limit.parse("1/d"));
 
+	private static final Policy LOCAL = Policy.of("local", new SlidingLog(), Limit.parse("7/m"), Limit.parse("100/h"));
+
+	private static final Policy OTHER = Policy.of("other", new SlidingLog(), Limit.parse("2/m"));
+
+	private static final RateLimitRequest LOCAL_REQUEST = RateLimitRequest.of(LOCAL, Identifier.user("carol"));
+
 	private static final RateLimitRequest USED_UP = RateLimitRequest.of(POLICY, Identifier.user("alice"));
 
 	private static final RateLimitRequest NEW = RateLimitRequest.of(POLICY, Identifier.user("bob"));
@@ -45,8 +54,12 @@ class OutageRateLimiterTests {
 
 	private final ManualClock clock = new ManualClock("2026-01-01T00:00:00Z");
 
+	private final Map<String, OnStoreFailure> modes = Map.of("api", OnStoreFailure.ALLOW, "login", OnStoreFailure.DENY,
+			"local", OnStoreFailure.LOCAL, "other", OnStoreFailure.LOCAL);
+
 	private final OutageRateLimiter limiter = new OutageRateLimiter(this.store,
-			(policy) -> policy.name().equals("login") ? OnStoreFailure.DENY : OnStoreFailure.ALLOW, this.clock);
+			(policy) -> this.modes.get(policy.name()), new LocalRateLimiter(new MemoryRateLimiter(this.clock), () -> 3),
+			this.clock);
 
 	@BeforeEach
 	void listen() {
@@ -118,6 +131,51 @@ class OutageRateLimiterTests {
 		assertThat(this.limiter.failingSince()).isPresent();
 		this.limiter.tryAcquire(NEW);
 		assertThat(this.limiter.failingSince()).isEmpty();
+	}
+
+	@Test
+	void policiesThatWantItAreLimitedLocally() {
+		this.store.full = true;
+		for (int i = 0; i < 2; i++) {
+			Decision allowed = this.limiter.tryAcquire(LOCAL_REQUEST);
+			assertThat(allowed).isEqualTo(new Decision(true, List.of(), null, Decision.Source.LOCAL));
+			this.clock.advance(Duration.ofSeconds(10));
+		}
+		Decision denied = this.limiter.tryAcquire(LOCAL_REQUEST);
+		assertThat(denied).isEqualTo(new Decision(false, List.of(new LimitStatus(LOCAL, Identifier.user("carol"),
+				Limit.parse("7/m"), 0, Duration.ofSeconds(40), Duration.ofSeconds(40))), null, Decision.Source.LOCAL));
+		assertThat(this.limiter.tryAcquire(LOCAL_REQUEST)).isEqualTo(denied);
+	}
+
+	@Test
+	void localPoliciesAreDecidedTogetherAndOthersAreAllowed() {
+		this.store.full = true;
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(POLICY, Identifier.user("carol")),
+				Charge.of(LOCAL, Identifier.user("carol")), Charge.of(OTHER, Identifier.user("carol")));
+		assertThat(this.limiter.tryAcquire(request).source()).isEqualTo(Decision.Source.LOCAL);
+		assertThat(this.limiter.tryAcquire(request).violated()).extracting(LimitStatus::policy).containsExactly(OTHER);
+		// What was denied because of the other policy has used nothing of this one.
+		assertThat(this.limiter.tryAcquire(LOCAL_REQUEST).allowed()).isTrue();
+		assertThat(this.limiter.tryAcquire(LOCAL_REQUEST).allowed()).isFalse();
+	}
+
+	@Test
+	void policyThatDeniesDeniesWhateverIsLeftLocally() {
+		this.store.full = true;
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(LOCAL, Identifier.user("carol")),
+				Charge.of(LOGIN, Identifier.user("carol")));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.limiter.tryAcquire(request));
+	}
+
+	@Test
+	void localCountsAreNotChargedToTheStoreAndGoOnWhenItFailsAgain() {
+		this.store.full = true;
+		this.limiter.tryAcquire(LOCAL_REQUEST);
+		this.limiter.tryAcquire(LOCAL_REQUEST);
+		this.store.full = false;
+		assertThat(this.limiter.tryAcquire(LOCAL_REQUEST).statuses().get(0).remaining()).isEqualTo(6);
+		this.store.full = true;
+		assertThat(this.limiter.tryAcquire(LOCAL_REQUEST).allowed()).isFalse();
 	}
 
 	/** Answers as a Redis does that has no memory left. */

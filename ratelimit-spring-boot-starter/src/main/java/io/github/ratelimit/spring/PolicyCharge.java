@@ -3,6 +3,7 @@ package io.github.ratelimit.spring;
 import java.util.Optional;
 
 import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,9 +15,20 @@ import org.jspecify.annotations.Nullable;
  * @param charge what is decided
  * @param plan the plan of who makes the request; {@code null} if there is none, or the
  * policy knows no such plan
+ * @param source where it was counted, once it was: in the store, or locally
  * @since 0.1
  */
-public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable String plan) {
+public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable String plan, Decision.Source source) {
+
+	/**
+	 * Creates a charge that is to be counted in the store.
+	 * @param policy the policy, which says how it is enforced
+	 * @param charge what is decided
+	 * @param plan the plan of who makes the request; {@code null} if there is none
+	 */
+	public PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable String plan) {
+		this(policy, charge, plan, Decision.Source.STORE);
+	}
 
 	/**
 	 * Creates a charge of somebody without a plan.
@@ -25,6 +37,11 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 	 */
 	public PolicyCharge(IdentifiedPolicy policy, Charge charge) {
 		this(policy, charge, null);
+	}
+
+	/** Returns the same charge as it was counted. */
+	PolicyCharge countedIn(Decision.Source source) {
+		return (source == this.source) ? this : new PolicyCharge(this.policy, this.charge, this.plan, source);
 	}
 
 	/**

@@ -15,6 +15,9 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
+import io.github.ratelimit.denial.DenialCache;
+import io.github.ratelimit.outage.BreakerRateLimiter;
+import io.github.ratelimit.outage.LocalRateLimiter;
 import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.outage.OutageRateLimiter;
 import org.jspecify.annotations.Nullable;
@@ -34,13 +37,20 @@ import org.springframework.util.function.SingletonSupplier;
  *
  * @since 0.1
  */
-public final class PolicyDecisions {
+public final class PolicyDecisions implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(PolicyDecisions.class);
 
 	private static final Decision NOTHING_TO_DENY = new Decision(true, List.of());
 
-	private final OutageRateLimiter limiter;
+	private final BreakerRateLimiter breaker;
+
+	private final OutageRateLimiter outages;
+
+	/** The same, behind the denial cache if there is one. */
+	private final RateLimiter limiter;
+
+	private final LocalRateLimiter local;
 
 	private final List<DecisionListener> listeners;
 
@@ -72,7 +82,27 @@ public final class PolicyDecisions {
 	 */
 	public PolicyDecisions(RateLimiter store, ConfiguredPolicies policies, List<DecisionListener> listeners,
 			Supplier<List<PolicySource>> sources) {
-		this.limiter = new OutageRateLimiter(store, this::onStoreFailure);
+		this(store, policies, listeners, sources, OutageHandling.ofRedis(() -> 1), null);
+	}
+
+	/**
+	 * Creates decisions over policies that change.
+	 * @param store what decides, and may fail
+	 * @param policies say what becomes of requests while it does; those of other policies
+	 * are allowed
+	 * @param listeners are told of every decision, in this order
+	 * @param sources supplies what says what the policies are now, one after another;
+	 * asked only once, with the first decision
+	 * @param outages what to do when the store fails
+	 * @param denials remembers whom the store has denied; {@code null} to ask it each
+	 * time
+	 */
+	public PolicyDecisions(RateLimiter store, ConfiguredPolicies policies, List<DecisionListener> listeners,
+			Supplier<List<PolicySource>> sources, OutageHandling outages, @Nullable DenialCache denials) {
+		this.breaker = new BreakerRateLimiter(store, outages.isOutage());
+		this.local = outages.local();
+		this.outages = new OutageRateLimiter(this.breaker, this::onStoreFailure, this.local);
+		this.limiter = (denials != null) ? denials.cache(this.outages) : this.outages;
 		this.listeners = List.copyOf(listeners);
 		this.sources = SingletonSupplier.of(() -> sources.get()
 			.stream()
@@ -166,17 +196,19 @@ public final class PolicyDecisions {
 
 	/**
 	 * Settles what has been used: gives back what is too much, and charges what is too
-	 * little, whether it is allowed or not. If the store fails nothing is changed.
+	 * little, whether it is allowed or not, where it was counted. If the store fails
+	 * nothing is changed in it.
 	 * @param used what has been used
 	 * @param cost what should have been, 0 or more
 	 */
 	public void settle(PolicyCharge used, long cost) {
+		RateLimiter limiter = (used.source() == Decision.Source.LOCAL) ? this.local : this.limiter;
 		long difference = cost - used.charge().cost();
 		if (difference < 0) {
-			this.limiter.refund(RateLimitRequest.of(used.charge().withCost(-difference)));
+			limiter.refund(RateLimitRequest.of(used.charge().withCost(-difference)));
 		}
 		else if (difference > 0) {
-			this.limiter.charge(RateLimitRequest.of(used.charge().withCost(difference)));
+			limiter.charge(RateLimitRequest.of(used.charge().withCost(difference)));
 		}
 	}
 
@@ -195,7 +227,21 @@ public final class PolicyDecisions {
 	 * empty if limits are enforced
 	 */
 	public Optional<Instant> failingSince() {
-		return this.limiter.failingSince();
+		return this.outages.failingSince();
+	}
+
+	/**
+	 * Returns whether the store is not asked for the moment, because it does not answer.
+	 * @return whether the breaker is open
+	 */
+	public boolean isBreakerOpen() {
+		return this.breaker.isOpen();
+	}
+
+	/** Stops looking whether the store answers. */
+	@Override
+	public void close() {
+		this.breaker.close();
 	}
 
 	private static boolean isShadow(PolicyCharge charge) {
@@ -208,8 +254,11 @@ public final class PolicyDecisions {
 			Decision decision = this.limiter
 				.tryAcquire(new RateLimitRequest(charges.stream().map(PolicyCharge::charge).toList()));
 			tell(charges, decision, start);
-			if (decision.allowed() && decision.source() == Decision.Source.STORE) {
-				charges.forEach(used);
+			if (decision.allowed()) {
+				charges.stream()
+					.map((charge) -> charge.countedIn(source(charge, decision)))
+					.filter((charge) -> charge.source() != Decision.Source.NONE)
+					.forEach(used);
 			}
 			return decision;
 		}
@@ -224,9 +273,9 @@ public final class PolicyDecisions {
 			return;
 		}
 		Duration time = Duration.ofNanos(System.nanoTime() - start);
-		Decision.Source source = (decision != null) ? decision.source() : Decision.Source.NONE;
 		for (PolicyCharge charge : charges) {
-			PolicyDecision event = new PolicyDecision(charge, outcome(charge, decision), source, time);
+			PolicyDecision event = new PolicyDecision(charge, outcome(charge, decision), source(charge, decision),
+					time);
 			this.listeners.forEach((listener) -> tell(listener, event));
 		}
 	}
@@ -240,12 +289,22 @@ public final class PolicyDecisions {
 		}
 	}
 
-	private static Outcome outcome(PolicyCharge charge, @Nullable Decision decision) {
+	/** Policies that are not limited locally are allowed if those that are allow it. */
+	private Decision.Source source(PolicyCharge charge, @Nullable Decision decision) {
+		if (decision == null) {
+			return Decision.Source.NONE;
+		}
+		boolean unlimited = decision.source() == Decision.Source.LOCAL && decision.allowed()
+				&& onStoreFailure(charge.charge().policy()) != OnStoreFailure.LOCAL;
+		return unlimited ? Decision.Source.NONE : decision.source();
+	}
+
+	private Outcome outcome(PolicyCharge charge, @Nullable Decision decision) {
 		if (decision == null) {
 			return Outcome.STORE_FAILED_DENIED;
 		}
 		if (decision.allowed()) {
-			return (decision.source() == Decision.Source.NONE) ? Outcome.STORE_FAILED_ALLOWED : Outcome.ALLOWED;
+			return (source(charge, decision) == Decision.Source.NONE) ? Outcome.STORE_FAILED_ALLOWED : Outcome.ALLOWED;
 		}
 		if (isShadow(charge)) {
 			return Outcome.SHADOW_DENIED;

@@ -6,6 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 import io.github.ratelimit.Decision;
+import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.spring.DecisionListener;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.Mode;
@@ -64,6 +65,11 @@ public final class DecisionMetrics implements DecisionListener {
 				boolean failed = outcome == Outcome.STORE_FAILED_ALLOWED || outcome == Outcome.STORE_FAILED_DENIED;
 				timer(policy.policy().name(), outcome, failed ? Decision.Source.NONE : Decision.Source.STORE);
 			}
+		}
+		timer(policy.policy().name(), shadow ? Outcome.SHADOW_DENIED : Outcome.DENIED, Decision.Source.DENIAL_CACHE);
+		if (!shadow && policy.enforcement().onStoreFailure() == OnStoreFailure.LOCAL) {
+			timer(policy.policy().name(), Outcome.ALLOWED, Decision.Source.LOCAL);
+			timer(policy.policy().name(), Outcome.DENIED, Decision.Source.LOCAL);
 		}
 	}
 

@@ -4,7 +4,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Predicate;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -82,20 +81,23 @@ public final class RateLimitHealthIndicator implements HealthIndicator {
 		health.status(this.whenFailing)
 			.withDetail("limits", reachable ? "not enforced at the last request" : "not enforced");
 		failingSince.ifPresent((since) -> health.withDetail("since", since));
-		return health.withDetail("allowed", names((enforcement) -> !denies(enforcement)))
-			.withDetail("denied", names(RateLimitHealthIndicator::denies))
+		return health.withDetail("breaker", this.decisions.isBreakerOpen() ? "open" : "closed")
+			.withDetail("allowed", names(OnStoreFailure.ALLOW))
+			.withDetail("denied", names(OnStoreFailure.DENY))
+			.withDetail("limited-locally", names(OnStoreFailure.LOCAL))
 			.build();
 	}
 
-	private static boolean denies(Enforcement enforcement) {
-		return enforcement.mode() == Mode.ENFORCE && enforcement.onStoreFailure() == OnStoreFailure.DENY;
+	/** Policies in shadow mode allow everything. */
+	private static OnStoreFailure onStoreFailure(Enforcement enforcement) {
+		return (enforcement.mode() == Mode.ENFORCE) ? enforcement.onStoreFailure() : OnStoreFailure.ALLOW;
 	}
 
-	private List<String> names(Predicate<Enforcement> condition) {
+	private List<String> names(OnStoreFailure onStoreFailure) {
 		return this.policies.policies()
 			.entrySet()
 			.stream()
-			.filter((policy) -> condition.test(policy.getValue().enforcement()))
+			.filter((policy) -> onStoreFailure(policy.getValue().enforcement()) == onStoreFailure)
 			.map(Map.Entry::getKey)
 			.sorted()
 			.toList();

@@ -8,6 +8,7 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
+import io.github.ratelimit.redis.RedisErrorKind;
 import io.github.ratelimit.spring.RateLimiterDecorator;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -26,14 +27,14 @@ public final class StoreErrorMetrics implements RateLimiterDecorator {
 	 */
 	public static final String NAME = "ratelimit.store.errors";
 
-	private final Map<StoreErrorKind, Counter> counters = new EnumMap<>(StoreErrorKind.class);
+	private final Map<RedisErrorKind, Counter> counters = new EnumMap<>(RedisErrorKind.class);
 
 	/**
 	 * Creates metrics.
 	 * @param registry where they are kept
 	 */
 	public StoreErrorMetrics(MeterRegistry registry) {
-		for (StoreErrorKind kind : StoreErrorKind.values()) {
+		for (RedisErrorKind kind : RedisErrorKind.values()) {
 			this.counters.put(kind,
 					Counter.builder(NAME)
 						.description("Errors of the store while it was to decide requests")
@@ -87,7 +88,7 @@ public final class StoreErrorMetrics implements RateLimiterDecorator {
 	}
 
 	private void count(StoreException ex) {
-		Counter counter = this.counters.get(StoreErrorKind.of(ex));
+		Counter counter = this.counters.get(RedisErrorKind.of(ex));
 		if (counter != null) {
 			counter.increment();
 		}

@@ -3,16 +3,21 @@ package io.github.ratelimit.spring.autoconfigure;
 import java.time.Duration;
 
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.redis.PipelineRateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
+import io.github.ratelimit.redis.TimeBudget;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.DecisionListener;
+import io.github.ratelimit.spring.InstanceCount;
+import io.github.ratelimit.spring.OutageHandling;
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.PolicyEnforcer;
 import io.github.ratelimit.spring.RateLimiterDecorator;
 import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.aop.RateLimitedAdvisor;
 import io.github.ratelimit.spring.aop.RateLimitedBeanCheck;
+import io.github.ratelimit.spring.autoconfigure.RateLimitProperties.DenialCacheProperties;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.UnifiedJedis;
@@ -34,6 +39,8 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
 
@@ -73,13 +80,30 @@ public final class RateLimitAutoConfiguration {
 	@ConditionalOnMissingBean
 	PolicyDecisions rateLimitDecisions(RateLimiter limiter, ObjectProvider<RateLimiterDecorator> decorators,
 			ConfiguredPolicies policies, ObjectProvider<DecisionListener> listeners,
-			ObjectProvider<PolicySource> sources) {
+			ObjectProvider<PolicySource> sources, OutageHandling outages, ObjectProvider<DenialCache> denials) {
 		RateLimiter decorated = limiter;
 		for (RateLimiterDecorator decorator : decorators.orderedStream().toList()) {
 			decorated = decorator.decorate(decorated);
 		}
 		return new PolicyDecisions(decorated, policies, listeners.orderedStream().toList(),
-				() -> sources.orderedStream().toList());
+				() -> sources.orderedStream().toList(), outages, denials.getIfAvailable());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	OutageHandling rateLimitOutageHandling(InstanceCount instances) {
+		return OutageHandling.ofRedis(instances);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	InstanceCount rateLimitInstanceCount(RateLimitProperties properties) {
+		int instances = properties.instances();
+		if (instances < 1) {
+			throw new InvalidConfigurationPropertyValueException("ratelimit.instances", instances,
+					"Must be at least 1.");
+		}
+		return () -> instances;
 	}
 
 	/**
@@ -138,24 +162,6 @@ public final class RateLimitAutoConfiguration {
 	@ConditionalOnMissingBean(RateLimiter.class)
 	static class RedisConfiguration {
 
-		private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(2);
-
-		private static final Duration LONGEST_TIMEOUT = Duration.ofHours(1);
-
-		@Bean
-		@ConditionalOnMissingBean
-		UnifiedJedis rateLimitJedis(RateLimitProperties rateLimitProperties, Environment environment) {
-			RedisProperties properties = rateLimitProperties.redis();
-			if (properties.timeout().compareTo(SHORTEST_TIMEOUT) < 0
-					|| properties.timeout().compareTo(LONGEST_TIMEOUT) > 0) {
-				throw new InvalidConfigurationPropertyValueException("ratelimit.redis.timeout", properties.timeout(),
-						"Must be from 2ms to 1h.");
-			}
-			RedisServer server = RedisServer.find(properties, environment);
-			logger.info("Rate limits are counted on Redis at {}", server);
-			return server.connect(properties.timeout());
-		}
-
 		@Bean
 		RedisCheck rateLimitRedisCheck(RateLimiter limiter) {
 			return new RedisCheck(limiter);
@@ -175,6 +181,56 @@ public final class RateLimitAutoConfiguration {
 		PipelineRateLimiter pipelineRateLimiter(UnifiedJedis jedis, RateLimitProperties properties) {
 			return PolicyReader.read("ratelimit.key-prefix", properties.keyPrefix(),
 					() -> PipelineRateLimiter.of(jedis, properties.keyPrefix()));
+		}
+
+		/**
+		 * Not for plain commands, which count before they check: they may deny requests
+		 * too early, and that should not last.
+		 */
+		@Bean
+		@ConditionalOnMissingBean
+		@ConditionalOnBooleanProperty(name = "ratelimit.redis.scripting", matchIfMissing = true)
+		@ConditionalOnBooleanProperty(name = "ratelimit.denial-cache.enabled", matchIfMissing = true)
+		DenialCache rateLimitDenialCache(RateLimitProperties properties) {
+			DenialCacheProperties cache = properties.denialCache();
+			PolicyReader.read("ratelimit.denial-cache.max-age", cache.maxAge(),
+					() -> new DenialCache(cache.maxAge(), 1));
+			return PolicyReader.read("ratelimit.denial-cache.max-size", cache.maxSize(),
+					() -> new DenialCache(cache.maxAge(), cache.maxSize()));
+		}
+
+		/**
+		 * The client of the limiter's own, which keeps to a time budget, unless the
+		 * application has one.
+		 */
+		@Configuration(proxyBeanMethods = false)
+		@ConditionalOnMissingBean(UnifiedJedis.class)
+		static class ClientConfiguration {
+
+			@Bean
+			TimeBudget rateLimitTimeBudget(RateLimitProperties properties, Environment environment) {
+				Duration budget = properties.redis().timeout();
+				if (budget.compareTo(TimeBudget.SHORTEST) < 0 || budget.compareTo(TimeBudget.LONGEST) > 0) {
+					throw new InvalidConfigurationPropertyValueException("ratelimit.redis.timeout", budget,
+							"Must be from 2ms to 1h.");
+				}
+				RedisServer server = RedisServer.find(properties.redis(), environment);
+				logger.info("Rate limits are counted on Redis at {}", server);
+				return server.connect(budget);
+			}
+
+			@Bean
+			UnifiedJedis rateLimitJedis(TimeBudget budget) {
+				return budget.client();
+			}
+
+			/** Nearest to the store: what others do around it is no part of its time. */
+			@Bean
+			@Order(Ordered.HIGHEST_PRECEDENCE)
+			RateLimiterDecorator rateLimitTimeBudgetDecorator(TimeBudget budget) {
+				return budget::limit;
+			}
+
 		}
 
 	}

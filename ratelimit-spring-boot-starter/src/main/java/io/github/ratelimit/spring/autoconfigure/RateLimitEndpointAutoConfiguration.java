@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.autoconfigure;
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.RequestHistory;
+import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;
@@ -32,10 +33,13 @@ public final class RateLimitEndpointAutoConfiguration {
 	@ConditionalOnMissingBean
 	RateLimitsEndpoint rateLimitsEndpoint(RateLimiter limiter, ConfiguredPolicies policies, PolicyDecisions decisions,
 			ObjectProvider<RateLimitedAdvisor> advisor, ObjectProvider<BlockList> blocks,
-			ObjectProvider<RequestHistory> history) {
-		return new RateLimitsEndpoint(limiter, policies,
+			ObjectProvider<RequestHistory> history, ObjectProvider<DenialCache> denials) {
+		DenialCache cache = denials.getIfAvailable();
+		BlockList list = blocks.getIfAvailable();
+		return new RateLimitsEndpoint((cache != null) ? cache.cache(limiter) : limiter, policies,
 				() -> advisor.stream().flatMap((each) -> each.annotatedPolicies().stream()).toList(),
-				decisions::current, blocks.getIfAvailable(), history.getIfAvailable());
+				decisions::current, (cache != null && list != null) ? cache.watch(list) : list,
+				history.getIfAvailable());
 	}
 
 }

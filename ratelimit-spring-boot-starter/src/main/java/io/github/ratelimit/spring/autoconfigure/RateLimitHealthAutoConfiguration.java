@@ -1,10 +1,12 @@
 package io.github.ratelimit.spring.autoconfigure;
 
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.redis.TimeBudget;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.actuate.RateLimitHealthIndicator;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -27,8 +29,10 @@ public final class RateLimitHealthAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(name = { "ratelimitHealthIndicator", "ratelimitHealthContributor" })
 	RateLimitHealthIndicator ratelimitHealthIndicator(RateLimiter store, PolicyDecisions decisions,
-			ConfiguredPolicies policies, RateLimitProperties properties) {
-		return new RateLimitHealthIndicator(store, decisions, policies, properties.health().downWhenFailing());
+			ConfiguredPolicies policies, RateLimitProperties properties, ObjectProvider<TimeBudget> budget) {
+		TimeBudget ofStore = budget.getIfAvailable();
+		return new RateLimitHealthIndicator((ofStore != null) ? ofStore.limit(store) : store, decisions, policies,
+				properties.health().downWhenFailing());
 	}
 
 }

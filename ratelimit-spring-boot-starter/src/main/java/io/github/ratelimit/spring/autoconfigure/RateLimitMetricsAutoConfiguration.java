@@ -52,6 +52,9 @@ public final class RateLimitMetricsAutoConfiguration {
 			Gauge.builder("ratelimit.store.failing", decisions, (state) -> state.failingSince().isPresent() ? 1 : 0)
 				.description("1 while the store fails and limits are not enforced, else 0")
 				.register(registry);
+			Gauge.builder("ratelimit.breaker.open", decisions, (state) -> state.isBreakerOpen() ? 1 : 0)
+				.description("1 while the store is not asked because it does not answer, else 0")
+				.register(registry);
 			policies.policies().values().forEach(metrics::register);
 			advisor.forEach((
 					each) -> each.annotatedPolicies().stream().map(AnnotatedPolicy::policy).forEach(metrics::register));

@@ -42,6 +42,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param deny clients whose requests are all denied, such as ip:203.0.113.0/24,
  * user:admin or header:X-Api-Key:secret
  * @param health what the health contributor says
+ * @param instances how many instances of the application share the quotas while the store
+ * fails, for policies with on-store-failure: local; an InstanceCount bean does the same
+ * @param denialCache memory of who was denied
  * @since 0.1
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
@@ -50,7 +53,8 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 		@DefaultValue("1m") Duration planCacheTtl, @DefaultValue Map<String, PolicyProperties> policies,
 		@NestedConfigurationProperty @DefaultValue RedisProperties redis, @DefaultValue Headers headers,
 		@DefaultValue Map<String, String> identifiers, @DefaultValue Ip ip, @DefaultValue List<String> allow,
-		@DefaultValue List<String> deny, @DefaultValue Health health) {
+		@DefaultValue List<String> deny, @DefaultValue Health health, @DefaultValue("1") int instances,
+		@DefaultValue DenialCacheProperties denialCache) {
 
 	/**
 	 * A set of limits that are enforced together.
@@ -66,7 +70,8 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * @param routes path patterns with costs of their own; the first that matches counts
 	 * @param countDenied whether denied requests count as well
 	 * @param mode whether requests beyond the limits are denied, or only reported
-	 * @param onStoreFailure what becomes of requests while the store fails
+	 * @param onStoreFailure what becomes of requests while the store fails: allow, deny,
+	 * or limit them by this instance alone
 	 * @param countWhen which responses count, such as status in [401, 403]; what others
 	 * have used is given back when they are complete
 	 * @param plans what the policy is for the users of a plan, by its name
@@ -143,6 +148,20 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * @param downWhenFailing whether the application is DOWN while the store fails
 	 */
 	public record Health(@DefaultValue("false") boolean downWhenFailing) {
+
+	}
+
+	/**
+	 * Memory of who was denied.
+	 *
+	 * @param enabled whether clients that were denied are denied from memory as long as
+	 * they could not be allowed; only where scripts may be used
+	 * @param maxAge for how long at most: the time after which refunds, resets and ended
+	 * blocks of other instances are noticed
+	 * @param maxSize how many policies and identifiers are remembered at most
+	 */
+	public record DenialCacheProperties(@DefaultValue("true") boolean enabled, @DefaultValue("1s") Duration maxAge,
+			@DefaultValue("10000") long maxSize) {
 
 	}
 

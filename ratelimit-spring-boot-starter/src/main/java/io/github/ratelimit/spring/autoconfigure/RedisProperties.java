@@ -19,7 +19,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param ssl encryption
  * @param scripting whether scripts may be used; without them only some algorithms are
  * supported
- * @param timeout time within which a decision is made; requests are allowed after it
+ * @param timeout time budget of a decision, whatever Redis does; after it, the
+ * on-store-failure of the policies counts
  * @since 0.1
  */
 public record RedisProperties(@Nullable String url, @Nullable String host, @DefaultValue("6379") int port,

@@ -5,13 +5,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;
 
+import io.github.ratelimit.redis.TimeBudget;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.ClientSetInfoConfig;
-import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
-import redis.clients.jedis.RedisClient;
-import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.util.JedisURIHelper;
 
 import org.springframework.boot.context.properties.bind.Bindable;
@@ -107,30 +105,18 @@ record RedisServer(HostAndPort address, @Nullable String username, @Nullable Str
 	}
 
 	/**
-	 * Creates a client that answers within the time-out: waiting for a connection,
-	 * connecting, and the answer get half of it each, and a decision rarely needs more
-	 * than two of them. A new connection does not tell the server who it is, because each
-	 * step of that is one more to wait for.
+	 * Creates a client whose decisions end within a time budget. A new connection does
+	 * not tell the server who it is, because each step of that is one more to wait for.
 	 */
-	UnifiedJedis connect(Duration timeout) {
-		int half = Math.toIntExact(Math.max(1, timeout.toMillis() / 2));
-		ConnectionPoolConfig pool = new ConnectionPoolConfig();
-		pool.setMaxTotal(32);
-		pool.setMaxIdle(32);
-		pool.setMaxWait(Duration.ofMillis(half));
-		return RedisClient.builder()
-			.hostAndPort(this.address)
-			.clientConfig(DefaultJedisClientConfig.builder()
-				.user(this.username)
-				.password(this.password)
-				.database(this.database)
-				.ssl(this.ssl)
-				.clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
-				.connectionTimeoutMillis(half)
-				.socketTimeoutMillis(half)
-				.build())
-			.poolConfig(pool)
-			.build();
+	TimeBudget connect(Duration budget) {
+		return new TimeBudget(budget, this.address,
+				DefaultJedisClientConfig.builder()
+					.user(this.username)
+					.password(this.password)
+					.database(this.database)
+					.ssl(this.ssl)
+					.clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
+					.build());
 	}
 
 	@Override

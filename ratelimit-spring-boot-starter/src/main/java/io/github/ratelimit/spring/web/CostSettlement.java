@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 
 import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.PolicyCharge;
 import jakarta.servlet.ServletRequest;
@@ -93,13 +94,15 @@ public final class CostSettlement {
 	 */
 	synchronized List<PolicyCharge> takeOut(PolicyCharge charge) {
 		List<PolicyCharge> taken = new ArrayList<>();
-		for (Identifier identifier : charge.charge().identifiers()) {
-			this.used.computeIfPresent(new Account(charge.charge().policy().name(), identifier), (account, used) -> {
-				long cost = Math.min(used.charge().cost(), charge.charge().cost());
-				taken.add(withCost(used, cost));
-				return withCost(used, used.charge().cost() - cost);
-			});
-		}
+		this.used.replaceAll((account, used) -> {
+			if (!account.policy().equals(charge.charge().policy().name())
+					|| !charge.charge().identifiers().contains(account.identifier())) {
+				return used;
+			}
+			long cost = Math.min(used.charge().cost(), charge.charge().cost());
+			taken.add(withCost(used, cost));
+			return withCost(used, used.charge().cost() - cost);
+		});
 		return taken;
 	}
 
@@ -107,8 +110,8 @@ public final class CostSettlement {
 	synchronized void add(PolicyCharge charge, @Nullable HttpServletResponse response) {
 		this.response = (this.response != null) ? this.response : response;
 		for (Identifier identifier : charge.charge().identifiers()) {
-			add(new Account(charge.charge().policy().name(), identifier), withIdentifiers(charge, List.of(identifier)),
-					this.used);
+			add(new Account(charge.charge().policy().name(), identifier, charge.source()),
+					withIdentifiers(charge, List.of(identifier)), this.used);
 		}
 	}
 
@@ -164,12 +167,13 @@ public final class CostSettlement {
 	}
 
 	private static PolicyCharge withCost(PolicyCharge charge, long cost) {
-		return new PolicyCharge(charge.policy(), charge.charge().withCost(cost), charge.plan());
+		return new PolicyCharge(charge.policy(), charge.charge().withCost(cost), charge.plan(), charge.source());
 	}
 
 	private static PolicyCharge withIdentifiers(PolicyCharge charge, List<Identifier> identifiers) {
 		return new PolicyCharge(charge.policy(),
-				new Charge(charge.charge().policy(), identifiers, charge.charge().cost()), charge.plan());
+				new Charge(charge.charge().policy(), identifiers, charge.charge().cost()), charge.plan(),
+				charge.source());
 	}
 
 	/**
@@ -179,7 +183,7 @@ public final class CostSettlement {
 
 	}
 
-	private record Account(String policy, Identifier identifier) {
+	private record Account(String policy, Identifier identifier, Decision.Source source) {
 
 	}
 

@@ -62,18 +62,28 @@ class DecisionMetricsTests {
 	@Test
 	void metersArePresentBeforeFirstDecision() {
 		this.metrics.register(policy("api", Mode.ENFORCE));
-		assertThat(outcomes()).containsExactlyInAnyOrder("allowed", "denied", "denied-by-other", "blocked",
+		assertThat(outcomes()).containsExactlyInAnyOrder("allowed", "denied", "denied", "denied-by-other", "blocked",
 				"store-failed-allowed", "store-failed-denied");
+		assertThat(timer("api", "denied", "denial-cache").count()).isZero();
 		assertThat(timer("api", "denied", "store").count()).isZero();
 		assertThat(timer("api", "store-failed-denied", "none").count()).isZero();
 		decide("api", Outcome.DENIED, Decision.Source.STORE, 1);
-		assertThat(this.registry.getMeters()).hasSize(6);
+		assertThat(this.registry.getMeters()).hasSize(7);
+	}
+
+	@Test
+	void metersOfLocalLimitsArePresentWherePoliciesHaveThem() {
+		this.metrics.register(
+				policy("api", Mode.ENFORCE).withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.LOCAL, null)));
+		assertThat(timer("api", "allowed", "local").count()).isZero();
+		assertThat(timer("api", "denied", "local").count()).isZero();
 	}
 
 	@Test
 	void metersOfShadowAreThoseOfItsOutcomes() {
 		this.metrics.register(policy("api", Mode.SHADOW));
-		assertThat(outcomes()).containsExactlyInAnyOrder("allowed", "shadow-denied", "store-failed-allowed");
+		assertThat(outcomes()).containsExactlyInAnyOrder("allowed", "shadow-denied", "shadow-denied",
+				"store-failed-allowed");
 	}
 
 	private List<String> outcomes() {

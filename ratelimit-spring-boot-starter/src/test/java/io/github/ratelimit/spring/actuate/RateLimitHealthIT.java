@@ -47,6 +47,8 @@ class RateLimitHealthIT {
 			assertThat(details.path("since").stringValue()).isNotEmpty();
 			assertThat(details.path("allowed")).hasToString("[\"api\",\"series\"]");
 			assertThat(details.path("denied")).hasToString("[\"login\"]");
+			assertThat(details.path("limited-locally")).hasToString("[]");
+			assertThat(details.path("breaker").stringValue()).isEqualTo("closed");
 			assertThat(failingGauge(application)).isEqualTo(1);
 			assertThat(application.get("/actuator/health/readiness").json().path("status").stringValue())
 				.isEqualTo("UP");
@@ -76,7 +78,7 @@ class RateLimitHealthIT {
 				.isEqualTo("UNKNOWN");
 			assertThat(application.bean(MeterRegistry.class)
 				.get("ratelimit.store.errors")
-				.tag("kind", "error-reply")
+				.tag("kind", "oom")
 				.counter()
 				.count()).isEqualTo(1);
 		}

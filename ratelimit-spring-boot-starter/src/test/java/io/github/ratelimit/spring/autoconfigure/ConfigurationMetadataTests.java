@@ -40,12 +40,14 @@ class ConfigurationMetadataTests {
 	@Test
 	void everyPropertyIsListed() {
 		assertThat(this.properties).containsOnlyKeys("ratelimit.allow", "ratelimit.default-identifiers",
+				"ratelimit.denial-cache.enabled", "ratelimit.denial-cache.max-age", "ratelimit.denial-cache.max-size",
 				"ratelimit.deny", "ratelimit.enabled", "ratelimit.headers.styles", "ratelimit.health.down-when-failing",
-				"ratelimit.identifiers", "ratelimit.ip.forwarded-header", "ratelimit.ip.ipv6-prefix",
-				"ratelimit.ip.trusted-proxies", "ratelimit.key-prefix", "ratelimit.plan", "ratelimit.plan-cache-ttl",
-				"ratelimit.policies", "ratelimit.redis.database", "ratelimit.redis.host", "ratelimit.redis.password",
-				"ratelimit.redis.port", "ratelimit.redis.scripting", "ratelimit.redis.ssl.enabled",
-				"ratelimit.redis.timeout", "ratelimit.redis.url", "ratelimit.redis.username");
+				"ratelimit.identifiers", "ratelimit.instances", "ratelimit.ip.forwarded-header",
+				"ratelimit.ip.ipv6-prefix", "ratelimit.ip.trusted-proxies", "ratelimit.key-prefix", "ratelimit.plan",
+				"ratelimit.plan-cache-ttl", "ratelimit.policies", "ratelimit.redis.database", "ratelimit.redis.host",
+				"ratelimit.redis.password", "ratelimit.redis.port", "ratelimit.redis.scripting",
+				"ratelimit.redis.ssl.enabled", "ratelimit.redis.timeout", "ratelimit.redis.url",
+				"ratelimit.redis.username");
 	}
 
 	@Test
@@ -65,7 +67,9 @@ class ConfigurationMetadataTests {
 			}
 		});
 		assertThat(defaults).containsOnly(entry("ratelimit.default-identifiers", "\"ip\""),
-				entry("ratelimit.enabled", "true"), entry("ratelimit.health.down-when-failing", "false"),
+				entry("ratelimit.denial-cache.enabled", "true"), entry("ratelimit.denial-cache.max-age", "\"1s\""),
+				entry("ratelimit.denial-cache.max-size", "10000"), entry("ratelimit.enabled", "true"),
+				entry("ratelimit.health.down-when-failing", "false"), entry("ratelimit.instances", "1"),
 				entry("ratelimit.ip.ipv6-prefix", "64"), entry("ratelimit.headers.styles", "\"[draft, x-rate-limit]\""),
 				entry("ratelimit.key-prefix", "\"ratelimit\""), entry("ratelimit.plan-cache-ttl", "\"1m\""),
 				entry("ratelimit.redis.database", "0"), entry("ratelimit.redis.port", "6379"),

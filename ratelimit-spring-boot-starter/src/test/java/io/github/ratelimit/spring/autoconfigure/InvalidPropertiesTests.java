@@ -242,6 +242,27 @@ class InvalidPropertiesTests {
 	}
 
 	@ParameterizedTest
+	@ValueSource(strings = { "0", "-1s", "3651d" })
+	void startFailsWhenMaximumAgeOfDenialsIsOutOfRange(String maxAge) {
+		Duration value = DurationStyle.detectAndParse(maxAge);
+		assertRefused("ratelimit.denial-cache.max-age", value,
+				"Invalid maximum age (%s): must be from 1ms to 3650d.".formatted(value),
+				"ratelimit.denial-cache.max-age=" + maxAge);
+	}
+
+	@Test
+	void startFailsWhenNoDenialsMayBeRemembered() {
+		assertRefused("ratelimit.denial-cache.max-size", 0L, "Invalid maximum size (0): must be at least 1.",
+				"ratelimit.denial-cache.max-size=0");
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { -1, 0 })
+	void startFailsWhenThereAreNoInstances(int instances) {
+		assertRefused("ratelimit.instances", instances, "Must be at least 1.", "ratelimit.instances=" + instances);
+	}
+
+	@ParameterizedTest
 	@ValueSource(ints = { -1, 0, 65_536 })
 	void startFailsWhenPortIsOutOfRange(int port) {
 		assertRefused("ratelimit.redis.port", port, "Must be from 1 to 65535.", "ratelimit.redis.host=localhost",

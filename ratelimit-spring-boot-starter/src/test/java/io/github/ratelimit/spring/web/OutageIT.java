@@ -5,10 +5,13 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Consumer;
 
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
+import io.github.ratelimit.spring.InstanceCount;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
@@ -29,6 +32,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Requests while Redis is gone or hangs.
@@ -54,7 +58,8 @@ class OutageIT {
 			TestRedis.stop(server);
 			assertAllowedWithoutLimits(application);
 			assertThat(output).containsOnlyOnce(WARNING);
-		});
+			// Or else the client that was denied would be so for another second.
+		}, "ratelimit.denial-cache.enabled=false");
 	}
 
 	@Test
@@ -74,7 +79,12 @@ class OutageIT {
 			assertAllowedWithoutLimits(application);
 			RedisServer server = TestRedis.startServer(port);
 			try {
-				assertThat(application.get("/api").statusCode()).isEqualTo(200);
+				// Until the next probe the store is not asked.
+				await().atMost(SOON)
+					.until(() -> application.get("/api")
+						.headers()
+						.allValues("X-Rate-Limit-Remaining")
+						.equals(List.of("0")));
 				HttpResponse<String> denied = application.get("/api");
 				assertThat(denied.statusCode()).isEqualTo(429);
 				assertThat(denied.headers().allValues("X-Rate-Limit-Limit")).containsExactly("1");
@@ -84,6 +94,45 @@ class OutageIT {
 				TestRedis.stop(server);
 			}
 		});
+	}
+
+	@Test
+	void requestsAreLimitedLocallyWhenThatIsConfigured() {
+		int port = TestRedis.freePort();
+		withApplication(port, "2s", (application) -> {
+			for (int i = 0; i < 3; i++) {
+				HttpResponse<String> allowed = application.get("/api");
+				assertThat(allowed.statusCode()).isEqualTo(200);
+				assertThat(allowed.headers().map()).doesNotContainKeys("ratelimit", "ratelimit-policy",
+						"x-rate-limit-limit", "x-rate-limit-remaining");
+			}
+			HttpResponse<String> denied = application.get("/api");
+			assertThat(denied.statusCode()).isEqualTo(429);
+			assertThat(denied.body()).contains("\"violated-policies\":[\"api\"]");
+			assertThat(denied.headers().allValues("X-Rate-Limit-Limit")).containsExactly("10");
+			assertThat(denied.headers().firstValueAsLong("Retry-After").orElseThrow()).isBetween(86_000L, 86_400L);
+			RedisServer server = TestRedis.startServer(port);
+			try {
+				await().atMost(SOON).until(() -> application.get("/api").statusCode() == 200);
+				assertThat(application.get("/api").headers().allValues("X-Rate-Limit-Remaining")).containsExactly("8");
+			}
+			finally {
+				TestRedis.stop(server);
+			}
+		}, "ratelimit.policies.api.limits=10/d", "ratelimit.policies.api.on-store-failure=local",
+				"ratelimit.instances=3");
+	}
+
+	@Test
+	void instancesAreThoseOfBeanWhenThereIsOne() {
+		try (TestApplication application = TestApplication.startWithOwnLimiter(ScaledApplication.class,
+				"ratelimit.redis.url=redis://127.0.0.1:" + TestRedis.freePort(), "ratelimit.policies.api.paths=/api",
+				"ratelimit.policies.api.limits=10/d", "ratelimit.policies.api.on-store-failure=local",
+				"ratelimit.instances=3")) {
+			assertThat(application.get("/api").statusCode()).isEqualTo(200);
+			assertThat(application.get("/api").statusCode()).isEqualTo(200);
+			assertThat(application.get("/api").statusCode()).isEqualTo(429);
+		}
 	}
 
 	@ParameterizedTest
@@ -109,10 +158,14 @@ class OutageIT {
 		}
 	}
 
-	private static void withApplication(int port, String timeout, Consumer<TestApplication> test) {
+	private static void withApplication(int port, String timeout, Consumer<TestApplication> test,
+			String... properties) {
+		List<String> all = new ArrayList<>(
+				List.of("ratelimit.redis.url=redis://127.0.0.1:" + port, "ratelimit.redis.timeout=" + timeout,
+						"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=1/d"));
+		all.addAll(List.of(properties));
 		try (TestApplication application = TestApplication.startWithOwnLimiter(Application.class,
-				"ratelimit.redis.url=redis://127.0.0.1:" + port, "ratelimit.redis.timeout=" + timeout,
-				"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=1/d")) {
+				all.toArray(String[]::new))) {
 			test.accept(application);
 		}
 	}
@@ -132,6 +185,15 @@ class OutageIT {
 		@RateLimited(limits = "1/d")
 		String annotated() {
 			return "served";
+		}
+
+	}
+
+	static class ScaledApplication extends Application {
+
+		@Bean
+		static InstanceCount instances() {
+			return () -> 5;
 		}
 
 	}

@@ -1,0 +1,143 @@
+package io.github.ratelimit.redis;
+
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.SSLSocketFactory;
+
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.JedisSocketFactory;
+import redis.clients.jedis.SSLSocketWrapper;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+
+/**
+ * Makes sockets that connect and read no longer than until the {@link Deadline} of the
+ * thread. Encryption reads through them as well, so that it has no time of its own.
+ */
+final class DeadlineSocketFactory implements JedisSocketFactory {
+
+	private final HostAndPort address;
+
+	private final JedisClientConfig config;
+
+	private final int budgetMillis;
+
+	DeadlineSocketFactory(HostAndPort address, JedisClientConfig config, Duration budget) {
+		this.address = address;
+		this.config = config;
+		this.budgetMillis = Math.toIntExact(budget.toMillis());
+	}
+
+	@Override
+	public Socket createSocket() {
+		try {
+			Socket socket = connect();
+			return this.config.isSsl() ? encrypted(socket) : socket;
+		}
+		catch (IOException ex) {
+			throw new JedisConnectionException("Failed to connect to " + this.address, ex);
+		}
+	}
+
+	/** To the first of the addresses of the host that answers. */
+	private Socket connect() throws IOException {
+		List<InetAddress> hosts = Arrays.asList(InetAddress.getAllByName(this.address.getHost()));
+		Collections.shuffle(hosts);
+		IOException failure = null;
+		for (InetAddress host : hosts) {
+			Socket socket = new DeadlineSocket(this.budgetMillis);
+			try {
+				socket.setKeepAlive(true);
+				socket.setTcpNoDelay(true);
+				// A connection that failed is closed at once, without a goodbye.
+				socket.setSoLinger(true, 0);
+				socket.connect(new InetSocketAddress(host, this.address.getPort()),
+						Deadline.remainingMillis(this.budgetMillis));
+				return socket;
+			}
+			catch (IOException ex) {
+				closeQuietly(socket, ex);
+				if (failure == null || ex instanceof SocketTimeoutException) {
+					failure = ex;
+				}
+			}
+		}
+		throw (failure != null) ? failure : new IOException("No address of " + this.address.getHost());
+	}
+
+	private Socket encrypted(Socket socket) throws IOException {
+		try {
+			SSLSocketFactory factory = (this.config.getSslSocketFactory() != null) ? this.config.getSslSocketFactory()
+					: (SSLSocketFactory) SSLSocketFactory.getDefault();
+			SSLSocket encrypted = (SSLSocket) factory.createSocket(socket, this.address.getHost(),
+					this.address.getPort(), true);
+			if (this.config.getSslParameters() != null) {
+				encrypted.setSSLParameters(this.config.getSslParameters());
+			}
+			if (this.config.getHostnameVerifier() != null
+					&& !this.config.getHostnameVerifier().verify(this.address.getHost(), encrypted.getSession())) {
+				throw new IOException("The certificate is not one of " + this.address.getHost());
+			}
+			return new SSLSocketWrapper(encrypted, socket);
+		}
+		catch (IOException ex) {
+			closeQuietly(socket, ex);
+			throw ex;
+		}
+	}
+
+	private static void closeQuietly(Socket socket, IOException reason) {
+		try {
+			socket.close();
+		}
+		catch (IOException ex) {
+			reason.addSuppressed(ex);
+		}
+	}
+
+	/** A socket that reads no longer than until the deadline of the thread. */
+	private static final class DeadlineSocket extends Socket {
+
+		private final int otherwiseMillis;
+
+		DeadlineSocket(int otherwiseMillis) {
+			this.otherwiseMillis = otherwiseMillis;
+		}
+
+		private void limitWaiting() throws IOException {
+			setSoTimeout(Deadline.remainingMillis(this.otherwiseMillis));
+		}
+
+		@Override
+		public InputStream getInputStream() throws IOException {
+			return new FilterInputStream(super.getInputStream()) {
+
+				@Override
+				public int read() throws IOException {
+					limitWaiting();
+					return super.read();
+				}
+
+				@Override
+				public int read(byte[] target, int offset, int length) throws IOException {
+					limitWaiting();
+					return super.read(target, offset, length);
+				}
+
+			};
+		}
+
+	}
+
+}

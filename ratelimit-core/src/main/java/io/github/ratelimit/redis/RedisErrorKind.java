@@ -1,0 +1,196 @@
+package io.github.ratelimit.redis;
+
+import java.net.SocketTimeoutException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.NoSuchElementException;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+import io.github.ratelimit.StoreException;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+/**
+ * What can go wrong with a store in Redis.
+ * <p>
+ * Either Redis does not answer, which is an {@linkplain #isOutage() outage}: whoever asks
+ * again may have to wait again. Or it answers at once that it cannot do what was asked;
+ * then it may well do other things, such as denying requests, for which it only reads.
+ *
+ * @since 0.1
+ */
+public enum RedisErrorKind {
+
+	/**
+	 * Redis did not answer in time, or did not accept the connection in time. It is not
+	 * known whether the cost was used.
+	 */
+	TIMEOUT,
+
+	/**
+	 * There was no connection, or it broke.
+	 */
+	CONNECTION,
+
+	/**
+	 * There was no connection to be had in time, because others had them all.
+	 */
+	POOL_EXHAUSTED,
+
+	/**
+	 * Redis is full, and may not evict anything.
+	 */
+	OOM,
+
+	/**
+	 * The server is a replica, which cannot be written to.
+	 */
+	READONLY,
+
+	/**
+	 * The server has fewer replicas than it must have to be written to.
+	 */
+	NOREPLICAS,
+
+	/**
+	 * The server is a replica that has lost its master, and does not want to be read.
+	 */
+	MASTERDOWN,
+
+	/**
+	 * The cluster is not complete.
+	 */
+	CLUSTERDOWN,
+
+	/**
+	 * Redis could not save its data, and does not want more.
+	 */
+	MISCONF,
+
+	/**
+	 * Another script takes too long.
+	 */
+	BUSY,
+
+	/**
+	 * Redis has been started, and still reads its data.
+	 */
+	LOADING,
+
+	/**
+	 * The server needs a password.
+	 */
+	NOAUTH,
+
+	/**
+	 * The password is wrong.
+	 */
+	WRONGPASS,
+
+	/**
+	 * The user may not do that.
+	 */
+	NOPERM,
+
+	/**
+	 * The server forgets scripts as soon as it gets them.
+	 */
+	NOSCRIPT,
+
+	/**
+	 * A Redis key holds something else than a count, and could not be replaced.
+	 */
+	WRONGTYPE,
+
+	/**
+	 * The answer is none that a script of this library gives: is that a Redis server?
+	 */
+	WRONG_REPLY,
+
+	/**
+	 * Another error of the server, such as an unknown command.
+	 */
+	ERROR_REPLY,
+
+	/**
+	 * Anything else.
+	 */
+	OTHER;
+
+	private static final Map<String, RedisErrorKind> CODES = Arrays.stream(values())
+		.filter((kind) -> kind.ordinal() >= OOM.ordinal() && kind.ordinal() <= WRONGTYPE.ordinal())
+		.collect(Collectors.toMap(RedisErrorKind::name, Function.identity()));
+
+	/** What a server that needs a password says to commands with many arguments. */
+	private static final String TOO_LONG_WITHOUT_LOGIN = "ERR Protocol error: unauthenticated";
+
+	/** What Redis and Valkey say when a script does what the user may not. */
+	private static final List<String> FORBIDDEN_IN_SCRIPT = List.of("The user executing the script can't ",
+			"ERR ACL failure in script");
+
+	/**
+	 * The code of an error is its first word. Before Redis 7, the one of a command in a
+	 * script stands after the place in the script.
+	 */
+	private static final Pattern CODE = Pattern.compile("^(?:ERR Error running script.*?: ?@[^:]*: ?\\d+: ?-?)?(\\w+)",
+			Pattern.DOTALL);
+
+	/**
+	 * Returns what went wrong.
+	 * @param exception the exception of a store
+	 * @return the kind; {@link #OTHER} if it does not come from Redis
+	 */
+	public static RedisErrorKind of(StoreException exception) {
+		boolean connection = false;
+		for (Throwable cause = exception.getCause(); cause != null; cause = cause.getCause()) {
+			if (cause instanceof SocketTimeoutException) {
+				return TIMEOUT;
+			}
+			if (cause instanceof NoSuchElementException) {
+				return POOL_EXHAUSTED;
+			}
+			if (cause instanceof JedisDataException) {
+				return ofReply(String.valueOf(cause.getMessage()));
+			}
+			connection |= cause instanceof JedisConnectionException;
+		}
+		return connection ? CONNECTION : OTHER;
+	}
+
+	private static RedisErrorKind ofReply(String message) {
+		if (message.startsWith(ScriptReply.INVALID)) {
+			return WRONG_REPLY;
+		}
+		if (message.startsWith(TOO_LONG_WITHOUT_LOGIN)) {
+			return NOAUTH;
+		}
+		if (FORBIDDEN_IN_SCRIPT.stream().anyMatch(message::contains)) {
+			return NOPERM;
+		}
+		Matcher matcher = CODE.matcher(message);
+		return matcher.find() ? CODES.getOrDefault(matcher.group(1), ERROR_REPLY) : ERROR_REPLY;
+	}
+
+	/**
+	 * Returns whether Redis did not answer. What did not come from Redis at all is no
+	 * outage of it.
+	 * @return whether asking again may take as long again
+	 */
+	public boolean isOutage() {
+		return this == TIMEOUT || this == CONNECTION || this == POOL_EXHAUSTED;
+	}
+
+	/**
+	 * Returns the kind in metrics.
+	 * @return lower-case words joined by hyphens, such as {@code pool-exhausted}
+	 */
+	public String text() {
+		return name().toLowerCase(Locale.ROOT).replace('_', '-');
+	}
+
+}

@@ -1,0 +1,189 @@
+package io.github.ratelimit.redis;
+
+import java.time.Duration;
+
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.ConnectionFactory;
+import redis.clients.jedis.ConnectionPoolConfig;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.providers.PooledConnectionProvider;
+import redis.clients.jedis.util.Pool;
+
+/**
+ * A client of Redis, and the time that a decision may take with it, whatever Redis does:
+ * <pre>
+ * TimeBudget budget = new TimeBudget(Duration.ofMillis(100), address, config);
+ * RateLimiter limiter = budget.limit(RedisRateLimiter.of(budget.client()));
+ * </pre>
+ * <p>
+ * One deadline holds for all that a decision waits for: a free connection, a new one with
+ * encryption and login, and every answer, of which there may be several. Time-outs of a
+ * client hold for each step alone: for their sum to stay within the budget each would
+ * have to be a small part of it, and a server that pauses for a moment would fail. An
+ * executor would cost every decision a change of threads. Here the deadline is noted for
+ * the thread, and the sockets of this client read no longer than until then, which costs
+ * no thread and no lock.
+ * <p>
+ * Two things are not waited for in this way, and have no bound: looking up the name of
+ * the host, and sending, which does not wait as long as a request fits into the socket's
+ * buffer, as those of this library do. Calls that are not made through
+ * {@link #limit(RateLimiter)} have the budget for each step.
+ * <p>
+ * If a connection fails, those that are idle are closed as well: the server that they
+ * lead to may be gone, and each of them would cost another decision.
+ * <p>
+ * Safe for use by several threads.
+ *
+ * @since 0.1
+ */
+public final class TimeBudget {
+
+	/**
+	 * Shortest budget.
+	 */
+	public static final Duration SHORTEST = Duration.ofMillis(2);
+
+	/**
+	 * Longest budget.
+	 */
+	public static final Duration LONGEST = Duration.ofHours(1);
+
+	/** More at a time would only wait for each other, in a server of one thread. */
+	private static final int MAX_CONNECTIONS = 32;
+
+	private final Duration budget;
+
+	private final UnifiedJedis client;
+
+	private final Pool<Connection> pool;
+
+	/**
+	 * Creates a client.
+	 * @param budget how long a decision may take, from {@link #SHORTEST} to
+	 * {@link #LONGEST}
+	 * @param address where Redis is
+	 * @param config how to log in; its time-outs do not matter
+	 * @throws IllegalArgumentException if the budget is out of range
+	 */
+	public TimeBudget(Duration budget, HostAndPort address, JedisClientConfig config) {
+		if (budget.compareTo(SHORTEST) < 0 || budget.compareTo(LONGEST) > 0) {
+			throw new IllegalArgumentException("Invalid time budget (%s): must be from 2ms to 1h.".formatted(budget));
+		}
+		this.budget = budget;
+		ConnectionPoolConfig settings = new ConnectionPoolConfig();
+		settings.setMaxTotal(MAX_CONNECTIONS);
+		settings.setMaxIdle(MAX_CONNECTIONS);
+		settings.setMaxWait(budget);
+		PooledConnectionProvider connections = new PooledConnectionProvider(
+				new ConnectionFactory(new DeadlineSocketFactory(address, config, budget), config), settings);
+		this.pool = connections.getPool();
+		this.client = RedisClient.builder().connectionProvider(connections).clientConfig(config).build();
+	}
+
+	/**
+	 * Returns the client.
+	 * @return a client, which the caller closes in the end
+	 */
+	public UnifiedJedis client() {
+		return this.client;
+	}
+
+	/**
+	 * Makes the calls of a store end within the budget.
+	 * @param store a store that uses the {@link #client()}
+	 * @return a rate limiter that asks the store, and throws a {@link StoreException}
+	 * when the time is over
+	 */
+	public RateLimiter limit(RateLimiter store) {
+		return new Limited(store);
+	}
+
+	private final class Limited implements RateLimiter {
+
+		private final RateLimiter store;
+
+		Limited(RateLimiter store) {
+			this.store = store;
+		}
+
+		@Override
+		public Decision tryAcquire(RateLimitRequest request) {
+			Deadline.set(TimeBudget.this.budget);
+			try {
+				return this.store.tryAcquire(request);
+			}
+			catch (StoreException ex) {
+				throw failed(ex);
+			}
+			finally {
+				Deadline.clear();
+			}
+		}
+
+		@Override
+		public Decision peek(RateLimitRequest request) {
+			Deadline.set(TimeBudget.this.budget);
+			try {
+				return this.store.peek(request);
+			}
+			catch (StoreException ex) {
+				throw failed(ex);
+			}
+			finally {
+				Deadline.clear();
+			}
+		}
+
+		@Override
+		public void refund(RateLimitRequest request) {
+			run(() -> this.store.refund(request));
+		}
+
+		@Override
+		public void charge(RateLimitRequest request) {
+			run(() -> this.store.charge(request));
+		}
+
+		@Override
+		public void reset(Policy policy, Identifier identifier) {
+			run(() -> this.store.reset(policy, identifier));
+		}
+
+		@Override
+		public void requireSupported(Policy policy) {
+			this.store.requireSupported(policy);
+		}
+
+		private void run(Runnable call) {
+			Deadline.set(TimeBudget.this.budget);
+			try {
+				call.run();
+			}
+			catch (StoreException ex) {
+				throw failed(ex);
+			}
+			finally {
+				Deadline.clear();
+			}
+		}
+
+		private StoreException failed(StoreException ex) {
+			RedisErrorKind kind = RedisErrorKind.of(ex);
+			if (kind == RedisErrorKind.CONNECTION || kind == RedisErrorKind.TIMEOUT) {
+				TimeBudget.this.pool.clear();
+			}
+			return ex;
+		}
+
+	}
+
+}

@@ -1,0 +1,105 @@
+package io.github.ratelimit.outage;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.TokenBucket;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.RateLimiterContract;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class LocalRateLimiterTests {
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private final ManualClock clock = new ManualClock("2026-03-01T12:00:00Z");
+
+	private final AtomicInteger instances = new AtomicInteger(1);
+
+	private final LocalRateLimiter limiter = new LocalRateLimiter(new MemoryRateLimiter(this.clock),
+			this.instances::get);
+
+	@ParameterizedTest
+	@CsvSource({ "10,1,10", "10,3,3", "10,10,1", "10,11,1", "10,1000,1", "0,3,0", "10,0,10", "10,-1,10" })
+	void shareIsTheQuotaDividedByTheInstances(long quota, int instances, int share) {
+		this.instances.set(instances);
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.of(quota, Duration.ofMinutes(1)));
+		for (int i = 0; i < share; i++) {
+			assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+		}
+		Decision denied = this.limiter.tryAcquire(policy, ALICE);
+		assertThat(denied.allowed()).isFalse();
+		assertThat(denied.violated()).extracting(LimitStatus::policy).containsExactly(policy);
+		assertThat(denied.violated()).extracting(LimitStatus::limit).isEqualTo(policy.limits());
+		this.clock.advance(Duration.ofMinutes(1));
+		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isEqualTo(share > 0);
+	}
+
+	static Stream<Algorithm> algorithms() {
+		return RateLimiterContract.algorithms();
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void allAlgorithmsCanBeShared(Algorithm algorithm) {
+		this.instances.set(4);
+		Policy policy = Policy.of("api", algorithm, Limit.parse("8/m"), Limit.parse("100/h"));
+		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+		Decision denied = this.limiter.tryAcquire(policy, ALICE);
+		assertThat(denied.allowed()).isFalse();
+		this.clock.advance(denied.retryAfter().orElseThrow());
+		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+	}
+
+	@Test
+	void burstIsDividedAsWell() {
+		this.instances.set(4);
+		Policy policy = Policy.of("api", new TokenBucket(20L), Limit.parse("8/m"));
+		for (int i = 0; i < 5; i++) {
+			assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+		}
+		assertThat(this.limiter.tryAcquire(policy, ALICE).retryAfter()).contains(Duration.ofSeconds(30));
+	}
+
+	@Test
+	void costAboveTheShareIsNeverAllowed() {
+		this.instances.set(4);
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("8/m"));
+		Decision decision = this.limiter.tryAcquire(policy, ALICE, 3);
+		assertThat(decision.allowed()).isFalse();
+		assertThat(decision.retryAfter()).isEmpty();
+		assertThat(this.limiter.tryAcquire(policy, ALICE, 2).allowed()).isTrue();
+	}
+
+	@Test
+	void whatIsGivenBackOrResetCanBeUsedAgain() {
+		this.instances.set(4);
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("8/m"));
+		RateLimitRequest two = RateLimitRequest.of(Charge.of(policy, ALICE).withCost(2));
+		this.limiter.tryAcquire(two);
+		this.limiter.refund(two);
+		assertThat(this.limiter.tryAcquire(two).allowed()).isTrue();
+		this.limiter.reset(policy, ALICE);
+		this.limiter.charge(RateLimitRequest.of(policy, ALICE));
+		assertThat(this.limiter.peek(two).allowed()).isFalse();
+		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+	}
+
+}

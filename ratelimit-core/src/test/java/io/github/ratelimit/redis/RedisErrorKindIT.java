@@ -1,0 +1,303 @@
+package io.github.ratelimit.redis;
+
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.function.Consumer;
+
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisDataException;
+import redis.embedded.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Errors that real servers answer with. None of them is an outage.
+ */
+@Timeout(120)
+class RedisErrorKindIT {
+
+	private static final Policy POLICY = Policy.of("api", new FixedWindow(), Limit.parse("5/d"));
+
+	private static final RateLimitRequest REQUEST = RateLimitRequest.of(POLICY, Identifier.user("alice"));
+
+	private final int port = TestRedis.freePort();
+
+	@Test
+	void fullServerIsOom() {
+		withServer((jedis) -> {
+			jedis.configSet("maxmemory", "1");
+			assertFails(RedisErrorKind.OOM, jedis);
+		});
+	}
+
+	@Test
+	void replicaIsReadonly() {
+		withServer((jedis) -> {
+			send("REPLICAOF", "127.0.0.1", Integer.toString(TestRedis.freePort()));
+			assertFails(RedisErrorKind.READONLY, jedis);
+		});
+	}
+
+	@Test
+	void replicaThatIsNotToBeReadIsMasterdown() {
+		withServer((jedis) -> {
+			send("REPLICAOF", "127.0.0.1", Integer.toString(TestRedis.freePort()));
+			assertFails(RedisErrorKind.MASTERDOWN, jedis);
+		}, "replica-serve-stale-data no");
+	}
+
+	@Test
+	void serverWithoutItsReplicasIsNoreplicas() {
+		withServer((jedis) -> {
+			jedis.configSet("min-replicas-to-write", "1");
+			assertFails(RedisErrorKind.NOREPLICAS, jedis);
+		});
+	}
+
+	@Test
+	void serverThatCannotSaveIsMisconf(@TempDir Path directory) {
+		withServer((jedis) -> {
+			// Where the file should be.
+			assertThat(directory.resolve("dump.rdb").toFile().mkdir()).isTrue();
+			jedis.set("key", "value");
+			jedis.configSet("save", "3600 1");
+			send("BGSAVE");
+			await(() -> jedis.info("persistence").contains("rdb_last_bgsave_status:err"));
+			try {
+				assertFails(RedisErrorKind.MISCONF, jedis);
+			}
+			finally {
+				// It would not stop without having saved.
+				jedis.configSet("save", "");
+			}
+		}, "dir " + directory, "dbfilename dump.rdb");
+	}
+
+	@Test
+	void serverThatRunsALongScriptIsBusy() {
+		withServer((jedis) -> {
+			jedis.configSet("lua-time-limit", "1");
+			Thread script = inBackground("EVAL", "while true do end", "0");
+			try {
+				await(() -> failsWith(RedisErrorKind.BUSY, jedis));
+			}
+			finally {
+				send("SCRIPT", "KILL");
+				join(script);
+			}
+		});
+	}
+
+	@Test
+	void serverThatReadsItsDataIsLoading(@TempDir Path directory) {
+		withServer((jedis) -> {
+			// It looks for requests every two megabytes.
+			jedis.eval("for i = 1, 60 do redis.call('SET', 'key' .. i, string.rep('x', 100000)) end");
+			jedis.configSet("key-load-delay", "50000");
+			Thread reload = inBackground("DEBUG", "RELOAD");
+			await(() -> failsWith(RedisErrorKind.LOADING, jedis));
+			join(reload);
+		}, "rdbcompression no", "dir " + directory);
+	}
+
+	@Test
+	void missingPasswordIsNoauthAndWrongOneWrongpass() {
+		withServer((jedis) -> {
+			send("CONFIG", "SET", "requirepass", "secret");
+			try (UnifiedJedis without = connect(""); UnifiedJedis wrong = connect(":guess@")) {
+				assertFails(RedisErrorKind.NOAUTH, without);
+				assertFails(RedisErrorKind.WRONGPASS, wrong);
+			}
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "~* +@all -@scripting", "~other:* +@all", "~* +@all -@write" })
+	void userWhoMayNotIsNoperm(String rules) {
+		withServer((jedis) -> {
+			send(("ACL SETUSER limited on >secret " + rules).split(" "));
+			try (UnifiedJedis limited = connect("limited:secret@")) {
+				assertFails(RedisErrorKind.NOPERM, limited);
+			}
+		});
+	}
+
+	@Test
+	void incompleteClusterIsClusterdown() {
+		withServer((jedis) -> assertFails(RedisErrorKind.CLUSTERDOWN, jedis), "cluster-enabled yes",
+				"cluster-config-file nodes-" + this.port + "-test.conf", "dir " + System.getProperty("java.io.tmpdir"));
+	}
+
+	@Test
+	void unknownCommandIsErrorReply() {
+		withServer((jedis) -> assertFails(RedisErrorKind.ERROR_REPLY, jedis), "rename-command EVALSHA \"\"");
+	}
+
+	@Test
+	void answerThatIsNoneIsWrongReply() {
+		try (AnsweringServer server = new AnsweringServer("+OK\r\n");
+				UnifiedJedis jedis = RedisClient.create(server.uri())) {
+			assertFails(RedisErrorKind.WRONG_REPLY, jedis);
+		}
+	}
+
+	@Test
+	void keyOfAnotherTypeIsNoFailure() {
+		withServer((jedis) -> {
+			RedisRateLimiter limiter = RedisRateLimiter.of(jedis);
+			for (Policy policy : new Policy[] { POLICY, Policy.of("log", new SlidingLog(), Limit.parse("5/d")) }) {
+				limiter.tryAcquire(policy, Identifier.user("alice"));
+				for (String key : jedis.keys("*")) {
+					jedis.del(key);
+					jedis.sadd(key, "something else");
+				}
+				assertThat(limiter.tryAcquire(policy, Identifier.user("alice")).statuses().get(0).remaining())
+					.isEqualTo(4);
+				jedis.flushAll();
+			}
+		});
+	}
+
+	@Test
+	void scriptsThatAreForgottenAreNoFailure() {
+		withServer((jedis) -> {
+			RedisRateLimiter limiter = RedisRateLimiter.of(jedis);
+			for (long remaining = 4; remaining >= 0; remaining--) {
+				assertThat(limiter.tryAcquire(REQUEST).statuses().get(0).remaining()).isEqualTo(remaining);
+				jedis.scriptFlush();
+			}
+		});
+	}
+
+	/** As servers of other versions say it, and what only one of them says. */
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '`', value = {
+			"OOM|OOM command not allowed when used memory > 'maxmemory'. script: 0f5b, on @user_script:1.",
+			"OOM|ERR Error running script (call to f_0f5b): @user_script:7: @user_script: 7: -OOM "
+					+ "command not allowed when used memory > 'maxmemory'.",
+			"READONLY|READONLY You can't write against a read only replica. script: 0f5b, on " + "@user_script:1.",
+			"MISCONF|MISCONF Errors writing to the AOF file: No space left on device",
+			"NOAUTH|NOAUTH Authentication required.",
+			"NOPERM|ERR ACL failure in script: User limited has no permissions to run the 'set' command",
+			"NOPERM|ERR The user executing the script can't run this command or subcommand script: 0f5b",
+			"NOSCRIPT|NOSCRIPT No matching script. Please use EVAL.",
+			"WRONGTYPE|WRONGTYPE Operation against a key holding the wrong kind of value",
+			"ERROR_REPLY|ERR unknown command 'EVALSHA', with args beginning with: OOM",
+			"ERROR_REPLY|ERR Error running script (call to f_0f5b): @user_script:7: user_script:7: "
+					+ "attempt to index a nil value" })
+	void kindIsTheCodeOfTheError(RedisErrorKind kind, String message) {
+		StoreException exception = new StoreException("failed", new JedisDataException(message));
+		assertThat(RedisErrorKind.of(exception)).isEqualTo(kind);
+		assertThat(kind.isOutage()).isFalse();
+	}
+
+	@Test
+	void whatIsNotOfRedisIsOther() {
+		assertThat(RedisErrorKind.of(new StoreException("failed", new IllegalStateException("OOM"))))
+			.isEqualTo(RedisErrorKind.OTHER);
+		assertThat(RedisErrorKind.OTHER.isOutage()).isFalse();
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "TIMEOUT,timeout,true", "POOL_EXHAUSTED,pool-exhausted,true", "CONNECTION,connection,true",
+			"OOM,oom,false", "WRONG_REPLY,wrong-reply,false" })
+	void outagesAreThoseWithoutAnAnswer(RedisErrorKind kind, String text, boolean outage) {
+		assertThat(kind.text()).isEqualTo(text);
+		assertThat(kind.isOutage()).isEqualTo(outage);
+	}
+
+	private void withServer(Consumer<UnifiedJedis> test, String... settings) {
+		RedisServer server = TestRedis.startServer(this.port, settings);
+		try (UnifiedJedis jedis = connect("")) {
+			test.accept(jedis);
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	private UnifiedJedis connect(String login) {
+		return RedisClient.create(URI.create("redis://" + login + "127.0.0.1:" + this.port));
+	}
+
+	private void send(String... command) {
+		try (Jedis jedis = new Jedis("127.0.0.1", this.port, (int) Duration.ofMinutes(1).toMillis())) {
+			jedis.sendCommand(() -> command[0].getBytes(StandardCharsets.US_ASCII),
+					Arrays.copyOfRange(command, 1, command.length));
+		}
+		catch (JedisDataException ex) {
+			// The script was killed, as it should be.
+			assertThat(ex).hasMessageContaining("Script killed");
+		}
+	}
+
+	private Thread inBackground(String... command) {
+		Thread thread = new Thread(() -> send(command), "command");
+		thread.start();
+		return thread;
+	}
+
+	private static void join(Thread thread) {
+		try {
+			thread.join(Duration.ofMinutes(1).toMillis());
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private interface Condition {
+
+		boolean holds();
+
+	}
+
+	private static void await(Condition condition) {
+		long end = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+		while (!condition.holds()) {
+			assertThat(System.nanoTime()).as("time").isLessThan(end);
+			Thread.onSpinWait();
+		}
+	}
+
+	private static boolean failsWith(RedisErrorKind kind, UnifiedJedis jedis) {
+		try {
+			RedisRateLimiter.of(jedis).tryAcquire(REQUEST);
+			return false;
+		}
+		catch (StoreException ex) {
+			assertThat(RedisErrorKind.of(ex)).as(String.valueOf(ex.getCause())).isEqualTo(kind);
+			return true;
+		}
+	}
+
+	private static void assertFails(RedisErrorKind kind, UnifiedJedis jedis) {
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> RedisRateLimiter.of(jedis).tryAcquire(REQUEST))
+			.satisfies((ex) -> {
+				assertThat(RedisErrorKind.of(ex)).as(String.valueOf(ex.getCause())).isEqualTo(kind);
+				assertThat(RedisErrorKind.of(ex).isOutage()).isFalse();
+			});
+	}
+
+}

@@ -1,0 +1,307 @@
+package io.github.ratelimit.redis;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.test.StoppedServer;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.util.Pool;
+import redis.embedded.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * Decisions end in time, whatever Redis does. What has no bound would take for ever, so
+ * that a generous one proves enough.
+ */
+@Timeout(120)
+@SuppressWarnings("try")
+class TimeBudgetIT {
+
+	private static final Duration BUDGET = Duration.ofMillis(300);
+
+	private static final Duration CEILING = Duration.ofSeconds(5);
+
+	private static final Policy POLICY = Policy.of("api", new FixedWindow(), new Limit(1000, Limit.MAX_WINDOW));
+
+	private static final RateLimitRequest REQUEST = RateLimitRequest.of(POLICY, Identifier.user("alice"));
+
+	@ParameterizedTest
+	@ValueSource(strings = { "PT0.001999S", "PT0S", "-PT1S", "PT1H0.001S" })
+	void budgetOutOfRangeIsRefused(Duration budget) {
+		HostAndPort address = new HostAndPort("127.0.0.1", 1);
+		DefaultJedisClientConfig config = DefaultJedisClientConfig.builder().build();
+		assertThatIllegalArgumentException().isThrownBy(() -> new TimeBudget(budget, address, config))
+			.withMessage("Invalid time budget (%s): must be from 2ms to 1h.".formatted(budget));
+	}
+
+	@Test
+	void decisionsAreMadeWithinTheBudget() {
+		try (Client client = new Client(TestRedis.uri().getPort(), TestRedis.uri().getHost(), Duration.ofMinutes(1))) {
+			RateLimiter limiter = client.limit();
+			assertThat(limiter.tryAcquire(REQUEST).statuses().get(0).remaining()).isEqualTo(999);
+			limiter.charge(REQUEST);
+			limiter.refund(REQUEST);
+			assertThat(limiter.peek(REQUEST).statuses().get(0).remaining()).isEqualTo(999);
+			limiter.reset(POLICY, Identifier.user("alice"));
+			assertThat(limiter.peek(REQUEST).statuses().get(0).remaining()).isEqualTo(1000);
+		}
+	}
+
+	@Test
+	void callsEndWhenTheServerHangs() {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port);
+		try (Client client = new Client(port)) {
+			RateLimiter limiter = client.limit();
+			limiter.tryAcquire(REQUEST);
+			try (StoppedServer stopped = StoppedServer.stop(client.jedis)) {
+				// The first on a connection that there is, the others on new ones.
+				assertFails(RedisErrorKind.TIMEOUT, () -> limiter.tryAcquire(REQUEST));
+				assertFails(RedisErrorKind.TIMEOUT, () -> limiter.peek(REQUEST));
+				assertFails(RedisErrorKind.TIMEOUT, () -> limiter.refund(REQUEST));
+				assertFails(RedisErrorKind.TIMEOUT, () -> limiter.charge(REQUEST));
+				assertFails(RedisErrorKind.TIMEOUT, () -> limiter.reset(POLICY, Identifier.user("alice")));
+			}
+			assertThat(limiter.tryAcquire(REQUEST).allowed()).isTrue();
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	@Test
+	void callsOfTheClientItselfEndWhenTheServerHangs() {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port);
+		try (Client client = new Client(port); StoppedServer stopped = StoppedServer.stop(client.jedis)) {
+			assertFails(RedisErrorKind.TIMEOUT, () -> RedisRateLimiter.of(client.jedis).tryAcquire(REQUEST));
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	@Test
+	void callsEndWhenTheServerTakesNoConnections() throws IOException {
+		try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+			List<Socket> waiting = fill(server);
+			try (Client client = new Client(server.getLocalPort())) {
+				assertFails(RedisErrorKind.TIMEOUT, () -> client.limit().tryAcquire(REQUEST));
+			}
+			finally {
+				for (Socket socket : waiting) {
+					socket.close();
+				}
+			}
+		}
+	}
+
+	/** Connects until nobody can. */
+	private static List<Socket> fill(ServerSocket server) throws IOException {
+		List<Socket> waiting = new ArrayList<>();
+		while (waiting.size() < 100) {
+			Socket socket = new Socket();
+			waiting.add(socket);
+			try {
+				socket.connect(new InetSocketAddress(server.getInetAddress(), server.getLocalPort()), 500);
+			}
+			catch (SocketTimeoutException ex) {
+				return waiting;
+			}
+		}
+		throw new IllegalStateException("The server takes any number of connections");
+	}
+
+	@Test
+	void callsEndWhenThereAreMoreOfThemThanConnections() throws Exception {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port);
+		ExecutorService threads = Executors.newFixedThreadPool(80);
+		try (Client client = new Client(port); StoppedServer stopped = StoppedServer.stop(client.jedis)) {
+			RateLimiter limiter = client.limit();
+			List<Callable<RedisErrorKind>> calls = new ArrayList<>();
+			for (int i = 0; i < 80; i++) {
+				calls.add(() -> {
+					long start = System.nanoTime();
+					try {
+						limiter.tryAcquire(REQUEST);
+						throw new IllegalStateException("A hanging server answered");
+					}
+					catch (StoreException ex) {
+						assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(CEILING);
+						return RedisErrorKind.of(ex);
+					}
+				});
+			}
+			List<RedisErrorKind> kinds = new ArrayList<>();
+			for (Future<RedisErrorKind> call : threads.invokeAll(calls)) {
+				kinds.add(call.get());
+			}
+			assertThat(kinds).contains(RedisErrorKind.TIMEOUT)
+				.allSatisfy((kind) -> assertThat(kind.isOutage()).isTrue());
+		}
+		finally {
+			threads.shutdown();
+			TestRedis.stop(server);
+		}
+	}
+
+	/** Time-outs of a client would begin again with each byte. */
+	@Test
+	void callsEndWhenTheServerAnswersByteByByte() throws IOException {
+		try (ServerSocket server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
+				Client client = new Client(server.getLocalPort(), "127.0.0.1", Duration.ofSeconds(2))) {
+			Thread thread = new Thread(() -> answerSlowly(server), "trickling-server");
+			thread.setDaemon(true);
+			thread.start();
+			assertFails(RedisErrorKind.TIMEOUT, () -> client.limit().tryAcquire(REQUEST));
+		}
+	}
+
+	/** For much longer than the budget, and breaks the connection then. */
+	private static void answerSlowly(ServerSocket server) {
+		try (Socket socket = server.accept()) {
+			InputStream in = socket.getInputStream();
+			in.read();
+			OutputStream out = socket.getOutputStream();
+			out.write("+".getBytes(StandardCharsets.US_ASCII));
+			long end = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+			while (System.nanoTime() < end) {
+				out.write('x');
+				out.flush();
+				// Only to pause, since nothing comes after the command.
+				socket.setSoTimeout(20);
+				try {
+					while (in.read() >= 0) {
+						continue;
+					}
+					return;
+				}
+				catch (SocketTimeoutException ex) {
+					continue;
+				}
+			}
+		}
+		catch (IOException ex) {
+			// The client has gone, as it should.
+		}
+	}
+
+	@Test
+	void oneFailureIsEnoughWhenTheServerWasStartedAgain() throws Exception {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port);
+		ExecutorService threads = Executors.newFixedThreadPool(16);
+		try (Client client = new Client(port, "127.0.0.1", Duration.ofSeconds(30))) {
+			RateLimiter limiter = client.limit();
+			List<Callable<Boolean>> calls = new ArrayList<>();
+			for (int i = 0; i < 2000; i++) {
+				calls.add(() -> limiter.tryAcquire(REQUEST).allowed());
+			}
+			threads.invokeAll(calls);
+			assertThat(client.jedis.info("clients").lines())
+				.noneMatch((line) -> line.equals("connected_clients:1") || line.equals("connected_clients:2"));
+			TestRedis.stop(server);
+			server = TestRedis.startServer(port);
+			assertFails(RedisErrorKind.CONNECTION, () -> limiter.tryAcquire(REQUEST));
+			// All that can be had at once, of which none leads to the server that is
+			// gone.
+			Pool<Connection> pool = ((RedisClient) client.jedis).getPool();
+			List<Connection> connections = new ArrayList<>();
+			for (int i = 0; i < 16; i++) {
+				connections.add(pool.getResource());
+				assertThat(connections.get(i).ping()).isTrue();
+			}
+			connections.forEach(Connection::close);
+			assertThat(limiter.tryAcquire(REQUEST).allowed()).isTrue();
+		}
+		finally {
+			threads.shutdown();
+			TestRedis.stop(server);
+		}
+	}
+
+	@Test
+	void loginAndDatabaseAreThoseOfTheConfiguration() {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port, "requirepass secret");
+		TimeBudget budget = new TimeBudget(Duration.ofSeconds(30), new HostAndPort("127.0.0.1", port),
+				DefaultJedisClientConfig.builder().password("secret").database(3).build());
+		try (UnifiedJedis jedis = budget.client()) {
+			budget.limit(RedisRateLimiter.of(jedis)).tryAcquire(REQUEST);
+			assertThat(jedis.info("keyspace")).contains("db3:keys=1");
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	private static void assertFails(RedisErrorKind kind, Runnable call) {
+		long start = System.nanoTime();
+		assertThatExceptionOfType(StoreException.class).isThrownBy(call::run)
+			.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).as(String.valueOf(ex.getCause())).isEqualTo(kind));
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(CEILING);
+	}
+
+	/** A client and its budget. */
+	private static final class Client implements AutoCloseable {
+
+		private final TimeBudget budget;
+
+		private final UnifiedJedis jedis;
+
+		Client(int port) {
+			this(port, "127.0.0.1", BUDGET);
+		}
+
+		Client(int port, String host, Duration budget) {
+			this.budget = new TimeBudget(budget, new HostAndPort(host, port),
+					DefaultJedisClientConfig.builder().build());
+			this.jedis = this.budget.client();
+		}
+
+		RateLimiter limit() {
+			return this.budget.limit(RedisRateLimiter.of(this.jedis, TestRedis.newKeyPrefix()));
+		}
+
+		@Override
+		public void close() {
+			this.jedis.close();
+		}
+
+	}
+
+}

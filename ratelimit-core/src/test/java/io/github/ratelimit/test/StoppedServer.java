@@ -1,0 +1,55 @@
+package io.github.ratelimit.test;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * A server of a test that hangs until it is closed: it takes connections and requests, as
+ * the operating system does that for it, and answers nothing.
+ */
+public final class StoppedServer implements AutoCloseable {
+
+	private final String processId;
+
+	private StoppedServer(String processId) {
+		this.processId = processId;
+	}
+
+	/**
+	 * Stops the process of a server, which must be one of the test's own.
+	 * @param jedis a client of the server
+	 */
+	public static StoppedServer stop(UnifiedJedis jedis) {
+		StoppedServer server = new StoppedServer(jedis.info("server")
+			.lines()
+			.filter((line) -> line.startsWith("process_id:"))
+			.map((line) -> line.substring(line.indexOf(':') + 1).strip())
+			.findFirst()
+			.orElseThrow());
+		server.signal("STOP");
+		return server;
+	}
+
+	@Override
+	public void close() {
+		signal("CONT");
+	}
+
+	private void signal(String name) {
+		try {
+			if (new ProcessBuilder("kill", "-" + name, this.processId).inheritIO().start().waitFor() != 0) {
+				throw new IllegalStateException("Process " + this.processId + " got no " + name);
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException("Interrupted", ex);
+		}
+	}
+
+}

@@ -1,0 +1,36 @@
+package io.github.ratelimit.spring;
+
+import java.time.InstantSource;
+import java.util.function.Predicate;
+
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.outage.LocalRateLimiter;
+import io.github.ratelimit.redis.RedisErrorKind;
+
+/**
+ * What {@link PolicyDecisions} do when the store fails.
+ * <p>
+ * Safe for use by several threads.
+ *
+ * @param isOutage tells outages, after a few of which the store is not asked for a while,
+ * from errors that the store answers with
+ * @param local limits the requests of policies that want it
+ * @since 0.1
+ */
+public record OutageHandling(Predicate<StoreException> isOutage, LocalRateLimiter local) {
+
+	/** About 20 MB, unless policies keep long logs. */
+	private static final int MAX_LOCAL_COUNTS = 100_000;
+
+	/**
+	 * Creates the handling of outages of Redis.
+	 * @param instances how many instances share the quotas
+	 * @return a new handling, without any counts
+	 */
+	public static OutageHandling ofRedis(InstanceCount instances) {
+		return new OutageHandling((ex) -> RedisErrorKind.of(ex).isOutage(),
+				new LocalRateLimiter(new MemoryRateLimiter(InstantSource.system(), MAX_LOCAL_COUNTS), instances::get));
+	}
+
+}

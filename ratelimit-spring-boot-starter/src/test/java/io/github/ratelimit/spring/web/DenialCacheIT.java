@@ -1,0 +1,132 @@
+package io.github.ratelimit.spring.web;
+
+import java.net.http.HttpResponse;
+import java.time.Duration;
+
+import io.github.ratelimit.denial.DenialCache;
+import io.github.ratelimit.redis.TimeBudget;
+import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;
+import io.github.ratelimit.test.StoppedServer;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+import redis.embedded.RedisServer;
+
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Clients that do not wait.
+ */
+@SuppressWarnings("try")
+class DenialCacheIT {
+
+	private final int port = TestRedis.freePort();
+
+	private RedisServer server;
+
+	private UnifiedJedis jedis;
+
+	@BeforeEach
+	void start() {
+		this.server = TestRedis.startServer(this.port);
+		this.jedis = RedisClient.create("127.0.0.1", this.port);
+	}
+
+	@AfterEach
+	void stop() {
+		this.jedis.close();
+		TestRedis.stop(this.server);
+	}
+
+	@Test
+	void deniedRequestsCostRedisNothingUntilTheCountIsReset() {
+		try (TestApplication application = start("ratelimit.denial-cache.max-age=1h")) {
+			assertThat(application.get("/api").statusCode()).isEqualTo(200);
+			HttpResponse<String> first = application.get("/api");
+			assertThat(first.statusCode()).isEqualTo(429);
+			String calls = calls();
+			for (int i = 0; i < 20; i++) {
+				HttpResponse<String> denied = application.get("/api");
+				assertThat(denied.statusCode()).isEqualTo(429);
+				assertThat(denied.body()).isEqualTo(first.body());
+				assertThat(denied.headers().map().keySet()).isEqualTo(first.headers().map().keySet());
+				assertThat(denied.headers().allValues("X-Rate-Limit-Remaining")).containsExactly("0");
+				assertThat(denied.headers().firstValueAsLong("Retry-After").orElseThrow())
+					.isBetween(Duration.ofHours(23).toSeconds(), Duration.ofDays(1).toSeconds());
+			}
+			assertThat(calls()).isEqualTo(calls);
+			try (StoppedServer stopped = StoppedServer.stop(this.jedis)) {
+				assertThat(application.get("/api").statusCode()).isEqualTo(429);
+			}
+			RateLimitsEndpoint endpoint = application.bean(RateLimitsEndpoint.class);
+			endpoint.delete("counts", "ip:127.0.0.1", "api");
+			assertThat(application.get("/api").statusCode()).isEqualTo(200);
+			endpoint.write("blocks", "ip:127.0.0.1", null, "1h", "");
+			assertThat(application.get("/api").body()).contains("abnormal-usage-detected");
+			assertThat(application.get("/api").body()).contains("abnormal-usage-detected");
+			endpoint.delete("blocks", "ip:127.0.0.1", null);
+			endpoint.delete("counts", "ip:127.0.0.1", "api");
+			assertThat(application.get("/api").statusCode()).isEqualTo(200);
+		}
+	}
+
+	@Test
+	void redisIsAskedEachTimeWhenThatIsConfigured() {
+		for (String property : new String[] { "ratelimit.denial-cache.enabled=false",
+				"ratelimit.redis.scripting=false" }) {
+			try (TestApplication application = start("ratelimit.policies.api.algorithm=fixed-window", property)) {
+				assertThatExceptionOfType(NoSuchBeanDefinitionException.class)
+					.isThrownBy(() -> application.bean(DenialCache.class));
+				assertThat(application.bean(TimeBudget.class)).isNotNull();
+			}
+		}
+	}
+
+	/** How often each command was called, without what this class calls itself. */
+	private String calls() {
+		return this.jedis.info("commandstats")
+			.lines()
+			.filter((line) -> line.startsWith("cmdstat_eval"))
+			.map((line) -> line.replaceFirst(",usec.*", ""))
+			.sorted()
+			.toList()
+			.toString();
+	}
+
+	private TestApplication start(String... properties) {
+		String[] all = new String[properties.length + 5];
+		System.arraycopy(properties, 0, all, 5, properties.length);
+		all[0] = "ratelimit.redis.url=redis://127.0.0.1:" + this.port;
+		all[1] = "ratelimit.redis.timeout=20s";
+		all[2] = "ratelimit.policies.api.paths=/api";
+		all[3] = "ratelimit.policies.api.limits=1/d";
+		all[4] = "management.endpoints.web.exposure.include=ratelimits";
+		return TestApplication.startWithOwnLimiter(Application.class, all);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(
+			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@RestController
+	static class Application {
+
+		@GetMapping("/api")
+		String get() {
+			return "served";
+		}
+
+	}
+
+}
