@@ -61,6 +61,7 @@ class PolicyTableTests {
 		start("ratelimit.policies.login.limits=5/m", "ratelimit.policies.login.count-when=status in [401, 4xx]",
 				"ratelimit.policies.login.algorithm=sliding-window", "ratelimit.policies.login.precision=10s",
 				"ratelimit.policies.tail.limits=5/m", "ratelimit.policies.tail.missing-identifier=deny",
+				"ratelimit.policies.tail.identifiers=user", "ratelimit.policies.tokens.identifiers=user",
 				"ratelimit.policies.tail.algorithm=sliding-tail", "ratelimit.policies.tail.rounding=down",
 				"ratelimit.policies.tokens.limits=5/m", "ratelimit.policies.tokens.missing-identifier=global",
 				"ratelimit.policies.tokens.algorithm=token-bucket", "ratelimit.policies.tokens.burst=9",
@@ -73,8 +74,8 @@ class PolicyTableTests {
 							  day              sliding-log                             5/d     ip           skip                enforce  allow             all                  @Limited.day, @Limited.today
 							  day              sliding-log                             5/d     user         skip                enforce  allow             all                  @Limited.dayOfUser
 							  login            sliding-window (precision PT10S)        5/m     ip           ip                  enforce  allow             status in [401, 4xx]  nothing yet
-							  tail             sliding-window-counter (rounding down)  5/m     ip           deny                enforce  allow             all                  nothing yet
-							  tokens           token-bucket (burst 9)                  5/m     ip           global              enforce  allow             all                  nothing yet
+							  tail             sliding-window-counter (rounding down)  5/m     user         deny                enforce  allow             all                  nothing yet
+							  tokens           token-bucket (burst 9)                  5/m     user         global              enforce  allow             all                  nothing yet
 							"""));
 	}
 
