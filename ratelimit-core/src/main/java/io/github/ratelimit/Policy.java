@@ -103,7 +103,7 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 	 * Returns the largest cost that any limit of this policy could ever allow.
 	 * @return from 0 on; the largest quota unless the algorithm says otherwise
 	 */
-	public long largestCost() {
+	long largestCost() {
 		return this.limits.stream().mapToLong(this.algorithm::largestCost).max().orElseThrow();
 	}
 

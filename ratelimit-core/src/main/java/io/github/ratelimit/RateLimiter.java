@@ -46,8 +46,11 @@ public interface RateLimiter {
 	 * Uses the cost of the request whether its limits allow it or not: for what has been
 	 * done already, and was found to cost more than was asked for.
 	 * <p>
-	 * Of a cost that is more than the largest quota of a policy, that quota is used.
-	 * Blocks do not matter.
+	 * Of a cost that is more than the largest that a limit of the policy could ever
+	 * allow, that much is used. What an algorithm has no room for beyond its quota is
+	 * forgotten: {@code sliding-log}, {@code sliding-window} and the buckets hold no more
+	 * than a quota. Giving back a charge that was forgotten in part, or that took the
+	 * place of others, lets in as much more. Blocks do not matter.
 	 * @param request the request, with the costs to use
 	 * @throws StoreException if the store did not answer; the cost may or may not have
 	 * been used

@@ -21,7 +21,9 @@ import org.jspecify.annotations.Nullable;
  * Denied requests that count, and charges, take the place of the oldest where the log
  * holds more than the largest quota and more than was used before. So where requests of
  * several quotas share a log, as those of several plans do, none is admitted beyond its
- * own; and when a quota is lowered, the log shrinks as its entries leave the window.
+ * own, unless charges are given back that took the place of others. When a quota is
+ * lowered, the log shrinks as its entries leave the window; where denied requests count,
+ * those that go on coming take their place.
  * <p>
  * <b>Bound:</b> in any stretch of time as long as the window, at most the quota is
  * admitted, exactly, and nothing is denied too early. A request exactly one window old no

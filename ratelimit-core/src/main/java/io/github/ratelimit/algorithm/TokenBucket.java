@@ -16,7 +16,10 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * <b>Bound:</b> in any stretch of time as long as the window, at most the burst and the
  * quota together are admitted. Nothing is denied too early. Exact to the microsecond,
- * whatever the rate. If the clock is set back, the burst is used up at most.
+ * whatever the rate. Where requests of several quotas share a bucket with a burst, each
+ * sets the rate at which tokens come in until the next, even if it is denied: the bound
+ * holds by the largest quota, and those of a larger quota may be denied early. If the
+ * clock is set back, the burst is used up at most.
  * <p>
  * A changed quota takes effect on the next request. With a burst there are as many tokens
  * as before, and from that request on they come in at the new rate; a changed burst
