@@ -201,20 +201,30 @@ public final class BreakerRateLimiter implements RateLimiter, AutoCloseable {
 		}
 		boolean answers = false;
 		try {
-			this.store.peek(failure.request());
-			answers = true;
+			answers = answers(failure.request());
 		}
-		catch (StoreException ex) {
-			answers = !this.isOutage.test(ex);
-		}
-		catch (RuntimeException ex) {
-			logger.debug("A probe of the store failed", ex);
+		finally {
+			// Whatever was thrown: without a next probe the breaker would stay open.
+			if (!answers) {
+				this.later.execute(this::probe);
+			}
 		}
 		if (answers) {
 			this.breaker.transitionToClosedState();
 		}
-		else {
-			this.later.execute(this::probe);
+	}
+
+	private boolean answers(RateLimitRequest request) {
+		try {
+			this.store.peek(request);
+			return true;
+		}
+		catch (StoreException ex) {
+			return !this.isOutage.test(ex);
+		}
+		catch (RuntimeException ex) {
+			logger.debug("A probe of the store failed", ex);
+			return false;
 		}
 	}
 

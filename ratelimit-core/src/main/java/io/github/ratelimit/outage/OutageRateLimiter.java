@@ -88,7 +88,9 @@ public final class OutageRateLimiter implements RateLimiter {
 	public Decision tryAcquire(RateLimitRequest request) {
 		try {
 			Decision decision = this.store.tryAcquire(request);
-			if (decision.allowed()) {
+			// A request that costs nothing is only read, which a store can do that is
+			// full.
+			if (decision.allowed() && request.charges().stream().anyMatch((charge) -> charge.cost() > 0)) {
 				answered();
 			}
 			return decision;

@@ -72,11 +72,18 @@ public final class TimeBudget {
 	 * {@link #LONGEST}
 	 * @param address where Redis is
 	 * @param config how to log in; its time-outs do not matter
-	 * @throws IllegalArgumentException if the budget is out of range
+	 * @throws IllegalArgumentException if the budget is out of range, or the
+	 * configuration has SSL options, which are not supported: set {@code ssl} and an SSL
+	 * socket factory
 	 */
 	public TimeBudget(Duration budget, HostAndPort address, JedisClientConfig config) {
 		if (budget.compareTo(SHORTEST) < 0 || budget.compareTo(LONGEST) > 0) {
 			throw new IllegalArgumentException("Invalid time budget (%s): must be from 2ms to 1h.".formatted(budget));
+		}
+		if (config.getSslOptions() != null) {
+			// They would be ignored, and the password sent in plain text.
+			throw new IllegalArgumentException(
+					"Invalid configuration: SSL options are not supported, set ssl and an SSL socket factory.");
 		}
 		this.budget = budget;
 		ConnectionPoolConfig settings = new ConnectionPoolConfig();

@@ -152,6 +152,16 @@ class BreakerRateLimiterTests {
 	}
 
 	@Test
+	void probeThatEndsInAnErrorOfTheMachineIsNotTheLast() {
+		open();
+		this.store.error = new OutOfMemoryError("unable to create native thread");
+		Runnable probe = this.later.remove();
+		assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(probe::run);
+		assertThat(this.limiter.isOpen()).isTrue();
+		assertThat(this.later).hasSize(1);
+	}
+
+	@Test
 	void itOpensAgainWhenTheStoreFailsAgain() {
 		open();
 		this.store.failure = null;
@@ -199,10 +209,15 @@ class BreakerRateLimiterTests {
 
 		private @Nullable RuntimeException failure;
 
+		private @Nullable Error error;
+
 		private int calls;
 
 		private void call() {
 			this.calls++;
+			if (this.error != null) {
+				throw this.error;
+			}
 			if (this.failure != null) {
 				throw this.failure;
 			}

@@ -34,6 +34,7 @@ import redis.clients.jedis.Connection;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.SslOptions;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.util.Pool;
 import redis.embedded.RedisServer;
@@ -65,6 +66,16 @@ class TimeBudgetIT {
 		DefaultJedisClientConfig config = DefaultJedisClientConfig.builder().build();
 		assertThatIllegalArgumentException().isThrownBy(() -> new TimeBudget(budget, address, config))
 			.withMessage("Invalid time budget (%s): must be from 2ms to 1h.".formatted(budget));
+	}
+
+	@Test
+	void sslOptionsAreRefused() {
+		HostAndPort address = new HostAndPort("127.0.0.1", 1);
+		DefaultJedisClientConfig config = DefaultJedisClientConfig.builder()
+			.sslOptions(SslOptions.builder().build())
+			.build();
+		assertThatIllegalArgumentException().isThrownBy(() -> new TimeBudget(Duration.ofSeconds(1), address, config))
+			.withMessageContaining("SSL options are not supported");
 	}
 
 	@Test

@@ -190,7 +190,7 @@ public final class RateLimitAutoConfiguration {
 		@Bean
 		@ConditionalOnMissingBean
 		@ConditionalOnBooleanProperty(name = "ratelimit.redis.scripting", matchIfMissing = true)
-		@ConditionalOnBooleanProperty(name = "ratelimit.denial-cache.enabled", matchIfMissing = true)
+		@ConditionalOnBooleanProperty(name = "ratelimit.denial-cache.enabled")
 		DenialCache rateLimitDenialCache(RateLimitProperties properties) {
 			DenialCacheProperties cache = properties.denialCache();
 			PolicyReader.read("ratelimit.denial-cache.max-age", cache.maxAge(),

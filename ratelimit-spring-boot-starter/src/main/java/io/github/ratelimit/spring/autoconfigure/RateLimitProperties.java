@@ -160,7 +160,7 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * blocks of other instances are noticed
 	 * @param maxSize how many policies and identifiers are remembered at most
 	 */
-	public record DenialCacheProperties(@DefaultValue("true") boolean enabled, @DefaultValue("1s") Duration maxAge,
+	public record DenialCacheProperties(@DefaultValue("false") boolean enabled, @DefaultValue("1s") Duration maxAge,
 			@DefaultValue("10000") long maxSize) {
 
 	}

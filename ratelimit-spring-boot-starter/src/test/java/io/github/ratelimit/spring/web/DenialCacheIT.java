@@ -2,6 +2,7 @@ package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.redis.TimeBudget;
@@ -52,7 +53,8 @@ class DenialCacheIT {
 
 	@Test
 	void deniedRequestsCostRedisNothingUntilTheCountIsReset() {
-		try (TestApplication application = start("ratelimit.denial-cache.max-age=1h")) {
+		try (TestApplication application = start("ratelimit.denial-cache.enabled=true",
+				"ratelimit.denial-cache.max-age=1h")) {
 			assertThat(application.get("/api").statusCode()).isEqualTo(200);
 			HttpResponse<String> first = application.get("/api");
 			assertThat(first.statusCode()).isEqualTo(429);
@@ -83,10 +85,12 @@ class DenialCacheIT {
 	}
 
 	@Test
-	void redisIsAskedEachTimeWhenThatIsConfigured() {
-		for (String property : new String[] { "ratelimit.denial-cache.enabled=false",
-				"ratelimit.redis.scripting=false" }) {
-			try (TestApplication application = start("ratelimit.policies.api.algorithm=fixed-window", property)) {
+	void redisIsAskedEachTimeUnlessDenialsMayBeRemembered() {
+		for (String[] properties : new String[][] { {},
+				{ "ratelimit.redis.scripting=false", "ratelimit.denial-cache.enabled=true" } }) {
+			try (TestApplication application = start(
+					Stream.concat(Stream.of("ratelimit.policies.api.algorithm=fixed-window"), Stream.of(properties))
+						.toArray(String[]::new))) {
 				assertThatExceptionOfType(NoSuchBeanDefinitionException.class)
 					.isThrownBy(() -> application.bean(DenialCache.class));
 				assertThat(application.bean(TimeBudget.class)).isNotNull();
