@@ -83,7 +83,7 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 			private static final long serialVersionUID = 1L;
 
 			@Override
-			protected boolean removeEldestEntry(Map.Entry<Key, Entry> eldest) {
+			protected boolean removeEldestEntry(Map.Entry<Key, MemoryRateLimiter.Entry> eldest) {
 				return size() > maxCounts;
 			}
 
