@@ -276,7 +276,8 @@ class RateLimitDispatchIT {
 		}
 		HttpResponse<String> denied = application.get("/dear/5");
 		assertThat(denied.statusCode()).isEqualTo(429);
-		assertThat(denied.headers().allValues("RateLimit")).containsExactly("\"dear\";r=2;t=60");
+		// What the path has paid is given back.
+		assertThat(denied.headers().allValues("RateLimit")).containsExactly("\"dear\";r=4;t=60");
 	}
 
 	@Test
