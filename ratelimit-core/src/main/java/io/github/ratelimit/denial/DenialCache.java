@@ -12,7 +12,6 @@ import java.util.function.LongSupplier;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import io.github.ratelimit.Block;
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -126,7 +125,7 @@ public final class DenialCache {
 	 * @return the same blocks
 	 */
 	public BlockList watch(BlockList blocks) {
-		return new WatchedBlockList(blocks);
+		return new WatchedBlockList(blocks, this::forgetAll);
 	}
 
 	private void forgetAll() {
@@ -344,41 +343,6 @@ public final class DenialCache {
 		@Override
 		public void requireSupported(Policy policy) {
 			this.store.requireSupported(policy);
-		}
-
-	}
-
-	private final class WatchedBlockList implements BlockList {
-
-		private final BlockList blocks;
-
-		WatchedBlockList(BlockList blocks) {
-			this.blocks = blocks;
-		}
-
-		@Override
-		public Block block(Identifier identifier, @Nullable String policy, Duration time, String reason) {
-			try {
-				return this.blocks.block(identifier, policy, time, reason);
-			}
-			finally {
-				forgetAll();
-			}
-		}
-
-		@Override
-		public boolean unblock(Identifier identifier, @Nullable String policy) {
-			try {
-				return this.blocks.unblock(identifier, policy);
-			}
-			finally {
-				forgetAll();
-			}
-		}
-
-		@Override
-		public List<Block> blocks() {
-			return this.blocks.blocks();
 		}
 
 	}

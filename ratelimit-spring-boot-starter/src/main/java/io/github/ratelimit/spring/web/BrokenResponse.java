@@ -31,7 +31,7 @@ final class BrokenResponse implements CallableProcessingInterceptor {
 	@Override
 	public <T> void postProcess(NativeWebRequest request, Callable<T> task, @Nullable Object result) {
 		if (result instanceof Throwable && isCommitted()) {
-			this.costs.end().forEach((settlement) -> this.decisions.settle(settlement.used(), settlement.cost()));
+			this.costs.end(this.decisions);
 		}
 	}
 

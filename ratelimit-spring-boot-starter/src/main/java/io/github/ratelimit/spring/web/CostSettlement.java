@@ -12,6 +12,7 @@ import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.PolicyCharge;
+import io.github.ratelimit.spring.PolicyDecisions;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -117,6 +118,11 @@ public final class CostSettlement {
 
 	private static void add(Account account, PolicyCharge charge, Map<Account, PolicyCharge> charges) {
 		charges.merge(account, charge, (one, other) -> withCost(one, one.charge().cost() + other.charge().cost()));
+	}
+
+	/** Ends the request, and settles what it has used; nothing the second time. */
+	void end(PolicyDecisions decisions) {
+		end().forEach((settlement) -> decisions.settle(settlement.used(), settlement.cost()));
 	}
 
 	/**

@@ -26,7 +26,7 @@ public final class CostSettlementListener implements ServletRequestListener {
 	public void requestDestroyed(ServletRequestEvent event) {
 		CostSettlement costs = CostSettlement.find(event.getServletRequest());
 		if (costs != null) {
-			costs.end().forEach((settlement) -> this.decisions.settle(settlement.used(), settlement.cost()));
+			costs.end(this.decisions);
 		}
 	}
 
