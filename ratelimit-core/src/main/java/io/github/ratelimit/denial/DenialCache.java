@@ -41,7 +41,8 @@ import org.jspecify.annotations.Nullable;
  * concerns, also for requests that are being decided meanwhile. What other processes give
  * back is noticed when the denial is older than the maximum age; so is a server that has
  * lost its counts, or whose clock was set forward. The same holds for a store that denies
- * requests while others are being decided, as one without scripts does.
+ * requests while others are being decided, as one without scripts does, and for a token
+ * bucket with a burst that requests of several quotas share.
  * <p>
  * Safe for use by several threads.
  *
