@@ -28,6 +28,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -135,14 +136,15 @@ public final class RateLimitAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean
-		UnifiedJedis rateLimitJedis(RateLimitProperties rateLimitProperties, Environment environment) {
+		UnifiedJedis rateLimitJedis(RateLimitProperties rateLimitProperties, Environment environment,
+				ObjectProvider<SslBundles> bundles) {
 			RedisProperties properties = rateLimitProperties.redis();
 			if (properties.timeout().compareTo(SHORTEST_TIMEOUT) < 0
 					|| properties.timeout().compareTo(LONGEST_TIMEOUT) > 0) {
 				throw new InvalidConfigurationPropertyValueException("ratelimit.redis.timeout", properties.timeout(),
 						"Must be from 2ms to 1h.");
 			}
-			RedisServer server = RedisServer.find(properties, environment);
+			RedisServer server = RedisServer.find(properties, environment, bundles.getIfAvailable());
 			logger.info("Rate limits are counted on Redis at {}", server);
 			return server.connect(properties.timeout());
 		}

@@ -27,11 +27,13 @@ public record RedisProperties(@Nullable String url, @Nullable String host, @Defa
 		@DefaultValue("true") boolean scripting, @DefaultValue("100ms") Duration timeout) {
 
 	/**
-	 * Encryption.
+	 * Encryption. The certificate of the server must be that of its host name.
 	 *
-	 * @param enabled whether to encrypt the connection
+	 * @param enabled whether to encrypt the connection; by default if there is a bundle
+	 * @param bundle name of the SSL bundle that says whom to trust, and which certificate
+	 * to show
 	 */
-	public record Ssl(@DefaultValue("false") boolean enabled) {
+	public record Ssl(@Nullable Boolean enabled, @Nullable String bundle) {
 
 	}
 

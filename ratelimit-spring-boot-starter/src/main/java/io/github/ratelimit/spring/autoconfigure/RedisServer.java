@@ -17,13 +17,18 @@ import redis.clients.jedis.util.JedisURIHelper;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.ssl.NoSuchSslBundleException;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.SslBundles;
 import org.springframework.core.env.Environment;
 
 /**
  * Where Redis is, and how to log in to it.
+ *
+ * @param ssl how to encrypt; {@code null} for not at all
  */
 record RedisServer(HostAndPort address, @Nullable String username, @Nullable String password, int database,
-		boolean ssl) {
+		@Nullable RedisSsl ssl) {
 
 	private static final int LAST_PORT = 65_535;
 
@@ -37,9 +42,9 @@ record RedisServer(HostAndPort address, @Nullable String username, @Nullable Str
 	 * Finds the server: that of {@code ratelimit.redis}, else of
 	 * {@code spring.data.redis}, else one on this host.
 	 */
-	static RedisServer find(RedisProperties properties, Environment environment) {
+	static RedisServer find(RedisProperties properties, Environment environment, @Nullable SslBundles bundles) {
 		if (properties.url() != null || properties.host() != null) {
-			return of(OWN, properties);
+			return of(OWN, properties, bundles);
 		}
 		Binder binder = Binder.get(environment);
 		requireNothingOfOwn(binder);
@@ -49,15 +54,12 @@ record RedisServer(HostAndPort address, @Nullable String username, @Nullable Str
 			require(values.isEmpty(), property, String.join(",", values),
 					"Rate limits need a single Redis server: set ratelimit.redis.url, or provide a UnifiedJedis bean.");
 		}
-		binder.bind(SPRING + ".ssl.bundle", String.class)
-			.ifBound((bundle) -> require(bundle.isEmpty(), SPRING + ".ssl.bundle", bundle,
-					"Rate limits do not support SSL bundles yet: set ratelimit.redis.url, or provide a UnifiedJedis bean."));
-		return of(SPRING, binder.bindOrCreate(SPRING, RedisProperties.class));
+		return of(SPRING, binder.bindOrCreate(SPRING, RedisProperties.class), bundles);
 	}
 
 	/** Refuses parts of a server that is not named: they would have no effect. */
 	private static void requireNothingOfOwn(Binder binder) {
-		for (String part : new String[] { "port", "username", "password", "database", "ssl.enabled" }) {
+		for (String part : new String[] { "port", "username", "password", "database", "ssl.enabled", "ssl.bundle" }) {
 			String property = OWN + "." + part;
 			binder.bind(property, String.class).ifBound((value) -> {
 				throw new HiddenValueException(property, part.equals("password") ? "***" : value,
@@ -66,14 +68,14 @@ record RedisServer(HostAndPort address, @Nullable String username, @Nullable Str
 		}
 	}
 
-	private static RedisServer of(String prefix, RedisProperties properties) {
+	private static RedisServer of(String prefix, RedisProperties properties, @Nullable SslBundles bundles) {
 		if (properties.url() == null) {
 			String host = (properties.host() != null) ? properties.host() : "localhost";
 			require(properties.port() > 0 && properties.port() <= LAST_PORT, prefix + ".port", properties.port(),
 					"Must be from 1 to 65535.");
 			require(properties.database() >= 0, prefix + ".database", properties.database(), "Must not be negative.");
 			return new RedisServer(new HostAndPort(host, properties.port()), properties.username(),
-					properties.password(), properties.database(), properties.ssl().enabled());
+					properties.password(), properties.database(), ssl(prefix, properties.ssl(), false, bundles));
 		}
 		URI uri = uri(prefix, properties.url());
 		String password = JedisURIHelper.getPassword(uri);
@@ -82,10 +84,38 @@ record RedisServer(HostAndPort address, @Nullable String username, @Nullable Str
 				(password != null) ? JedisURIHelper.getUser(uri) : properties.username(),
 				(password != null) ? password : properties.password(),
 				JedisURIHelper.hasDbIndex(uri) ? JedisURIHelper.getDBIndex(uri) : properties.database(),
-				JedisURIHelper.isRedisSSLScheme(uri) || properties.ssl().enabled());
+				ssl(prefix, properties.ssl(), JedisURIHelper.isRedisSSLScheme(uri), bundles));
 	}
 
-	private static void require(boolean valid, String property, Object value, String rule) {
+	/** A bundle encrypts, unless encryption is switched off. */
+	private static @Nullable RedisSsl ssl(String prefix, RedisProperties.Ssl ssl, boolean required,
+			@Nullable SslBundles bundles) {
+		String bundle = ssl.bundle();
+		if (bundle != null && !bundle.isEmpty()) {
+			String property = prefix + ".ssl.bundle";
+			if (!Boolean.FALSE.equals(ssl.enabled())) {
+				return new RedisSsl(bundle(property, bundle, bundles));
+			}
+			require(prefix.equals(SPRING), property, bundle,
+					"Counts only with encryption, which ratelimit.redis.ssl.enabled switches off.");
+		}
+		return (required || Boolean.TRUE.equals(ssl.enabled())) ? new RedisSsl(null) : null;
+	}
+
+	private static SslBundle bundle(String property, String name, @Nullable SslBundles bundles) {
+		try {
+			if (bundles != null) {
+				return bundles.getBundle(name);
+			}
+		}
+		catch (NoSuchSslBundleException ex) {
+			// Reported below, with the property.
+		}
+		throw new InvalidConfigurationPropertyValueException(property, name,
+				"Must be the name of an SSL bundle, which are configured by spring.ssl.bundle.");
+	}
+
+	private static void require(boolean valid, String property, @Nullable Object value, String rule) {
 		if (!valid) {
 			throw new InvalidConfigurationPropertyValueException(property, value, rule);
 		}
@@ -118,19 +148,17 @@ record RedisServer(HostAndPort address, @Nullable String username, @Nullable Str
 		pool.setMaxTotal(32);
 		pool.setMaxIdle(32);
 		pool.setMaxWait(Duration.ofMillis(half));
-		return RedisClient.builder()
-			.hostAndPort(this.address)
-			.clientConfig(DefaultJedisClientConfig.builder()
-				.user(this.username)
-				.password(this.password)
-				.database(this.database)
-				.ssl(this.ssl)
-				.clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
-				.connectionTimeoutMillis(half)
-				.socketTimeoutMillis(half)
-				.build())
-			.poolConfig(pool)
-			.build();
+		DefaultJedisClientConfig.Builder config = DefaultJedisClientConfig.builder()
+			.user(this.username)
+			.password(this.password)
+			.database(this.database)
+			.clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
+			.connectionTimeoutMillis(half)
+			.socketTimeoutMillis(half);
+		if (this.ssl != null) {
+			this.ssl.configure(config);
+		}
+		return RedisClient.builder().hostAndPort(this.address).clientConfig(config.build()).poolConfig(pool).build();
 	}
 
 	@Override

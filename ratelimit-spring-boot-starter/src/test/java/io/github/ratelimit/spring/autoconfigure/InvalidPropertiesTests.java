@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.convert.DurationStyle;
@@ -277,18 +278,28 @@ class InvalidPropertiesTests {
 
 	@ParameterizedTest
 	@CsvSource({ "port, 6380, 6380", "username, anna, anna", "password, secret, ***", "database, 3, 3",
-			"ssl.enabled, true, true" })
+			"ssl.enabled, true, true", "ssl.bundle, mine, mine" })
 	void startFailsWhenServerIsNotNamed(String name, String value, String shown) {
 		assertRefused("ratelimit.redis." + name, shown,
 				"Counts only with ratelimit.redis.host or ratelimit.redis.url: set one of them.",
 				"ratelimit.redis." + name + "=" + value, "spring.data.redis.host=example.com");
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
+	void startFailsWhenBundleIsUnknown(String prefix) {
+		String rule = "Must be the name of an SSL bundle, which are configured by spring.ssl.bundle.";
+		assertRefused(prefix + ".ssl.bundle", "mine", rule, prefix + ".host=localhost", prefix + ".ssl.bundle=mine");
+		assertRefused(this.runner.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class)),
+				prefix + ".ssl.bundle", "mine", rule, prefix + ".host=localhost", prefix + ".ssl.bundle=mine");
+	}
+
 	@Test
-	void startFailsWhenSpringUsesBundle() {
-		assertRefused("spring.data.redis.ssl.bundle", "mine",
-				"Rate limits do not support SSL bundles yet: set ratelimit.redis.url, or provide a UnifiedJedis bean.",
-				"spring.data.redis.ssl.bundle=mine");
+	void startFailsWhenBundleHasNoEffect() {
+		assertRefused("ratelimit.redis.ssl.bundle", "mine",
+				"Counts only with encryption, which ratelimit.redis.ssl.enabled switches off.",
+				"ratelimit.redis.host=localhost", "ratelimit.redis.ssl.bundle=mine",
+				"ratelimit.redis.ssl.enabled=false");
 	}
 
 	@Test
@@ -305,7 +316,12 @@ class InvalidPropertiesTests {
 	}
 
 	private void assertRefused(String property, @Nullable Object value, String reason, String... properties) {
-		this.runner.withPropertyValues(properties)
+		assertRefused(this.runner, property, value, reason, properties);
+	}
+
+	private static void assertRefused(WebApplicationContextRunner runner, String property, @Nullable Object value,
+			String reason, String... properties) {
+		runner.withPropertyValues(properties)
 			.run((context) -> assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
 				assertThat(ex.getName()).isEqualTo(property);
 				assertThat(ex.getValue()).isEqualTo(value);
