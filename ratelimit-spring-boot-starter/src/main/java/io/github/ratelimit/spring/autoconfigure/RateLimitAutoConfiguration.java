@@ -25,9 +25,11 @@ import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -126,6 +128,20 @@ public final class RateLimitAutoConfiguration {
 
 	}
 
+	/**
+	 * Knows the server of a test's container, or of Docker Compose.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(DataRedisConnectionDetails.class)
+	static class DataRedisConfiguration {
+
+		@Bean
+		DataRedisServer rateLimitDataRedisServer(ObjectProvider<DataRedisConnectionDetails> details) {
+			return new DataRedisServer(details.getIfAvailable());
+		}
+
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnMissingBean(RateLimiter.class)
 	static class RedisConfiguration {
@@ -137,16 +153,17 @@ public final class RateLimitAutoConfiguration {
 		@Bean
 		@ConditionalOnMissingBean
 		UnifiedJedis rateLimitJedis(RateLimitProperties rateLimitProperties, Environment environment,
-				ObjectProvider<SslBundles> bundles) {
+				ObjectProvider<SslBundles> bundles, ObjectProvider<DataRedisServer> dataRedis) {
 			RedisProperties properties = rateLimitProperties.redis();
 			if (properties.timeout().compareTo(SHORTEST_TIMEOUT) < 0
 					|| properties.timeout().compareTo(LONGEST_TIMEOUT) > 0) {
 				throw new InvalidConfigurationPropertyValueException("ratelimit.redis.timeout", properties.timeout(),
 						"Must be from 2ms to 1h.");
 			}
-			RedisServer server = RedisServer.find(properties, environment, bundles.getIfAvailable());
+			RedisServer server = RedisServer.find(properties, environment, bundles.getIfAvailable(),
+					dataRedis.getIfAvailable());
 			logger.info("Rate limits are counted on Redis at {}", server);
-			return server.connect(properties.timeout());
+			return server.connect(properties.timeout(), RedisConnections.of(properties, environment));
 		}
 
 		@Bean

@@ -20,11 +20,14 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param scripting whether scripts may be used; without them only some algorithms are
  * supported
  * @param timeout time within which a decision is made; requests are allowed after it
+ * @param clientName what the server knows the connections by, in CLIENT LIST
+ * @param pool how many connections there are
  * @since 0.1
  */
 public record RedisProperties(@Nullable String url, @Nullable String host, @DefaultValue("6379") int port,
 		@Nullable String username, @Nullable String password, @DefaultValue("0") int database, @DefaultValue Ssl ssl,
-		@DefaultValue("true") boolean scripting, @DefaultValue("100ms") Duration timeout) {
+		@DefaultValue("true") boolean scripting, @DefaultValue("100ms") Duration timeout, @Nullable String clientName,
+		@DefaultValue Pool pool) {
 
 	/**
 	 * Encryption. The certificate of the server must be that of its host name.
@@ -34,6 +37,18 @@ public record RedisProperties(@Nullable String url, @Nullable String host, @Defa
 	 * to show
 	 */
 	public record Ssl(@Nullable Boolean enabled, @Nullable String bundle) {
+
+	}
+
+	/**
+	 * How many connections there are. How long one is waited for is part of the time-out.
+	 *
+	 * @param maxActive number of connections at most
+	 * @param maxIdle number of connections that are kept while they are not used, at
+	 * most; by default all
+	 * @param minIdle number of connections that are kept ready
+	 */
+	public record Pool(@DefaultValue("32") int maxActive, @Nullable Integer maxIdle, @DefaultValue("0") int minIdle) {
 
 	}
 

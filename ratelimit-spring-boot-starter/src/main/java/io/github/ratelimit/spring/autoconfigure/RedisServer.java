@@ -34,25 +34,31 @@ record RedisServer(HostAndPort address, @Nullable String username, @Nullable Str
 
 	private static final String OWN = "ratelimit.redis";
 
-	private static final String SPRING = "spring.data.redis";
+	static final String SPRING = "spring.data.redis";
+
+	static final String UNSUPPORTED = "Rate limits need a single Redis server: set ratelimit.redis.url, or provide a UnifiedJedis bean.";
 
 	private static final Pattern DATABASE = Pattern.compile("(/[0-9]{0,9})?");
 
 	/**
-	 * Finds the server: that of {@code ratelimit.redis}, else of
+	 * Finds the server: that of {@code ratelimit.redis}, else of a bean, else of
 	 * {@code spring.data.redis}, else one on this host.
 	 */
-	static RedisServer find(RedisProperties properties, Environment environment, @Nullable SslBundles bundles) {
+	static RedisServer find(RedisProperties properties, Environment environment, @Nullable SslBundles bundles,
+			@Nullable DataRedisServer bean) {
 		if (properties.url() != null || properties.host() != null) {
 			return of(OWN, properties, bundles);
 		}
 		Binder binder = Binder.get(environment);
 		requireNothingOfOwn(binder);
+		RedisServer ofBean = (bean != null) ? bean.find() : null;
+		if (ofBean != null) {
+			return ofBean;
+		}
 		for (String unsupported : new String[] { "cluster.nodes", "masterreplica.nodes", "sentinel.master" }) {
 			String property = SPRING + "." + unsupported;
 			List<String> values = binder.bind(property, Bindable.listOf(String.class)).orElse(List.of());
-			require(values.isEmpty(), property, String.join(",", values),
-					"Rate limits need a single Redis server: set ratelimit.redis.url, or provide a UnifiedJedis bean.");
+			require(values.isEmpty(), property, String.join(",", values), UNSUPPORTED);
 		}
 		return of(SPRING, binder.bindOrCreate(SPRING, RedisProperties.class), bundles);
 	}
@@ -139,19 +145,18 @@ record RedisServer(HostAndPort address, @Nullable String username, @Nullable Str
 	/**
 	 * Creates a client that answers within the time-out: waiting for a connection,
 	 * connecting, and the answer get half of it each, and a decision rarely needs more
-	 * than two of them. A new connection does not tell the server who it is, because each
-	 * step of that is one more to wait for.
+	 * than two of them. A new connection does not tell the server what software it is,
+	 * because each step of that is one more to wait for.
 	 */
-	UnifiedJedis connect(Duration timeout) {
+	UnifiedJedis connect(Duration timeout, RedisConnections connections) {
 		int half = Math.toIntExact(Math.max(1, timeout.toMillis() / 2));
-		ConnectionPoolConfig pool = new ConnectionPoolConfig();
-		pool.setMaxTotal(32);
-		pool.setMaxIdle(32);
+		ConnectionPoolConfig pool = connections.pool();
 		pool.setMaxWait(Duration.ofMillis(half));
 		DefaultJedisClientConfig.Builder config = DefaultJedisClientConfig.builder()
 			.user(this.username)
 			.password(this.password)
 			.database(this.database)
+			.clientName(connections.clientName())
 			.clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
 			.connectionTimeoutMillis(half)
 			.socketTimeoutMillis(half);

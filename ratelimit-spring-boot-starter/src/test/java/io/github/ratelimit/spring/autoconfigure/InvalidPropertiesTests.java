@@ -302,6 +302,25 @@ class InvalidPropertiesTests {
 				"ratelimit.redis.ssl.enabled=false");
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
+	void startFailsWhenClientNameIsInvalid(String prefix) {
+		for (String name : List.of("my app", "caf\u00e9", "a\tb")) {
+			assertRefused(prefix + ".client-name", name, "Must have no spaces, and only printable characters of ASCII.",
+					prefix + ".client-name=" + name);
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "max-active, 0, Must be at least 1.", "max-active, -1, Must be at least 1.",
+			"max-idle, -1, Must be from 0 to ratelimit.redis.pool.max-active.",
+			"max-idle, 33, Must be from 0 to ratelimit.redis.pool.max-active.",
+			"min-idle, -1, Must be from 0 to ratelimit.redis.pool.max-idle.",
+			"min-idle, 33, Must be from 0 to ratelimit.redis.pool.max-idle." })
+	void startFailsWhenPoolSizeIsOutOfRange(String name, int size, String rule) {
+		assertRefused("ratelimit.redis.pool." + name, size, rule, "ratelimit.redis.pool." + name + "=" + size);
+	}
+
 	@Test
 	void startFailsWhenCostHasNoPath() {
 		assertRefused("ratelimit.policies.api.cost", 2L,

@@ -149,7 +149,7 @@ class RedisServerTests {
 	private RedisServer find() {
 		RedisProperties properties = Binder.get(this.environment)
 			.bindOrCreate("ratelimit.redis", RedisProperties.class);
-		return RedisServer.find(properties, this.environment, this.bundles);
+		return RedisServer.find(properties, this.environment, this.bundles, null);
 	}
 
 }
