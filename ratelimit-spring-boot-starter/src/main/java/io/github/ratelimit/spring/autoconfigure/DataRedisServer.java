@@ -9,6 +9,7 @@ import redis.clients.jedis.HostAndPort;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Node;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Sentinel;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Standalone;
 
 /**
@@ -42,6 +43,13 @@ final class DataRedisServer {
 			throw unsupported("masterreplica.nodes", named.getMasterReplica().getNodes());
 		}
 		RedisSsl ssl = (named.getSslBundle() != null) ? new RedisSsl(named.getSslBundle()) : null;
+		Sentinel sentinel = named.getSentinel();
+		if (sentinel != null) {
+			return new RedisServer(
+					sentinel.getNodes().stream().map((node) -> new HostAndPort(node.host(), node.port())).toList(),
+					new RedisSentinel(sentinel.getMaster(), sentinel.getUsername(), sentinel.getPassword()),
+					named.getUsername(), named.getPassword(), sentinel.getDatabase(), ssl);
+		}
 		Standalone server = named.getStandalone();
 		if (server == null) {
 			throw new IllegalStateException(

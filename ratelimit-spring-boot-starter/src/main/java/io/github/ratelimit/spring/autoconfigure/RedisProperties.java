@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
@@ -22,12 +23,13 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param timeout time within which a decision is made; requests are allowed after it
  * @param clientName what the server knows the connections by, in CLIENT LIST
  * @param pool how many connections there are
+ * @param sentinel sentinels that know which server it is, instead of url, host and port
  * @since 0.1
  */
 public record RedisProperties(@Nullable String url, @Nullable String host, @DefaultValue("6379") int port,
 		@Nullable String username, @Nullable String password, @DefaultValue("0") int database, @DefaultValue Ssl ssl,
 		@DefaultValue("true") boolean scripting, @DefaultValue("100ms") Duration timeout, @Nullable String clientName,
-		@DefaultValue Pool pool) {
+		@DefaultValue Pool pool, @Nullable Sentinel sentinel) {
 
 	/**
 	 * Encryption. The certificate of the server must be that of its host name.
@@ -49,6 +51,19 @@ public record RedisProperties(@Nullable String url, @Nullable String host, @Defa
 	 * @param minIdle number of connections that are kept ready
 	 */
 	public record Pool(@DefaultValue("32") int maxActive, @Nullable Integer maxIdle, @DefaultValue("0") int minIdle) {
+
+	}
+
+	/**
+	 * Sentinels, which know the server that is the master.
+	 *
+	 * @param master name of the master
+	 * @param nodes the sentinels, each such as example.com:26379
+	 * @param username user name to log in to the sentinels with
+	 * @param password password to log in to the sentinels with
+	 */
+	public record Sentinel(@Nullable String master, @DefaultValue List<String> nodes, @Nullable String username,
+			@Nullable String password) {
 
 	}
 

@@ -2,7 +2,9 @@ package io.github.ratelimit.spring.autoconfigure;
 
 import java.net.URI;
 import java.time.Duration;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
@@ -10,6 +12,7 @@ import redis.clients.jedis.ClientSetInfoConfig;
 import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.util.JedisURIHelper;
@@ -25,10 +28,12 @@ import org.springframework.core.env.Environment;
 /**
  * Where Redis is, and how to log in to it.
  *
+ * @param nodes the server, or the sentinels that know where it is
+ * @param sentinel what the sentinels are asked for; {@code null} if there are none
  * @param ssl how to encrypt; {@code null} for not at all
  */
-record RedisServer(HostAndPort address, @Nullable String username, @Nullable String password, int database,
-		@Nullable RedisSsl ssl) {
+record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, @Nullable String username,
+		@Nullable String password, int database, @Nullable RedisSsl ssl) {
 
 	private static final int LAST_PORT = 65_535;
 
@@ -36,9 +41,17 @@ record RedisServer(HostAndPort address, @Nullable String username, @Nullable Str
 
 	static final String SPRING = "spring.data.redis";
 
-	static final String UNSUPPORTED = "Rate limits need a single Redis server: set ratelimit.redis.url, or provide a UnifiedJedis bean.";
+	static final String UNSUPPORTED = "Rate limits need a single Redis server, or sentinels: set ratelimit.redis.url, or provide a UnifiedJedis bean.";
 
 	private static final Pattern DATABASE = Pattern.compile("(/[0-9]{0,9})?");
+
+	/** A node as it is written, with the brackets of an IPv6 address. */
+	private static final Pattern NODE = Pattern.compile("(\\[[^]]+]|[^:\\s]+):([0-9]{1,5})");
+
+	RedisServer(HostAndPort address, @Nullable String username, @Nullable String password, int database,
+			@Nullable RedisSsl ssl) {
+		this(List.of(address), null, username, password, database, ssl);
+	}
 
 	/**
 	 * Finds the server: that of {@code ratelimit.redis}, else of a bean, else of
@@ -46,16 +59,26 @@ record RedisServer(HostAndPort address, @Nullable String username, @Nullable Str
 	 */
 	static RedisServer find(RedisProperties properties, Environment environment, @Nullable SslBundles bundles,
 			@Nullable DataRedisServer bean) {
+		Binder binder = Binder.get(environment);
+		if (properties.sentinel() != null) {
+			require(properties.url() == null && properties.host() == null, OWN + ".sentinel.master",
+					properties.sentinel().master(),
+					"Counts only without ratelimit.redis.url and ratelimit.redis.host: remove them.");
+			requireNothingOfOwn(binder,
+					"Counts only with ratelimit.redis.host: the sentinels have ports of their own: remove it.", "port");
+			return of(OWN, properties, bundles);
+		}
 		if (properties.url() != null || properties.host() != null) {
 			return of(OWN, properties, bundles);
 		}
-		Binder binder = Binder.get(environment);
-		requireNothingOfOwn(binder);
+		requireNothingOfOwn(binder,
+				"Counts only with ratelimit.redis.host, ratelimit.redis.url or ratelimit.redis.sentinel.master: set one of them.",
+				"port", "username", "password", "database", "ssl.enabled", "ssl.bundle");
 		RedisServer ofBean = (bean != null) ? bean.find() : null;
 		if (ofBean != null) {
 			return ofBean;
 		}
-		for (String unsupported : new String[] { "cluster.nodes", "masterreplica.nodes", "sentinel.master" }) {
+		for (String unsupported : new String[] { "cluster.nodes", "masterreplica.nodes" }) {
 			String property = SPRING + "." + unsupported;
 			List<String> values = binder.bind(property, Bindable.listOf(String.class)).orElse(List.of());
 			require(values.isEmpty(), property, String.join(",", values), UNSUPPORTED);
@@ -64,17 +87,42 @@ record RedisServer(HostAndPort address, @Nullable String username, @Nullable Str
 	}
 
 	/** Refuses parts of a server that is not named: they would have no effect. */
-	private static void requireNothingOfOwn(Binder binder) {
-		for (String part : new String[] { "port", "username", "password", "database", "ssl.enabled", "ssl.bundle" }) {
+	private static void requireNothingOfOwn(Binder binder, String remedy, String... parts) {
+		for (String part : parts) {
 			String property = OWN + "." + part;
 			binder.bind(property, String.class).ifBound((value) -> {
-				throw new HiddenValueException(property, part.equals("password") ? "***" : value,
-						"Counts only with ratelimit.redis.host or ratelimit.redis.url: set one of them.");
+				throw new HiddenValueException(property, part.equals("password") ? "***" : value, remedy);
 			});
 		}
 	}
 
 	private static RedisServer of(String prefix, RedisProperties properties, @Nullable SslBundles bundles) {
+		RedisServer server = standalone(prefix, properties, bundles);
+		RedisProperties.Sentinel sentinel = properties.sentinel();
+		if (sentinel == null) {
+			return server;
+		}
+		String master = sentinel.master();
+		if (master == null || master.isBlank()) {
+			throw new InvalidConfigurationPropertyValueException(prefix + ".sentinel.master", master,
+					"Must be the name that the sentinels know the master by.");
+		}
+		require(!sentinel.nodes().isEmpty(), prefix + ".sentinel.nodes", sentinel.nodes(),
+				"Must name the sentinels, such as example.com:26379.");
+		return new RedisServer(sentinel.nodes().stream().map((node) -> node(prefix, node)).toList(),
+				new RedisSentinel(master, sentinel.username(), sentinel.password()), server.username(),
+				server.password(), server.database(), server.ssl());
+	}
+
+	private static HostAndPort node(String prefix, String node) {
+		Matcher matcher = NODE.matcher(node);
+		int port = matcher.matches() ? Integer.parseInt(matcher.group(2)) : 0;
+		require(port > 0 && port <= LAST_PORT, prefix + ".sentinel.nodes", node,
+				"Must be a host and a port, such as example.com:26379.");
+		return new HostAndPort(matcher.group(1), port);
+	}
+
+	private static RedisServer standalone(String prefix, RedisProperties properties, @Nullable SslBundles bundles) {
 		if (properties.url() == null) {
 			String host = (properties.host() != null) ? properties.host() : "localhost";
 			require(properties.port() > 0 && properties.port() <= LAST_PORT, prefix + ".port", properties.port(),
@@ -152,23 +200,41 @@ record RedisServer(HostAndPort address, @Nullable String username, @Nullable Str
 		int half = Math.toIntExact(Math.max(1, timeout.toMillis() / 2));
 		ConnectionPoolConfig pool = connections.pool();
 		pool.setMaxWait(Duration.ofMillis(half));
-		DefaultJedisClientConfig.Builder config = DefaultJedisClientConfig.builder()
-			.user(this.username)
+		JedisClientConfig config = config(connections).user(this.username)
 			.password(this.password)
 			.database(this.database)
-			.clientName(connections.clientName())
-			.clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
 			.connectionTimeoutMillis(half)
-			.socketTimeoutMillis(half);
+			.socketTimeoutMillis(half)
+			.build();
+		RedisClient.Builder client = RedisClient.builder();
+		client.clientConfig(config);
+		if (this.sentinel == null) {
+			return client.hostAndPort(address()).poolConfig(pool).build();
+		}
+		SentinelMaster master = new SentinelMaster(this.sentinel.master(), new LinkedHashSet<>(this.nodes),
+				config(connections).user(this.sentinel.username()).password(this.sentinel.password()).build(),
+				Duration.ofMillis(half));
+		return client.connectionProvider(new MasterConnections(master, config, pool)).build();
+	}
+
+	private DefaultJedisClientConfig.Builder config(RedisConnections connections) {
+		DefaultJedisClientConfig.Builder config = DefaultJedisClientConfig.builder()
+			.clientName(connections.clientName())
+			.clientSetInfoConfig(ClientSetInfoConfig.DISABLED);
 		if (this.ssl != null) {
 			this.ssl.configure(config);
 		}
-		return RedisClient.builder().hostAndPort(this.address).clientConfig(config.build()).poolConfig(pool).build();
+		return config;
+	}
+
+	HostAndPort address() {
+		return this.nodes.get(0);
 	}
 
 	@Override
 	public String toString() {
-		return this.address.toString();
+		return (this.sentinel == null) ? address().toString()
+				: "the master %s of the sentinels %s".formatted(this.sentinel.master(), this.nodes);
 	}
 
 }

@@ -12,6 +12,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Node;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
@@ -64,6 +65,24 @@ class DataRedisServerTests {
 	void nothingIsEncryptedWhenDetailsHaveNoBundle() {
 		assertThat(new DataRedisServer(new Single()).find())
 			.isEqualTo(new RedisServer(new HostAndPort("details.example.com", 6380), null, null, 0, null));
+	}
+
+	@Test
+	void sentinelsAreThoseOfDetails() {
+		assertThat(new DataRedisServer(new Details() {
+
+			@Override
+			public String getPassword() {
+				return "secret";
+			}
+
+			@Override
+			public Sentinel getSentinel() {
+				return new Sentinels();
+			}
+
+		}).find()).isEqualTo(new RedisServer(List.of(new HostAndPort("a", 1), new HostAndPort("b", 2)),
+				new RedisSentinel("main", "guard", "open"), null, "secret", 3, null));
 	}
 
 	@Test
@@ -160,6 +179,35 @@ class DataRedisServerTests {
 		@Override
 		public String toString() {
 			return "details";
+		}
+
+	}
+
+	private static final class Sentinels implements DataRedisConnectionDetails.Sentinel {
+
+		@Override
+		public int getDatabase() {
+			return 3;
+		}
+
+		@Override
+		public String getMaster() {
+			return "main";
+		}
+
+		@Override
+		public List<Node> getNodes() {
+			return List.of(new Node("a", 1), new Node("b", 2));
+		}
+
+		@Override
+		public String getUsername() {
+			return "guard";
+		}
+
+		@Override
+		public String getPassword() {
+			return "open";
 		}
 
 	}

@@ -36,7 +36,7 @@ class InvalidPropertiesTests {
 
 	private static final String URL_RULE = "Must be a URL such as redis://user:password@example.com:6379/0, or rediss:// for encryption.";
 
-	private static final String SERVER_RULE = "Rate limits need a single Redis server: set ratelimit.redis.url, or provide a UnifiedJedis bean.";
+	private static final String SERVER_RULE = "Rate limits need a single Redis server, or sentinels: set ratelimit.redis.url, or provide a UnifiedJedis bean.";
 
 	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
@@ -264,10 +264,35 @@ class InvalidPropertiesTests {
 				"spring.data.redis.cluster.nodes[0]=a:1", "spring.data.redis.cluster.nodes[1]=b:1");
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
+	void startFailsWhenSentinelsAreIncomplete(String prefix) {
+		assertRefused(prefix + ".sentinel.nodes", List.of(), "Must name the sentinels, such as example.com:26379.",
+				prefix + ".sentinel.master=main");
+		String rule = "Must be the name that the sentinels know the master by.";
+		assertRefused(prefix + ".sentinel.master", null, rule, prefix + ".sentinel.nodes=a:1");
+		assertRefused(prefix + ".sentinel.master", "", rule, prefix + ".sentinel.nodes=a:1",
+				prefix + ".sentinel.master=");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "a", "a:", ":1", "a:0", "a:65536", "a:b", "::1:26379", "http://a:1" })
+	void startFailsWhenSentinelIsWrong(String node) {
+		assertRefused("ratelimit.redis.sentinel.nodes", node, "Must be a host and a port, such as example.com:26379.",
+				"ratelimit.redis.sentinel.master=main", "ratelimit.redis.sentinel.nodes=b:1," + node);
+	}
+
 	@Test
-	void startFailsWhenSpringUsesSentinel() {
-		assertRefused("spring.data.redis.sentinel.master", "main", SERVER_RULE,
-				"spring.data.redis.sentinel.master=main");
+	void startFailsWhenServerAndSentinelsAreNamed() {
+		for (String server : List.of("ratelimit.redis.url=redis://a", "ratelimit.redis.host=a")) {
+			assertRefused("ratelimit.redis.sentinel.master", "main",
+					"Counts only without ratelimit.redis.url and ratelimit.redis.host: remove them.",
+					"ratelimit.redis.sentinel.master=main", "ratelimit.redis.sentinel.nodes=a:1", server);
+		}
+		assertRefused("ratelimit.redis.port", "6380",
+				"Counts only with ratelimit.redis.host: the sentinels have ports of their own: remove it.",
+				"ratelimit.redis.sentinel.master=main", "ratelimit.redis.sentinel.nodes=a:1",
+				"ratelimit.redis.port=6380");
 	}
 
 	@Test
@@ -281,7 +306,7 @@ class InvalidPropertiesTests {
 			"ssl.enabled, true, true", "ssl.bundle, mine, mine" })
 	void startFailsWhenServerIsNotNamed(String name, String value, String shown) {
 		assertRefused("ratelimit.redis." + name, shown,
-				"Counts only with ratelimit.redis.host or ratelimit.redis.url: set one of them.",
+				"Counts only with ratelimit.redis.host, ratelimit.redis.url or ratelimit.redis.sentinel.master: set one of them.",
 				"ratelimit.redis." + name + "=" + value, "spring.data.redis.host=example.com");
 	}
 

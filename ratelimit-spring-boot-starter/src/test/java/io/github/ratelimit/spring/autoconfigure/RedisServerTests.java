@@ -1,5 +1,7 @@
 package io.github.ratelimit.spring.autoconfigure;
 
+import java.util.List;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -138,6 +140,23 @@ class RedisServerTests {
 		this.environment.withProperty("spring.data.redis.ssl.bundle", "mine")
 			.withProperty("spring.data.redis.ssl.enabled", "false");
 		assertThat(find().ssl()).isNull();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
+	void sentinelsAreUsed(String prefix) {
+		this.environment.withProperty(prefix + ".sentinel.master", "main")
+			.withProperty(prefix + ".sentinel.nodes", "a:26379,[::1]:26380")
+			.withProperty(prefix + ".sentinel.username", "guard")
+			.withProperty(prefix + ".sentinel.password", "open")
+			.withProperty(prefix + ".username", "user")
+			.withProperty(prefix + ".password", "secret")
+			.withProperty(prefix + ".database", "3")
+			.withProperty(prefix + ".ssl.enabled", "true");
+		assertThat(find())
+			.isEqualTo(new RedisServer(List.of(new HostAndPort("a", 26379), new HostAndPort("[::1]", 26380)),
+					new RedisSentinel("main", "guard", "open"), "user", "secret", 3, ENCRYPTED));
+		assertThat(find()).hasToString("the master main of the sentinels [a:26379, [::1]:26380]");
 	}
 
 	@Test
