@@ -113,8 +113,7 @@ class RedisSentinelIT {
 			.setting("sentinel failover-timeout main 2000")
 			// The user of the guide, and no other without a password.
 			.setting("requirepass other")
-			.setting(
-					"user guard on >open resetchannels &+switch-master +ping +subscribe +sentinel|get-master-addr-by-name")
+			.setting("user guard on >open resetchannels &+switch-master +subscribe +sentinel|get-master-addr-by-name")
 			.build();
 	}
 
