@@ -18,6 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.Protocol.Command;
@@ -121,8 +122,9 @@ class RedisConnectionIT {
 	@ParameterizedTest
 	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
 	void userWithPasswordCountsInDatabaseUnderName(String prefix) {
-		jedis.sendCommand(Command.ACL, "SETUSER", "limiter", "reset", "on", ">her secret", "~" + PREFIX + ":*",
-				"+evalsha", "+eval", "+time", "+mget", "+set", "+select", "+client|setname");
+		jedis.executeCommand(new CommandArguments(Command.ACL).addObjects("SETUSER", "limiter", "reset", "on",
+				">her secret", "~" + PREFIX + ":*", "+evalsha", "+eval", "+time", "+mget", "+set", "+select",
+				"+client|setname"));
 		this.runner
 			.withPropertyValues(prefix + ".host=127.0.0.1", prefix + ".port=" + port, prefix + ".username=limiter",
 					prefix + ".password=her secret", prefix + ".database=4", prefix + ".client-name=app-1")
@@ -178,7 +180,7 @@ class RedisConnectionIT {
 
 	/** Connections that count, which are not the one of this test. */
 	private static List<String> clients() {
-		return new String((byte[]) jedis.sendCommand(Command.CLIENT, "LIST"), StandardCharsets.UTF_8).lines()
+		return new String((byte[]) jedis.executeCommand(new CommandArguments(Command.CLIENT).add("LIST")), StandardCharsets.UTF_8).lines()
 			.filter((line) -> !line.contains(" cmd=client"))
 			.toList();
 	}

@@ -29,6 +29,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
+import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.RedisClient;
@@ -246,7 +247,7 @@ class RedisSentinelIT {
 	}
 
 	private List<String> clients() {
-		return new String((byte[]) this.masterClient.sendCommand(Command.CLIENT, "LIST")).lines()
+		return new String((byte[]) this.masterClient.executeCommand(new CommandArguments(Command.CLIENT).add("LIST"))).lines()
 			.filter((line) -> line.contains(" name=app-1 "))
 			.toList();
 	}
