@@ -180,7 +180,9 @@ class RedisConnectionIT {
 
 	/** Connections that count, which are not the one of this test. */
 	private static List<String> clients() {
-		return new String((byte[]) jedis.executeCommand(new CommandArguments(Command.CLIENT).add("LIST")), StandardCharsets.UTF_8).lines()
+		return new String((byte[]) jedis.executeCommand(new CommandArguments(Command.CLIENT).add("LIST")),
+				StandardCharsets.UTF_8)
+			.lines()
 			.filter((line) -> !line.contains(" cmd=client"))
 			.toList();
 	}

@@ -247,7 +247,8 @@ class RedisSentinelIT {
 	}
 
 	private List<String> clients() {
-		return new String((byte[]) this.masterClient.executeCommand(new CommandArguments(Command.CLIENT).add("LIST"))).lines()
+		return new String((byte[]) this.masterClient.executeCommand(new CommandArguments(Command.CLIENT).add("LIST")))
+			.lines()
 			.filter((line) -> line.contains(" name=app-1 "))
 			.toList();
 	}
