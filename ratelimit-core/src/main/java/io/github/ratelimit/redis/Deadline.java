@@ -29,6 +29,16 @@ final class Deadline {
 
 	/**
 	 * Returns how long the present thread may still wait.
+	 * @param otherwise what it may if it has no deadline
+	 * @return zero if the time is over
+	 */
+	static Duration remaining(Duration otherwise) {
+		long deadline = OF_THREAD.get()[0];
+		return (deadline == NONE) ? otherwise : Duration.ofNanos(Math.max(0, deadline - System.nanoTime()));
+	}
+
+	/**
+	 * Returns how long the present thread may still wait.
 	 * @param otherwise milliseconds if it has no deadline
 	 * @return milliseconds, at least 1
 	 * @throws SocketTimeoutException if the time is over

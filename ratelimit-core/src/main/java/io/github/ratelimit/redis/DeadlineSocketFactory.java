@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.Supplier;
 
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.SSLSocketFactory;
@@ -27,13 +28,13 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
  */
 final class DeadlineSocketFactory implements JedisSocketFactory {
 
-	private final HostAndPort address;
+	private final Supplier<HostAndPort> address;
 
 	private final JedisClientConfig config;
 
 	private final int budgetMillis;
 
-	DeadlineSocketFactory(HostAndPort address, JedisClientConfig config, Duration budget) {
+	DeadlineSocketFactory(Supplier<HostAndPort> address, JedisClientConfig config, Duration budget) {
 		this.address = address;
 		this.config = config;
 		this.budgetMillis = Math.toIntExact(budget.toMillis());
@@ -41,18 +42,19 @@ final class DeadlineSocketFactory implements JedisSocketFactory {
 
 	@Override
 	public Socket createSocket() {
+		HostAndPort server = this.address.get();
 		try {
-			Socket socket = connect();
-			return this.config.isSsl() ? encrypted(socket) : socket;
+			Socket socket = connect(server);
+			return this.config.isSsl() ? encrypted(socket, server) : socket;
 		}
 		catch (IOException ex) {
-			throw new JedisConnectionException("Failed to connect to " + this.address, ex);
+			throw new JedisConnectionException("Failed to connect to " + server, ex);
 		}
 	}
 
 	/** To the first of the addresses of the host that answers. */
-	private Socket connect() throws IOException {
-		List<InetAddress> hosts = Arrays.asList(InetAddress.getAllByName(this.address.getHost()));
+	private Socket connect(HostAndPort server) throws IOException {
+		List<InetAddress> hosts = Arrays.asList(InetAddress.getAllByName(server.getHost()));
 		Collections.shuffle(hosts);
 		IOException failure = null;
 		for (InetAddress host : hosts) {
@@ -62,7 +64,7 @@ final class DeadlineSocketFactory implements JedisSocketFactory {
 				socket.setTcpNoDelay(true);
 				// A connection that failed is closed at once, without a goodbye.
 				socket.setSoLinger(true, 0);
-				socket.connect(new InetSocketAddress(host, this.address.getPort()),
+				socket.connect(new InetSocketAddress(host, server.getPort()),
 						Deadline.remainingMillis(this.budgetMillis));
 				return socket;
 			}
@@ -73,21 +75,20 @@ final class DeadlineSocketFactory implements JedisSocketFactory {
 				}
 			}
 		}
-		throw (failure != null) ? failure : new IOException("No address of " + this.address.getHost());
+		throw (failure != null) ? failure : new IOException("No address of " + server.getHost());
 	}
 
-	private Socket encrypted(Socket socket) throws IOException {
+	private Socket encrypted(Socket socket, HostAndPort server) throws IOException {
 		try {
 			SSLSocketFactory factory = (this.config.getSslSocketFactory() != null) ? this.config.getSslSocketFactory()
 					: (SSLSocketFactory) SSLSocketFactory.getDefault();
-			SSLSocket encrypted = (SSLSocket) factory.createSocket(socket, this.address.getHost(),
-					this.address.getPort(), true);
+			SSLSocket encrypted = (SSLSocket) factory.createSocket(socket, server.getHost(), server.getPort(), true);
 			if (this.config.getSslParameters() != null) {
 				encrypted.setSSLParameters(this.config.getSslParameters());
 			}
 			if (this.config.getHostnameVerifier() != null
-					&& !this.config.getHostnameVerifier().verify(this.address.getHost(), encrypted.getSession())) {
-				throw new IOException("The certificate is not one of " + this.address.getHost());
+					&& !this.config.getHostnameVerifier().verify(server.getHost(), encrypted.getSession())) {
+				throw new IOException("The certificate is not one of " + server.getHost());
 			}
 			return new SSLSocketWrapper(encrypted, socket);
 		}

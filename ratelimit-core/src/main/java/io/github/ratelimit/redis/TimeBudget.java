@@ -1,6 +1,7 @@
 package io.github.ratelimit.redis;
 
 import java.time.Duration;
+import java.util.function.Supplier;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
@@ -13,6 +14,7 @@ import redis.clients.jedis.ConnectionFactory;
 import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.JedisSocketFactory;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.providers.PooledConnectionProvider;
@@ -67,33 +69,97 @@ public final class TimeBudget {
 	private final Pool<Connection> pool;
 
 	/**
-	 * Creates a client.
+	 * Creates a client, with at most 32 connections.
 	 * @param budget how long a decision may take, from {@link #SHORTEST} to
 	 * {@link #LONGEST}
 	 * @param address where Redis is
-	 * @param config how to log in; its time-outs do not matter
+	 * @param config how to log in, and to encrypt; its time-outs do not matter
 	 * @throws IllegalArgumentException if the budget is out of range, or the
 	 * configuration has SSL options, which are not supported: set {@code ssl} and an SSL
 	 * socket factory
 	 */
 	public TimeBudget(Duration budget, HostAndPort address, JedisClientConfig config) {
+		this(budget, address, config, pool());
+	}
+
+	/**
+	 * Creates a client.
+	 * @param budget how long a decision may take, from {@link #SHORTEST} to
+	 * {@link #LONGEST}
+	 * @param address where Redis is
+	 * @param config how to log in, and to encrypt; its time-outs do not matter
+	 * @param pool how many connections there are; how long it says that one is waited for
+	 * does not matter
+	 * @throws IllegalArgumentException if the budget is out of range, or the
+	 * configuration has SSL options, which are not supported: set {@code ssl} and an SSL
+	 * socket factory
+	 */
+	public TimeBudget(Duration budget, HostAndPort address, JedisClientConfig config, ConnectionPoolConfig pool) {
+		this(budget, new PooledConnectionProvider(new ConnectionFactory(sockets(budget, () -> address, config), config),
+				pool), config);
+	}
+
+	/**
+	 * Creates a client of connections that are made elsewhere.
+	 * @param budget how long a decision may take, from {@link #SHORTEST} to
+	 * {@link #LONGEST}
+	 * @param connections connections with sockets of
+	 * {@link #sockets(Duration, Supplier, JedisClientConfig)}, which are closed with the
+	 * client; a free one is waited for no longer than the budget, whatever their pool
+	 * says
+	 * @param config how they log in
+	 * @throws IllegalArgumentException if the budget is out of range
+	 */
+	public TimeBudget(Duration budget, PooledConnectionProvider connections, JedisClientConfig config) {
+		this.budget = checked(budget);
+		this.pool = connections.getPool();
+		this.pool.setMaxWait(budget);
+		this.client = RedisClient.builder().connectionProvider(connections).clientConfig(config).build();
+	}
+
+	private static ConnectionPoolConfig pool() {
+		ConnectionPoolConfig pool = new ConnectionPoolConfig();
+		pool.setMaxTotal(MAX_CONNECTIONS);
+		pool.setMaxIdle(MAX_CONNECTIONS);
+		return pool;
+	}
+
+	private static Duration checked(Duration budget) {
 		if (budget.compareTo(SHORTEST) < 0 || budget.compareTo(LONGEST) > 0) {
 			throw new IllegalArgumentException("Invalid time budget (%s): must be from 2ms to 1h.".formatted(budget));
 		}
+		return budget;
+	}
+
+	/**
+	 * Returns what makes the sockets of connections, which connect and read no longer
+	 * than until the deadline of the decision that they are used for.
+	 * @param budget how long each step may take if there is no decision, from
+	 * {@link #SHORTEST} to {@link #LONGEST}
+	 * @param address where Redis is, asked for each socket; it should wait no longer than
+	 * {@link #remaining(Duration)}
+	 * @param config how to encrypt
+	 * @return a factory, which may be used by several threads if the address may
+	 * @throws IllegalArgumentException if the budget is out of range, or the
+	 * configuration has SSL options, which are not supported: set {@code ssl} and an SSL
+	 * socket factory
+	 */
+	public static JedisSocketFactory sockets(Duration budget, Supplier<HostAndPort> address, JedisClientConfig config) {
 		if (config.getSslOptions() != null) {
 			// They would be ignored, and the password sent in plain text.
 			throw new IllegalArgumentException(
 					"Invalid configuration: SSL options are not supported, set ssl and an SSL socket factory.");
 		}
-		this.budget = budget;
-		ConnectionPoolConfig settings = new ConnectionPoolConfig();
-		settings.setMaxTotal(MAX_CONNECTIONS);
-		settings.setMaxIdle(MAX_CONNECTIONS);
-		settings.setMaxWait(budget);
-		PooledConnectionProvider connections = new PooledConnectionProvider(
-				new ConnectionFactory(new DeadlineSocketFactory(address, config, budget), config), settings);
-		this.pool = connections.getPool();
-		this.client = RedisClient.builder().connectionProvider(connections).clientConfig(config).build();
+		return new DeadlineSocketFactory(address, config, checked(budget));
+	}
+
+	/**
+	 * Returns how long the decision that the present thread makes may still take.
+	 * @param otherwise what is returned if it makes none
+	 * @return a duration, zero if the time is over
+	 */
+	public static Duration remaining(Duration otherwise) {
+		return Deadline.remaining(otherwise);
 	}
 
 	/**

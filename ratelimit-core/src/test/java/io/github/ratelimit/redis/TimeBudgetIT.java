@@ -1,14 +1,11 @@
 package io.github.ratelimit.redis;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,16 +23,20 @@ import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestRedis;
+import io.github.ratelimit.test.TricklingServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Connection;
+import redis.clients.jedis.ConnectionFactory;
+import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.SslOptions;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.providers.PooledConnectionProvider;
 import redis.clients.jedis.util.Pool;
 import redis.embedded.RedisServer;
 
@@ -191,44 +192,61 @@ class TimeBudgetIT {
 	}
 
 	/** Time-outs of a client would begin again with each byte. */
-	@Test
-	void callsEndWhenTheServerAnswersByteByByte() throws IOException {
-		try (ServerSocket server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
-				Client client = new Client(server.getLocalPort(), "127.0.0.1", Duration.ofSeconds(2))) {
-			Thread thread = new Thread(() -> answerSlowly(server), "trickling-server");
-			thread.setDaemon(true);
-			thread.start();
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void callsEndWhenTheServerAnswersByteByByte(boolean encrypted) throws IOException {
+		try (TricklingServer server = new TricklingServer(encrypted);
+				Client client = new Client(server.port(), "127.0.0.1", Duration.ofSeconds(2), encrypted)) {
 			assertFails(RedisErrorKind.TIMEOUT, () -> client.limit().tryAcquire(REQUEST));
 		}
 	}
 
-	/** For much longer than the budget, and breaks the connection then. */
-	private static void answerSlowly(ServerSocket server) {
-		try (Socket socket = server.accept()) {
-			InputStream in = socket.getInputStream();
-			in.read();
-			OutputStream out = socket.getOutputStream();
-			out.write("+".getBytes(StandardCharsets.US_ASCII));
-			long end = System.nanoTime() + Duration.ofSeconds(20).toNanos();
-			while (System.nanoTime() < end) {
-				out.write('x');
-				out.flush();
-				// Only to pause, since nothing comes after the command.
-				socket.setSoTimeout(20);
-				try {
-					while (in.read() >= 0) {
-						continue;
-					}
-					return;
-				}
-				catch (SocketTimeoutException ex) {
-					continue;
-				}
+	@Test
+	void callsEndWhenConnectionsAreMadeElsewhere() throws IOException {
+		DefaultJedisClientConfig config = DefaultJedisClientConfig.builder().build();
+		Duration duration = Duration.ofSeconds(2);
+		try (TricklingServer server = new TricklingServer(false)) {
+			TimeBudget budget = new TimeBudget(duration,
+					new PooledConnectionProvider(new ConnectionFactory(
+							TimeBudget.sockets(duration, () -> new HostAndPort("127.0.0.1", server.port()), config),
+							config)),
+					config);
+			try (UnifiedJedis jedis = budget.client()) {
+				RateLimiter limiter = budget.limit(RedisRateLimiter.of(jedis));
+				assertFails(RedisErrorKind.TIMEOUT, () -> limiter.tryAcquire(REQUEST));
 			}
 		}
-		catch (IOException ex) {
-			// The client has gone, as it should.
+	}
+
+	@Test
+	void connectionsAreAsManyAsThePoolSaysAndAreNotWaitedForLonger() {
+		ConnectionPoolConfig settings = new ConnectionPoolConfig();
+		settings.setMaxTotal(1);
+		settings.setMaxWait(Duration.ofHours(1));
+		TimeBudget budget = new TimeBudget(BUDGET,
+				new HostAndPort(TestRedis.uri().getHost(), TestRedis.uri().getPort()),
+				DefaultJedisClientConfig.builder().build(), settings);
+		try (UnifiedJedis jedis = budget.client(); Connection held = ((RedisClient) jedis).getPool().getResource()) {
+			RateLimiter limiter = budget.limit(RedisRateLimiter.of(jedis, TestRedis.newKeyPrefix()));
+			assertFails(RedisErrorKind.POOL_EXHAUSTED, () -> limiter.tryAcquire(REQUEST));
 		}
+	}
+
+	@Test
+	void remainingTimeIsThatOfTheDecision() {
+		Duration otherwise = Duration.ofDays(1);
+		List<Duration> remaining = new ArrayList<>();
+		DefaultJedisClientConfig config = DefaultJedisClientConfig.builder().build();
+		TimeBudget budget = new TimeBudget(BUDGET,
+				new PooledConnectionProvider(new ConnectionFactory(TimeBudget.sockets(BUDGET, () -> {
+					remaining.add(TimeBudget.remaining(otherwise));
+					return new HostAndPort(TestRedis.uri().getHost(), TestRedis.uri().getPort());
+				}, config), config)), config);
+		try (UnifiedJedis jedis = budget.client()) {
+			budget.limit(RedisRateLimiter.of(jedis, TestRedis.newKeyPrefix())).peek(REQUEST);
+		}
+		assertThat(remaining).singleElement().satisfies((left) -> assertThat(left).isBetween(Duration.ZERO, BUDGET));
+		assertThat(TimeBudget.remaining(otherwise)).isEqualTo(otherwise);
 	}
 
 	@Test
@@ -299,8 +317,12 @@ class TimeBudgetIT {
 		}
 
 		Client(int port, String host, Duration budget) {
+			this(port, host, budget, false);
+		}
+
+		Client(int port, String host, Duration budget, boolean encrypted) {
 			this.budget = new TimeBudget(budget, new HostAndPort(host, port),
-					DefaultJedisClientConfig.builder().build());
+					DefaultJedisClientConfig.builder().ssl(encrypted).build());
 			this.jedis = this.budget.client();
 		}
 

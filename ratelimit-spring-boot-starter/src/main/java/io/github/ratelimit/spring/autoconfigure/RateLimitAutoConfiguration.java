@@ -30,9 +30,12 @@ import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -158,6 +161,20 @@ public final class RateLimitAutoConfiguration {
 
 	}
 
+	/**
+	 * Knows the server of a test's container, or of Docker Compose.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(DataRedisConnectionDetails.class)
+	static class DataRedisConfiguration {
+
+		@Bean
+		DataRedisServer rateLimitDataRedisServer(ObjectProvider<DataRedisConnectionDetails> details) {
+			return new DataRedisServer(details.getIfAvailable());
+		}
+
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnMissingBean(RateLimiter.class)
 	static class RedisConfiguration {
@@ -208,15 +225,17 @@ public final class RateLimitAutoConfiguration {
 		static class ClientConfiguration {
 
 			@Bean
-			TimeBudget rateLimitTimeBudget(RateLimitProperties properties, Environment environment) {
+			TimeBudget rateLimitTimeBudget(RateLimitProperties properties, Environment environment,
+					ObjectProvider<SslBundles> bundles, ObjectProvider<DataRedisServer> dataRedis) {
 				Duration budget = properties.redis().timeout();
 				if (budget.compareTo(TimeBudget.SHORTEST) < 0 || budget.compareTo(TimeBudget.LONGEST) > 0) {
 					throw new InvalidConfigurationPropertyValueException("ratelimit.redis.timeout", budget,
 							"Must be from 2ms to 1h.");
 				}
-				RedisServer server = RedisServer.find(properties.redis(), environment);
+				RedisServer server = RedisServer.find(properties.redis(), environment, bundles.getIfAvailable(),
+						dataRedis.getIfAvailable());
 				logger.info("Rate limits are counted on Redis at {}", server);
-				return server.connect(budget);
+				return server.connect(budget, RedisConnections.of(properties.redis(), environment));
 			}
 
 			@Bean

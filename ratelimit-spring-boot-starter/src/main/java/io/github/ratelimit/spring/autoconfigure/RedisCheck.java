@@ -49,9 +49,16 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 			if (!context.isClosed()) {
 				logger.warn(
 						"Redis cannot be used, so that nothing is limited until it can (policies with 'on-store-failure: deny' deny all requests). Is Redis running, and is ratelimit.redis.url right? {}",
-						NestedExceptionUtils.getMostSpecificCause(ex).toString());
+						reason(ex));
 			}
 		}
+	}
+
+	/** With the address, which a refused connection does not name itself. */
+	private static String reason(StoreException ex) {
+		Throwable root = NestedExceptionUtils.getMostSpecificCause(ex);
+		String message = (ex.getCause() != null) ? String.valueOf(ex.getCause().getMessage()) : "";
+		return message.startsWith("Failed to connect to ") ? message + ": " + root : root.toString();
 	}
 
 }

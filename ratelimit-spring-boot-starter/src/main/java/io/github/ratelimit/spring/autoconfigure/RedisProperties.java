@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
@@ -21,18 +22,50 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * supported
  * @param timeout time budget of a decision, whatever Redis does; after it, the
  * on-store-failure of the policies counts
+ * @param clientName what the server knows the connections by, in CLIENT LIST
+ * @param pool how many connections there are
+ * @param sentinel sentinels that know which server it is, instead of url, host and port
  * @since 0.1
  */
 public record RedisProperties(@Nullable String url, @Nullable String host, @DefaultValue("6379") int port,
 		@Nullable String username, @Nullable String password, @DefaultValue("0") int database, @DefaultValue Ssl ssl,
-		@DefaultValue("true") boolean scripting, @DefaultValue("100ms") Duration timeout) {
+		@DefaultValue("true") boolean scripting, @DefaultValue("100ms") Duration timeout, @Nullable String clientName,
+		@DefaultValue Pool pool, @Nullable Sentinel sentinel) {
 
 	/**
-	 * Encryption.
+	 * Encryption. The certificate of the server must be that of its host name.
 	 *
-	 * @param enabled whether to encrypt the connection
+	 * @param enabled whether to encrypt the connection; by default if there is a bundle
+	 * @param bundle name of the SSL bundle that says whom to trust, and which certificate
+	 * to show
 	 */
-	public record Ssl(@DefaultValue("false") boolean enabled) {
+	public record Ssl(@Nullable Boolean enabled, @Nullable String bundle) {
+
+	}
+
+	/**
+	 * How many connections there are. How long one is waited for is part of the time
+	 * budget.
+	 *
+	 * @param maxActive number of connections at most
+	 * @param maxIdle number of connections that are kept while they are not used, at
+	 * most; by default all
+	 * @param minIdle number of connections that are kept ready
+	 */
+	public record Pool(@DefaultValue("32") int maxActive, @Nullable Integer maxIdle, @DefaultValue("0") int minIdle) {
+
+	}
+
+	/**
+	 * Sentinels, which know the server that is the master.
+	 *
+	 * @param master name of the master
+	 * @param nodes the sentinels, each such as example.com:26379
+	 * @param username user name to log in to the sentinels with
+	 * @param password password to log in to the sentinels with
+	 */
+	public record Sentinel(@Nullable String master, @DefaultValue List<String> nodes, @Nullable String username,
+			@Nullable String password) {
 
 	}
 

@@ -2,7 +2,9 @@ package io.github.ratelimit.spring.autoconfigure;
 
 import java.net.URI;
 import java.time.Duration;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.github.ratelimit.redis.TimeBudget;
@@ -10,68 +12,122 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.ClientSetInfoConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.util.JedisURIHelper;
 
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.ssl.NoSuchSslBundleException;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.SslBundles;
 import org.springframework.core.env.Environment;
 
 /**
  * Where Redis is, and how to log in to it.
+ *
+ * @param nodes the server, or the sentinels that know where it is
+ * @param sentinel what the sentinels are asked for; {@code null} if there are none
+ * @param ssl how to encrypt; {@code null} for not at all
  */
-record RedisServer(HostAndPort address, @Nullable String username, @Nullable String password, int database,
-		boolean ssl) {
+record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, @Nullable String username,
+		@Nullable String password, int database, @Nullable RedisSsl ssl) {
 
 	private static final int LAST_PORT = 65_535;
 
 	private static final String OWN = "ratelimit.redis";
 
-	private static final String SPRING = "spring.data.redis";
+	static final String SPRING = "spring.data.redis";
+
+	static final String UNSUPPORTED = "Rate limits need a single Redis server, or sentinels: set ratelimit.redis.url, or provide a UnifiedJedis bean.";
 
 	private static final Pattern DATABASE = Pattern.compile("(/[0-9]{0,9})?");
 
+	/** A node as it is written, with the brackets of an IPv6 address. */
+	private static final Pattern NODE = Pattern.compile("(\\[[^]]+]|[^:\\s]+):([0-9]{1,5})");
+
+	RedisServer(HostAndPort address, @Nullable String username, @Nullable String password, int database,
+			@Nullable RedisSsl ssl) {
+		this(List.of(address), null, username, password, database, ssl);
+	}
+
 	/**
-	 * Finds the server: that of {@code ratelimit.redis}, else of
+	 * Finds the server: that of {@code ratelimit.redis}, else of a bean, else of
 	 * {@code spring.data.redis}, else one on this host.
 	 */
-	static RedisServer find(RedisProperties properties, Environment environment) {
-		if (properties.url() != null || properties.host() != null) {
-			return of(OWN, properties);
-		}
+	static RedisServer find(RedisProperties properties, Environment environment, @Nullable SslBundles bundles,
+			@Nullable DataRedisServer bean) {
 		Binder binder = Binder.get(environment);
-		requireNothingOfOwn(binder);
-		for (String unsupported : new String[] { "cluster.nodes", "masterreplica.nodes", "sentinel.master" }) {
+		if (properties.sentinel() != null) {
+			require(properties.url() == null && properties.host() == null, OWN + ".sentinel.master",
+					properties.sentinel().master(),
+					"Counts only without ratelimit.redis.url and ratelimit.redis.host: remove them.");
+			requireNothingOfOwn(binder,
+					"Counts only with ratelimit.redis.host: the sentinels have ports of their own: remove it.", "port");
+			return of(OWN, properties, bundles);
+		}
+		if (properties.url() != null || properties.host() != null) {
+			return of(OWN, properties, bundles);
+		}
+		requireNothingOfOwn(binder,
+				"Counts only with ratelimit.redis.host, ratelimit.redis.url or ratelimit.redis.sentinel.master: set one of them.",
+				"port", "username", "password", "database", "ssl.enabled", "ssl.bundle");
+		RedisServer ofBean = (bean != null) ? bean.find() : null;
+		if (ofBean != null) {
+			return ofBean;
+		}
+		for (String unsupported : new String[] { "cluster.nodes", "masterreplica.nodes" }) {
 			String property = SPRING + "." + unsupported;
 			List<String> values = binder.bind(property, Bindable.listOf(String.class)).orElse(List.of());
-			require(values.isEmpty(), property, String.join(",", values),
-					"Rate limits need a single Redis server: set ratelimit.redis.url, or provide a UnifiedJedis bean.");
+			require(values.isEmpty(), property, String.join(",", values), UNSUPPORTED);
 		}
-		binder.bind(SPRING + ".ssl.bundle", String.class)
-			.ifBound((bundle) -> require(bundle.isEmpty(), SPRING + ".ssl.bundle", bundle,
-					"Rate limits do not support SSL bundles yet: set ratelimit.redis.url, or provide a UnifiedJedis bean."));
-		return of(SPRING, binder.bindOrCreate(SPRING, RedisProperties.class));
+		return of(SPRING, binder.bindOrCreate(SPRING, RedisProperties.class), bundles);
 	}
 
 	/** Refuses parts of a server that is not named: they would have no effect. */
-	private static void requireNothingOfOwn(Binder binder) {
-		for (String part : new String[] { "port", "username", "password", "database", "ssl.enabled" }) {
+	private static void requireNothingOfOwn(Binder binder, String remedy, String... parts) {
+		for (String part : parts) {
 			String property = OWN + "." + part;
 			binder.bind(property, String.class).ifBound((value) -> {
-				throw new HiddenValueException(property, part.equals("password") ? "***" : value,
-						"Counts only with ratelimit.redis.host or ratelimit.redis.url: set one of them.");
+				throw new HiddenValueException(property, part.equals("password") ? "***" : value, remedy);
 			});
 		}
 	}
 
-	private static RedisServer of(String prefix, RedisProperties properties) {
+	private static RedisServer of(String prefix, RedisProperties properties, @Nullable SslBundles bundles) {
+		RedisServer server = standalone(prefix, properties, bundles);
+		RedisProperties.Sentinel sentinel = properties.sentinel();
+		if (sentinel == null) {
+			return server;
+		}
+		String master = sentinel.master();
+		if (master == null || master.isBlank()) {
+			throw new InvalidConfigurationPropertyValueException(prefix + ".sentinel.master", master,
+					"Must be the name that the sentinels know the master by.");
+		}
+		require(!sentinel.nodes().isEmpty(), prefix + ".sentinel.nodes", sentinel.nodes(),
+				"Must name the sentinels, such as example.com:26379.");
+		return new RedisServer(sentinel.nodes().stream().map((node) -> node(prefix, node)).toList(),
+				new RedisSentinel(master, sentinel.username(), sentinel.password()), server.username(),
+				server.password(), server.database(), server.ssl());
+	}
+
+	private static HostAndPort node(String prefix, String node) {
+		Matcher matcher = NODE.matcher(node);
+		int port = matcher.matches() ? Integer.parseInt(matcher.group(2)) : 0;
+		require(port > 0 && port <= LAST_PORT, prefix + ".sentinel.nodes", node,
+				"Must be a host and a port, such as example.com:26379.");
+		return new HostAndPort(matcher.group(1), port);
+	}
+
+	private static RedisServer standalone(String prefix, RedisProperties properties, @Nullable SslBundles bundles) {
 		if (properties.url() == null) {
 			String host = (properties.host() != null) ? properties.host() : "localhost";
 			require(properties.port() > 0 && properties.port() <= LAST_PORT, prefix + ".port", properties.port(),
 					"Must be from 1 to 65535.");
 			require(properties.database() >= 0, prefix + ".database", properties.database(), "Must not be negative.");
 			return new RedisServer(new HostAndPort(host, properties.port()), properties.username(),
-					properties.password(), properties.database(), properties.ssl().enabled());
+					properties.password(), properties.database(), ssl(prefix, properties.ssl(), false, bundles));
 		}
 		URI uri = uri(prefix, properties.url());
 		String password = JedisURIHelper.getPassword(uri);
@@ -80,10 +136,38 @@ record RedisServer(HostAndPort address, @Nullable String username, @Nullable Str
 				(password != null) ? JedisURIHelper.getUser(uri) : properties.username(),
 				(password != null) ? password : properties.password(),
 				JedisURIHelper.hasDbIndex(uri) ? JedisURIHelper.getDBIndex(uri) : properties.database(),
-				JedisURIHelper.isRedisSSLScheme(uri) || properties.ssl().enabled());
+				ssl(prefix, properties.ssl(), JedisURIHelper.isRedisSSLScheme(uri), bundles));
 	}
 
-	private static void require(boolean valid, String property, Object value, String rule) {
+	/** A bundle encrypts, unless encryption is switched off. */
+	private static @Nullable RedisSsl ssl(String prefix, RedisProperties.Ssl ssl, boolean required,
+			@Nullable SslBundles bundles) {
+		String bundle = ssl.bundle();
+		if (bundle != null && !bundle.isEmpty()) {
+			String property = prefix + ".ssl.bundle";
+			if (!Boolean.FALSE.equals(ssl.enabled())) {
+				return new RedisSsl(bundle(property, bundle, bundles));
+			}
+			require(prefix.equals(SPRING), property, bundle,
+					"Counts only with encryption, which ratelimit.redis.ssl.enabled switches off.");
+		}
+		return (required || Boolean.TRUE.equals(ssl.enabled())) ? new RedisSsl(null) : null;
+	}
+
+	private static SslBundle bundle(String property, String name, @Nullable SslBundles bundles) {
+		try {
+			if (bundles != null) {
+				return bundles.getBundle(name);
+			}
+		}
+		catch (NoSuchSslBundleException ex) {
+			// Reported below, with the property.
+		}
+		throw new InvalidConfigurationPropertyValueException(property, name,
+				"Must be the name of an SSL bundle, which are configured by spring.ssl.bundle.");
+	}
+
+	private static void require(boolean valid, String property, @Nullable Object value, String rule) {
 		if (!valid) {
 			throw new InvalidConfigurationPropertyValueException(property, value, rule);
 		}
@@ -106,22 +190,40 @@ record RedisServer(HostAndPort address, @Nullable String username, @Nullable Str
 
 	/**
 	 * Creates a client whose decisions end within a time budget. A new connection does
-	 * not tell the server who it is, because each step of that is one more to wait for.
+	 * not tell the server what software it is, because each step of that is one more to
+	 * wait for.
 	 */
-	TimeBudget connect(Duration budget) {
-		return new TimeBudget(budget, this.address,
-				DefaultJedisClientConfig.builder()
-					.user(this.username)
-					.password(this.password)
-					.database(this.database)
-					.ssl(this.ssl)
-					.clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
-					.build());
+	TimeBudget connect(Duration budget, RedisConnections connections) {
+		JedisClientConfig config = config(connections).user(this.username)
+			.password(this.password)
+			.database(this.database)
+			.build();
+		if (this.sentinel == null) {
+			return new TimeBudget(budget, address(), config, connections.pool());
+		}
+		SentinelMaster master = new SentinelMaster(this.sentinel.master(), new LinkedHashSet<>(this.nodes),
+				config(connections).user(this.sentinel.username()).password(this.sentinel.password()).build(), budget);
+		return new TimeBudget(budget, new MasterConnections(master, config, connections.pool(), budget), config);
+	}
+
+	private DefaultJedisClientConfig.Builder config(RedisConnections connections) {
+		DefaultJedisClientConfig.Builder config = DefaultJedisClientConfig.builder()
+			.clientName(connections.clientName())
+			.clientSetInfoConfig(ClientSetInfoConfig.DISABLED);
+		if (this.ssl != null) {
+			this.ssl.configure(config);
+		}
+		return config;
+	}
+
+	HostAndPort address() {
+		return this.nodes.get(0);
 	}
 
 	@Override
 	public String toString() {
-		return this.address.toString();
+		return (this.sentinel == null) ? address().toString()
+				: "the master %s of the sentinels %s".formatted(this.sentinel.master(), this.nodes);
 	}
 
 }

@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.convert.DurationStyle;
@@ -35,7 +36,7 @@ class InvalidPropertiesTests {
 
 	private static final String URL_RULE = "Must be a URL such as redis://user:password@example.com:6379/0, or rediss:// for encryption.";
 
-	private static final String SERVER_RULE = "Rate limits need a single Redis server: set ratelimit.redis.url, or provide a UnifiedJedis bean.";
+	private static final String SERVER_RULE = "Rate limits need a single Redis server, or sentinels: set ratelimit.redis.url, or provide a UnifiedJedis bean.";
 
 	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
@@ -284,10 +285,35 @@ class InvalidPropertiesTests {
 				"spring.data.redis.cluster.nodes[0]=a:1", "spring.data.redis.cluster.nodes[1]=b:1");
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
+	void startFailsWhenSentinelsAreIncomplete(String prefix) {
+		assertRefused(prefix + ".sentinel.nodes", List.of(), "Must name the sentinels, such as example.com:26379.",
+				prefix + ".sentinel.master=main");
+		String rule = "Must be the name that the sentinels know the master by.";
+		assertRefused(prefix + ".sentinel.master", null, rule, prefix + ".sentinel.nodes=a:1");
+		assertRefused(prefix + ".sentinel.master", "", rule, prefix + ".sentinel.nodes=a:1",
+				prefix + ".sentinel.master=");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "a", "a:", ":1", "a:0", "a:65536", "a:b", "::1:26379", "http://a:1" })
+	void startFailsWhenSentinelIsWrong(String node) {
+		assertRefused("ratelimit.redis.sentinel.nodes", node, "Must be a host and a port, such as example.com:26379.",
+				"ratelimit.redis.sentinel.master=main", "ratelimit.redis.sentinel.nodes=b:1," + node);
+	}
+
 	@Test
-	void startFailsWhenSpringUsesSentinel() {
-		assertRefused("spring.data.redis.sentinel.master", "main", SERVER_RULE,
-				"spring.data.redis.sentinel.master=main");
+	void startFailsWhenServerAndSentinelsAreNamed() {
+		for (String server : List.of("ratelimit.redis.url=redis://a", "ratelimit.redis.host=a")) {
+			assertRefused("ratelimit.redis.sentinel.master", "main",
+					"Counts only without ratelimit.redis.url and ratelimit.redis.host: remove them.",
+					"ratelimit.redis.sentinel.master=main", "ratelimit.redis.sentinel.nodes=a:1", server);
+		}
+		assertRefused("ratelimit.redis.port", "6380",
+				"Counts only with ratelimit.redis.host: the sentinels have ports of their own: remove it.",
+				"ratelimit.redis.sentinel.master=main", "ratelimit.redis.sentinel.nodes=a:1",
+				"ratelimit.redis.port=6380");
 	}
 
 	@Test
@@ -298,18 +324,47 @@ class InvalidPropertiesTests {
 
 	@ParameterizedTest
 	@CsvSource({ "port, 6380, 6380", "username, anna, anna", "password, secret, ***", "database, 3, 3",
-			"ssl.enabled, true, true" })
+			"ssl.enabled, true, true", "ssl.bundle, mine, mine" })
 	void startFailsWhenServerIsNotNamed(String name, String value, String shown) {
 		assertRefused("ratelimit.redis." + name, shown,
-				"Counts only with ratelimit.redis.host or ratelimit.redis.url: set one of them.",
+				"Counts only with ratelimit.redis.host, ratelimit.redis.url or ratelimit.redis.sentinel.master: set one of them.",
 				"ratelimit.redis." + name + "=" + value, "spring.data.redis.host=example.com");
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
+	void startFailsWhenBundleIsUnknown(String prefix) {
+		String rule = "Must be the name of an SSL bundle, which are configured by spring.ssl.bundle.";
+		assertRefused(prefix + ".ssl.bundle", "mine", rule, prefix + ".host=localhost", prefix + ".ssl.bundle=mine");
+		assertRefused(this.runner.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class)),
+				prefix + ".ssl.bundle", "mine", rule, prefix + ".host=localhost", prefix + ".ssl.bundle=mine");
+	}
+
 	@Test
-	void startFailsWhenSpringUsesBundle() {
-		assertRefused("spring.data.redis.ssl.bundle", "mine",
-				"Rate limits do not support SSL bundles yet: set ratelimit.redis.url, or provide a UnifiedJedis bean.",
-				"spring.data.redis.ssl.bundle=mine");
+	void startFailsWhenBundleHasNoEffect() {
+		assertRefused("ratelimit.redis.ssl.bundle", "mine",
+				"Counts only with encryption, which ratelimit.redis.ssl.enabled switches off.",
+				"ratelimit.redis.host=localhost", "ratelimit.redis.ssl.bundle=mine",
+				"ratelimit.redis.ssl.enabled=false");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
+	void startFailsWhenClientNameIsInvalid(String prefix) {
+		for (String name : List.of("my app", "caf\u00e9", "a\tb")) {
+			assertRefused(prefix + ".client-name", name, "Must have no spaces, and only printable characters of ASCII.",
+					prefix + ".client-name=" + name);
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "max-active, 0, Must be at least 1.", "max-active, -1, Must be at least 1.",
+			"max-idle, -1, Must be from 0 to ratelimit.redis.pool.max-active.",
+			"max-idle, 33, Must be from 0 to ratelimit.redis.pool.max-active.",
+			"min-idle, -1, Must be from 0 to ratelimit.redis.pool.max-idle.",
+			"min-idle, 33, Must be from 0 to ratelimit.redis.pool.max-idle." })
+	void startFailsWhenPoolSizeIsOutOfRange(String name, int size, String rule) {
+		assertRefused("ratelimit.redis.pool." + name, size, rule, "ratelimit.redis.pool." + name + "=" + size);
 	}
 
 	@Test
@@ -326,7 +381,12 @@ class InvalidPropertiesTests {
 	}
 
 	private void assertRefused(String property, @Nullable Object value, String reason, String... properties) {
-		this.runner.withPropertyValues(properties)
+		assertRefused(this.runner, property, value, reason, properties);
+	}
+
+	private static void assertRefused(WebApplicationContextRunner runner, String property, @Nullable Object value,
+			String reason, String... properties) {
+		runner.withPropertyValues(properties)
 			.run((context) -> assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
 				assertThat(ex.getName()).isEqualTo(property);
 				assertThat(ex.getValue()).isEqualTo(value);

@@ -1,28 +1,40 @@
 package io.github.ratelimit.spring.autoconfigure;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.NoSuchElementException;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.CommandArguments;
+import redis.clients.jedis.Connection;
 import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.util.Pool;
 import redis.embedded.RedisServer;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 /**
  * Counts arrive on the server that is configured. It has a password, so no other server
@@ -102,6 +114,80 @@ class RedisConnectionIT {
 	}
 
 	@Test
+	void countsArriveWhenBeanNamesServer() {
+		assertCountsArrive(this.runner.withBean(DataRedisConnectionDetails.class, Details::new)
+			.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=1"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
+	void userWithPasswordCountsInDatabaseUnderName(String prefix) {
+		jedis.executeCommand(new CommandArguments(Command.ACL).addObjects("SETUSER", "limiter", "reset", "on",
+				">her secret", "~" + PREFIX + ":*", "+evalsha", "+eval", "+time", "+mget", "+set", "+select",
+				"+client|setname"));
+		this.runner
+			.withPropertyValues(prefix + ".host=127.0.0.1", prefix + ".port=" + port, prefix + ".username=limiter",
+					prefix + ".password=her secret", prefix + ".database=4", prefix + ".client-name=app-1")
+			.run((context) -> {
+				assertCountsArrive(context.getBean(RateLimiter.class));
+				assertThat(jedis.info("keyspace")).contains("db4:keys=1");
+				assertThat(clients()).singleElement(STRING).contains(" name=app-1 ", " db=4 ", " user=limiter");
+			});
+	}
+
+	@Test
+	void ownNameComesBeforeThatOfSpring() {
+		this.runner
+			.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + port,
+					"spring.data.redis.password=secret", "spring.data.redis.client-name=app-1",
+					"ratelimit.redis.client-name=app-1-limits")
+			.run((context) -> {
+				assertCountsArrive(context.getBean(RateLimiter.class));
+				assertThat(clients()).singleElement(STRING).contains(" name=app-1-limits ");
+			});
+	}
+
+	@Test
+	void poolHasNoMoreConnectionsThanConfiguredAndIsNotWaitedForTooLong() {
+		this.runner
+			.withPropertyValues("ratelimit.redis.url=redis://:secret@127.0.0.1:" + port,
+					"ratelimit.redis.pool.max-active=1", "ratelimit.redis.timeout=100ms")
+			.run((context) -> {
+				Pool<Connection> pool = ((RedisClient) context.getBean(UnifiedJedis.class)).getPool();
+				try (Connection held = pool.getResource()) {
+					assertThat(held.isConnected()).isTrue();
+					assertThatExceptionOfType(StoreException.class)
+						.isThrownBy(() -> context.getBean(RateLimiter.class).tryAcquire(POLICY, Identifier.GLOBAL))
+						.withRootCauseInstanceOf(NoSuchElementException.class);
+				}
+				assertCountsArrive(context.getBean(RateLimiter.class));
+			});
+	}
+
+	@Test
+	void poolKeepsAsManyIdleConnectionsAsConfigured() {
+		this.runner
+			.withPropertyValues("ratelimit.redis.url=redis://:secret@127.0.0.1:" + port,
+					"ratelimit.redis.pool.max-active=9", "ratelimit.redis.pool.max-idle=5",
+					"ratelimit.redis.pool.min-idle=2")
+			.run((context) -> {
+				Pool<Connection> pool = ((RedisClient) context.getBean(UnifiedJedis.class)).getPool();
+				assertThat(pool.getMaxTotal()).isEqualTo(9);
+				assertThat(pool.getMaxIdle()).isEqualTo(5);
+				assertThat(pool.getMinIdle()).isEqualTo(2);
+			});
+	}
+
+	/** Connections that count, which are not the one of this test. */
+	private static List<String> clients() {
+		return new String((byte[]) jedis.executeCommand(new CommandArguments(Command.CLIENT).add("LIST")),
+				StandardCharsets.UTF_8)
+			.lines()
+			.filter((line) -> !line.contains(" cmd=client"))
+			.toList();
+	}
+
+	@Test
 	void newConnectionTellsServerNothingOfItself() {
 		List<String> before = clientCommands();
 		this.runner.withPropertyValues("ratelimit.redis.url=redis://:secret@127.0.0.1:" + port).run((context) -> {
@@ -116,10 +202,28 @@ class RedisConnectionIT {
 
 	private static void assertCountsArrive(ApplicationContextRunner runner) {
 		runner.run((context) -> {
-			Decision decision = context.getBean(RateLimiter.class).tryAcquire(POLICY, Identifier.GLOBAL);
-			assertThat(decision.statuses()).singleElement().hasFieldOrPropertyWithValue("remaining", 4L);
+			assertCountsArrive(context.getBean(RateLimiter.class));
 			assertThat(jedis.keys(PREFIX + "*")).hasSize(1);
 		});
+	}
+
+	private static void assertCountsArrive(RateLimiter limiter) {
+		Decision decision = limiter.tryAcquire(POLICY, Identifier.GLOBAL);
+		assertThat(decision.statuses()).singleElement().hasFieldOrPropertyWithValue("remaining", 4L);
+	}
+
+	private static final class Details implements DataRedisConnectionDetails {
+
+		@Override
+		public String getPassword() {
+			return "secret";
+		}
+
+		@Override
+		public Standalone getStandalone() {
+			return Standalone.of("127.0.0.1", port);
+		}
+
 	}
 
 	private static UnifiedJedis connect() {

@@ -1,11 +1,18 @@
 package io.github.ratelimit.spring.autoconfigure;
 
+import java.util.List;
+
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.HostAndPort;
 
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.ssl.DefaultSslBundleRegistry;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.boot.ssl.SslStoreBundle;
 import org.springframework.mock.env.MockEnvironment;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -15,11 +22,17 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class RedisServerTests {
 
+	private static final RedisSsl ENCRYPTED = new RedisSsl(null);
+
 	private final MockEnvironment environment = new MockEnvironment();
+
+	private final SslBundle bundle = SslBundle.of(SslStoreBundle.NONE);
+
+	private final SslBundles bundles = new DefaultSslBundleRegistry("mine", this.bundle);
 
 	@Test
 	void serverIsOnThisHostWhenNothingIsConfigured() {
-		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("localhost", 6379), null, null, 0, false));
+		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("localhost", 6379), null, null, 0, null));
 	}
 
 	@Test
@@ -31,7 +44,7 @@ class RedisServerTests {
 			.withProperty("spring.data.redis.database", "3")
 			.withProperty("spring.data.redis.ssl.enabled", "true");
 		assertThat(find())
-			.isEqualTo(new RedisServer(new HostAndPort("spring.example.com", 6380), "user", "secret", 3, true));
+			.isEqualTo(new RedisServer(new HostAndPort("spring.example.com", 6380), "user", "secret", 3, ENCRYPTED));
 	}
 
 	@Test
@@ -43,8 +56,7 @@ class RedisServerTests {
 	@Test
 	void urlOfSpringIsUsedWhenThereIsNoOther() {
 		this.environment.withProperty("spring.data.redis.url", "redis://spring.example.com:6380/2");
-		assertThat(find())
-			.isEqualTo(new RedisServer(new HostAndPort("spring.example.com", 6380), null, null, 2, false));
+		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("spring.example.com", 6380), null, null, 2, null));
 	}
 
 	@Test
@@ -53,7 +65,7 @@ class RedisServerTests {
 			.withProperty("spring.data.redis.url", "redis://user:secret@spring.example.com:6380/2")
 			.withProperty("spring.data.redis.password", "secret")
 			.withProperty("spring.data.redis.port", "6380");
-		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("own.example.com", 6379), null, null, 0, false));
+		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("own.example.com", 6379), null, null, 0, null));
 	}
 
 	@Test
@@ -72,7 +84,7 @@ class RedisServerTests {
 			.withProperty("ratelimit.redis.database", "3")
 			.withProperty("ratelimit.redis.ssl.enabled", "true");
 		assertThat(find())
-			.isEqualTo(new RedisServer(new HostAndPort("own.example.com", 6380), "user", "secret", 3, true));
+			.isEqualTo(new RedisServer(new HostAndPort("own.example.com", 6380), "user", "secret", 3, ENCRYPTED));
 	}
 
 	@ParameterizedTest
@@ -91,7 +103,8 @@ class RedisServerTests {
 			boolean ssl) {
 		this.environment.withProperty("ratelimit.redis.url", url);
 		RedisServer server = find();
-		assertThat(server).isEqualTo(new RedisServer(new HostAndPort(host, port), username, password, database, ssl));
+		assertThat(server).isEqualTo(
+				new RedisServer(new HostAndPort(host, port), username, password, database, ssl ? ENCRYPTED : null));
 	}
 
 	@Test
@@ -101,7 +114,49 @@ class RedisServerTests {
 			.withProperty("ratelimit.redis.password", "secret")
 			.withProperty("ratelimit.redis.database", "3")
 			.withProperty("ratelimit.redis.ssl.enabled", "true");
-		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("example.com", 6380), "user", "secret", 3, true));
+		assertThat(find())
+			.isEqualTo(new RedisServer(new HostAndPort("example.com", 6380), "user", "secret", 3, ENCRYPTED));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
+	void bundleEncrypts(String prefix) {
+		this.environment.withProperty(prefix + ".host", "example.com").withProperty(prefix + ".ssl.bundle", "mine");
+		assertThat(find().ssl()).isEqualTo(new RedisSsl(this.bundle));
+		this.environment.withProperty(prefix + ".ssl.enabled", "true");
+		assertThat(find().ssl()).isEqualTo(new RedisSsl(this.bundle));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "redis", "rediss" })
+	void bundleEncryptsWhenThereIsUrl(String scheme) {
+		this.environment.withProperty("ratelimit.redis.url", scheme + "://example.com")
+			.withProperty("ratelimit.redis.ssl.bundle", "mine");
+		assertThat(find().ssl()).isEqualTo(new RedisSsl(this.bundle));
+	}
+
+	@Test
+	void nothingIsEncryptedWhenSpringHasSwitchedItsBundleOff() {
+		this.environment.withProperty("spring.data.redis.ssl.bundle", "mine")
+			.withProperty("spring.data.redis.ssl.enabled", "false");
+		assertThat(find().ssl()).isNull();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
+	void sentinelsAreUsed(String prefix) {
+		this.environment.withProperty(prefix + ".sentinel.master", "main")
+			.withProperty(prefix + ".sentinel.nodes", "a:26379,[::1]:26380")
+			.withProperty(prefix + ".sentinel.username", "guard")
+			.withProperty(prefix + ".sentinel.password", "open")
+			.withProperty(prefix + ".username", "user")
+			.withProperty(prefix + ".password", "secret")
+			.withProperty(prefix + ".database", "3")
+			.withProperty(prefix + ".ssl.enabled", "true");
+		assertThat(find())
+			.isEqualTo(new RedisServer(List.of(new HostAndPort("a", 26379), new HostAndPort("[::1]", 26380)),
+					new RedisSentinel("main", "guard", "open"), "user", "secret", 3, ENCRYPTED));
+		assertThat(find()).hasToString("the master main of the sentinels [a:26379, [::1]:26380]");
 	}
 
 	@Test
@@ -113,7 +168,7 @@ class RedisServerTests {
 	private RedisServer find() {
 		RedisProperties properties = Binder.get(this.environment)
 			.bindOrCreate("ratelimit.redis", RedisProperties.class);
-		return RedisServer.find(properties, this.environment);
+		return RedisServer.find(properties, this.environment, this.bundles, null);
 	}
 
 }

@@ -1,0 +1,203 @@
+package io.github.ratelimit.redis;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.Algorithms;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import redis.clients.jedis.ClientSetInfoConfig;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What a user of Redis must be allowed to do: exactly what the guide says.
+ */
+class PermissionsIT {
+
+	private static final Path GUIDE = Path.of("..", "docs", "guide.md");
+
+	/** How the lines of the guide begin. */
+	private static final List<String> BEGINNING = List.of("ACL", "SETUSER", "ratelimit", "on", ">PASSWORD",
+			"~ratelimit:*");
+
+	/** More than are read whole. */
+	private static final int LARGE = 2000;
+
+	private final String keyPrefix = TestRedis.newKeyPrefix();
+
+	private final List<String> users = new ArrayList<>();
+
+	private final Jedis admin = new Jedis(TestRedis.uri());
+
+	/** A store, in the order of the guide. */
+	enum Store {
+
+		SCRIPTS {
+			@Override
+			List<Runnable> operations(UnifiedJedis jedis, String keyPrefix) {
+				RedisRateLimiter limiter = RedisRateLimiter.of(jedis, keyPrefix);
+				List<Runnable> operations = PermissionsIT.operations(limiter, Algorithms.all());
+				Identifier blocked = Identifier.user("blocked");
+				Policy windows = Policy.of("windows", new FixedWindow(10, ZoneOffset.UTC), Limit.parse("10/365d"));
+				operations.add(() -> limiter.block(blocked, null, Duration.ofHours(1), "reason"));
+				operations.add(limiter::blocks);
+				operations.add(() -> limiter.unblock(blocked, null));
+				operations.add(() -> limiter.series(windows, blocked));
+				operations.add(() -> limiter.entries(large(), blocked));
+				operations.add(() -> limiter.tryAcquire(large(), Identifier.GLOBAL));
+				return operations;
+			}
+		},
+
+		PLAIN_COMMANDS {
+			@Override
+			List<Runnable> operations(UnifiedJedis jedis, String keyPrefix) {
+				return PermissionsIT.operations(PipelineRateLimiter.of(jedis, keyPrefix),
+						PipelineRateLimiterIT.algorithms().toList());
+			}
+		};
+
+		abstract List<Runnable> operations(UnifiedJedis jedis, String keyPrefix);
+
+	}
+
+	private static Policy large() {
+		return Policy.of("large", new SlidingLog(), Limit.parse("100000/365d"));
+	}
+
+	private static List<Runnable> operations(RateLimiter limiter, List<Algorithm> algorithms) {
+		List<Runnable> operations = new ArrayList<>();
+		for (Algorithm algorithm : algorithms) {
+			Policy policy = Policy.of("api", algorithm, Limit.parse("3/365d"));
+			RateLimitRequest request = RateLimitRequest.of(policy, Identifier.user("alice"));
+			operations.add(() -> limiter.reset(policy, Identifier.user("alice")));
+			operations.add(() -> limiter.refund(request));
+			operations.add(() -> limiter.tryAcquire(request));
+			operations.add(() -> limiter.refund(request));
+			operations.add(() -> limiter.charge(request));
+			operations.add(() -> limiter.tryAcquire(policy, Identifier.user("alice"), 3));
+			operations.add(() -> limiter.peek(request));
+		}
+		return operations;
+	}
+
+	@AfterEach
+	void deleteUsers() {
+		this.users.forEach(this.admin::aclDelUser);
+		this.admin.close();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void userOfGuideIsEnough(Store store) throws IOException {
+		List<String> commands = commands(store);
+		fillLog();
+		String user = user(commands);
+		try (UnifiedJedis jedis = connect(user)) {
+			jedis.ping();
+			this.admin.scriptFlush();
+			store.operations(jedis, this.keyPrefix).forEach(Runnable::run);
+		}
+		assertThat(refused(user)).isEmpty();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void userOfGuideMayDoNothingElse(Store store) throws IOException {
+		List<String> commands = commands(store);
+		fillLog();
+		for (String command : commands) {
+			// Idle connections are asked whether they live, by the pool of Jedis.
+			if (!command.equals("+ping")) {
+				String user = user(commands.stream().filter((other) -> !other.equals(command)).toList());
+				try (UnifiedJedis jedis = connect(user)) {
+					this.admin.scriptFlush();
+					store.operations(jedis, this.keyPrefix).forEach(PermissionsIT::attempt);
+				}
+				assertThat(refused(user)).as("without " + command).containsExactly(command.substring(1));
+			}
+		}
+	}
+
+	/** Not every refusal is one of the operation: some only clean up. */
+	private static void attempt(Runnable operation) {
+		try {
+			operation.run();
+		}
+		catch (RuntimeException ex) {
+			// The server knows what it has refused.
+		}
+	}
+
+	private Set<String> refused(String user) {
+		return this.admin.aclLog()
+			.stream()
+			.filter((entry) -> entry.getUsername().equals(user))
+			.map((entry) -> entry.getObject())
+			.collect(Collectors.toSet());
+	}
+
+	private void fillLog() {
+		RateLimiter limiter = RedisRateLimiter.of(TestRedis.client(), this.keyPrefix);
+		for (int i = 0; i < LARGE; i++) {
+			limiter.tryAcquire(large(), Identifier.GLOBAL);
+		}
+	}
+
+	/** Creates a user who may use these commands. */
+	private String user(List<String> commands) {
+		String user = "user-" + this.keyPrefix + "-" + this.users.size();
+		this.users.add(user);
+		List<String> rules = new ArrayList<>(List.of("on", ">secret", "~" + this.keyPrefix + ":*"));
+		rules.addAll(commands);
+		this.admin.aclSetUser(user, rules.toArray(String[]::new));
+		return user;
+	}
+
+	private static UnifiedJedis connect(String user) {
+		return RedisClient.builder()
+			.hostAndPort(new HostAndPort(TestRedis.uri().getHost(), TestRedis.uri().getPort()))
+			.clientConfig(DefaultJedisClientConfig.builder()
+				.user(user)
+				.password("secret")
+				.clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
+				.build())
+			.build();
+	}
+
+	private static List<String> commands(Store store) throws IOException {
+		List<List<String>> lines = Files.readAllLines(GUIDE)
+			.stream()
+			.map((line) -> Arrays.asList(line.split(" ")))
+			.filter((words) -> words.size() > BEGINNING.size() && words.subList(0, BEGINNING.size()).equals(BEGINNING))
+			.toList();
+		assertThat(lines).hasSameSizeAs(Store.values());
+		List<String> words = lines.get(store.ordinal());
+		return words.subList(BEGINNING.size(), words.size());
+	}
+
+}
