@@ -113,11 +113,18 @@ class RedisErrorKindIT {
 		withServer((jedis) -> {
 			// It looks for requests every two megabytes.
 			jedis.eval("for i = 1, 60 do redis.call('SET', 'key' .. i, string.rep('x', 100000)) end");
-			jedis.configSet("key-load-delay", "50000");
-			Thread reload = inBackground("DEBUG", "RELOAD");
-			await(() -> failsWith(RedisErrorKind.LOADING, jedis));
-			join(reload);
-		}, "rdbcompression no", "dir " + directory);
+			// A replica reads all of it, slowly.
+			int port = TestRedis.freePort();
+			RedisServer replica = TestRedis.startServer(port, "key-load-delay 50000", "replica-read-only no",
+					"dir " + directory);
+			try (UnifiedJedis loading = RedisClient.create("127.0.0.1", port)) {
+				send(port, "REPLICAOF", "127.0.0.1", String.valueOf(this.port));
+				await(() -> failsWith(RedisErrorKind.LOADING, loading));
+			}
+			finally {
+				TestRedis.stop(replica);
+			}
+		}, "rdbcompression no", "repl-diskless-sync-delay 0");
 	}
 
 	@Test
@@ -241,7 +248,11 @@ class RedisErrorKindIT {
 	}
 
 	private void send(String... command) {
-		try (Jedis jedis = new Jedis("127.0.0.1", this.port, (int) Duration.ofMinutes(1).toMillis())) {
+		send(this.port, command);
+	}
+
+	private static void send(int port, String... command) {
+		try (Jedis jedis = new Jedis("127.0.0.1", port, (int) Duration.ofMinutes(1).toMillis())) {
 			jedis.sendCommand(() -> command[0].getBytes(StandardCharsets.US_ASCII),
 					Arrays.copyOfRange(command, 1, command.length));
 		}

@@ -1,5 +1,6 @@
 package io.github.ratelimit.test;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -10,6 +11,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.UUID;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.testcontainers.DockerClientFactory;
@@ -20,14 +22,18 @@ import redis.embedded.RedisServer;
 
 /**
  * The real Redis of a test run: the one that the environment variable
- * {@code RATELIMIT_TEST_REDIS} names, else one in a container if Docker answers, else one
- * from a Maven artifact. There is one for each test process, started when it is first
- * asked for and stopped when the process ends.
+ * {@code RATELIMIT_TEST_REDIS} names, else one of the program that
+ * {@code RATELIMIT_TEST_REDIS_SERVER} names, else one in a container if Docker answers,
+ * else one from a Maven artifact. There is one for each test process, started when it is
+ * first asked for and stopped when the process ends.
  */
 public final class TestRedis {
 
 	/** Name of the environment variable with the URI of a running server. */
 	public static final String VARIABLE = "RATELIMIT_TEST_REDIS";
+
+	/** Name of the environment variable with the file of a server's program. */
+	public static final String PROGRAM_VARIABLE = "RATELIMIT_TEST_REDIS_SERVER";
 
 	private static final Logger logger = LoggerFactory.getLogger(TestRedis.class);
 
@@ -58,6 +64,9 @@ public final class TestRedis {
 		String given = System.getenv(VARIABLE);
 		if (given != null && !given.isBlank()) {
 			return started(java.net.URI.create(given), "given by " + VARIABLE);
+		}
+		if (program() != null) {
+			return started(startBinary(), "started from " + PROGRAM_VARIABLE);
 		}
 		if (DockerClientFactory.instance().isDockerAvailable()) {
 			return started(startContainer(), "in a container of " + IMAGE);
@@ -113,6 +122,19 @@ public final class TestRedis {
 		return java.net.URI.create("redis://" + container.getHost() + ":" + container.getMappedPort(6379));
 	}
 
+	private static @Nullable File program() {
+		String given = System.getenv(PROGRAM_VARIABLE);
+		if (given == null || given.isBlank()) {
+			return null;
+		}
+		File program = new File(given);
+		if (!program.canExecute()) {
+			throw new IllegalStateException(
+					"Invalid %s (%s): must be a file that can be executed.".formatted(PROGRAM_VARIABLE, given));
+		}
+		return program;
+	}
+
 	/** Starts a server of its own for a test that stops or harms it. */
 	public static RedisServer startServer(int port, String... settings) {
 		try {
@@ -122,6 +144,10 @@ public final class TestRedis {
 				.setting("save \"\"")
 				.setting("appendonly no")
 				.setting("daemonize no");
+			File program = program();
+			if (program != null) {
+				builder.executableProvider(() -> program);
+			}
 			for (String setting : settings) {
 				builder.setting(setting);
 			}
