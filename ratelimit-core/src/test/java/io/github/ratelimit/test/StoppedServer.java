@@ -22,14 +22,30 @@ public final class StoppedServer implements AutoCloseable {
 	 * @param jedis a client of the server
 	 */
 	public static StoppedServer stop(UnifiedJedis jedis) {
-		StoppedServer server = new StoppedServer(jedis.info("server")
-			.lines()
-			.filter((line) -> line.startsWith("process_id:"))
-			.map((line) -> line.substring(line.indexOf(':') + 1).strip())
-			.findFirst()
-			.orElseThrow());
+		return stop(jedis.info("server"));
+	}
+
+	/**
+	 * Stops the process of a server, which must be one of the test's own.
+	 * @param info what the server says of itself
+	 */
+	public static StoppedServer stop(String info) {
+		StoppedServer server = new StoppedServer(String.valueOf(processId(info)));
 		server.signal("STOP");
 		return server;
+	}
+
+	/**
+	 * Returns the process of a server.
+	 * @param info what the server says of itself
+	 */
+	public static long processId(String info) {
+		return info.lines()
+			.filter((line) -> line.startsWith("process_id:"))
+			.map((line) -> line.substring(line.indexOf(':') + 1).strip())
+			.mapToLong(Long::parseLong)
+			.findFirst()
+			.orElseThrow();
 	}
 
 	@Override

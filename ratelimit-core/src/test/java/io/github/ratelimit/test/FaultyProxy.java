@@ -1,0 +1,175 @@
+package io.github.ratelimit.test;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A proxy before a Redis that loses replies, cuts them, delays them, or breaks all
+ * connections. Redis has then done what it was asked for, and the client does not learn
+ * it.
+ */
+public final class FaultyProxy implements AutoCloseable {
+
+	private final URI redis;
+
+	private final ServerSocket socket;
+
+	private final ExecutorService threads = Executors.newCachedThreadPool((task) -> {
+		Thread thread = new Thread(task, "faulty-proxy");
+		thread.setDaemon(true);
+		return thread;
+	});
+
+	private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+
+	private final AtomicInteger toLose = new AtomicInteger();
+
+	private final AtomicInteger toCut = new AtomicInteger();
+
+	private volatile Duration delay = Duration.ZERO;
+
+	/**
+	 * Starts the proxy.
+	 * @param redis the server behind it
+	 */
+	public FaultyProxy(URI redis) {
+		this.redis = redis;
+		try {
+			this.socket = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		this.threads.execute(this::accept);
+	}
+
+	public URI uri() {
+		return URI.create("redis://127.0.0.1:" + this.socket.getLocalPort());
+	}
+
+	/** Loses the next replies, with their connections. */
+	public void lose(int replies) {
+		this.toLose.set(replies);
+	}
+
+	/** Returns how many replies are still to be lost. */
+	public int toLose() {
+		return this.toLose.get();
+	}
+
+	/** Breaks off the next replies in their middle, with their connections. */
+	public void cut(int replies) {
+		this.toCut.set(replies);
+	}
+
+	/** Returns how many replies are still to be cut. */
+	public int toCut() {
+		return this.toCut.get();
+	}
+
+	/** Delays every reply from now on. */
+	public void delay(Duration time) {
+		this.delay = time;
+	}
+
+	/** Breaks all connections that there are. */
+	public void breakConnections() {
+		this.sockets.forEach(FaultyProxy::close);
+	}
+
+	private void accept() {
+		while (!this.socket.isClosed()) {
+			try {
+				Socket client = this.socket.accept();
+				this.sockets.add(client);
+				Socket server = connect(client);
+				if (server != null) {
+					this.sockets.add(server);
+					this.threads.execute(() -> forward(client, server, false));
+					this.threads.execute(() -> forward(server, client, true));
+				}
+			}
+			catch (IOException ex) {
+				// The proxy was closed.
+			}
+		}
+		this.threads.shutdown();
+	}
+
+	private Socket connect(Socket client) {
+		try {
+			return new Socket(this.redis.getHost(), this.redis.getPort());
+		}
+		catch (IOException ex) {
+			// Redis is down, and so is this for the client.
+			close(client);
+			this.sockets.remove(client);
+			return null;
+		}
+	}
+
+	private void forward(Socket from, Socket to, boolean replies) {
+		try (from; to; InputStream in = from.getInputStream()) {
+			OutputStream out = to.getOutputStream();
+			byte[] buffer = new byte[64 * 1024];
+			for (int length = in.read(buffer); length >= 0; length = in.read(buffer)) {
+				if (replies && takeOne(this.toLose)) {
+					return;
+				}
+				if (replies && takeOne(this.toCut)) {
+					out.write(buffer, 0, length / 2);
+					return;
+				}
+				if (replies && !this.delay.isZero()) {
+					LockSupport.parkNanos(this.delay.toNanos());
+				}
+				out.write(buffer, 0, length);
+			}
+		}
+		catch (IOException ex) {
+			// The other end was closed.
+		}
+		finally {
+			this.sockets.remove(from);
+			this.sockets.remove(to);
+		}
+	}
+
+	private static boolean takeOne(AtomicInteger left) {
+		return left.getAndUpdate((number) -> Math.max(0, number - 1)) > 0;
+	}
+
+	private static void close(Socket socket) {
+		try {
+			socket.close();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	@Override
+	public void close() {
+		try {
+			this.socket.close();
+			breakConnections();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}
