@@ -28,10 +28,13 @@ final class MeasuredRedis implements AutoCloseable {
 
 	private final @Nullable RedisServer server;
 
+	private final URI uri;
+
 	private final UnifiedJedis client;
 
 	private MeasuredRedis(@Nullable RedisServer server, URI uri) {
 		this.server = server;
+		this.uri = uri;
 		this.client = RedisClient.create(uri);
 	}
 
@@ -61,6 +64,10 @@ final class MeasuredRedis implements AutoCloseable {
 		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
 			return socket.getLocalPort();
 		}
+	}
+
+	URI uri() {
+		return this.uri;
 	}
 
 	UnifiedJedis client() {
