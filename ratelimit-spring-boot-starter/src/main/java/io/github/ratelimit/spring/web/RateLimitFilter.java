@@ -18,7 +18,8 @@ import org.springframework.web.util.ServletRequestPathUtils;
 
 /**
  * Enforces the policies of paths, once for each request, before its handler runs. CORS
- * preflight requests are free.
+ * preflight requests are free. A request whose path cannot be decoded is answered with
+ * 400.
  *
  * @since 0.1
  */
@@ -54,7 +55,19 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 	@Override
 	protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws ServletException, IOException {
-		if (this.enforcer.enforce(this.policies, paths(request), this.userKnown, request, response)) {
+		List<PathContainer> paths;
+		try {
+			paths = paths(request);
+		}
+		catch (IllegalArgumentException ex) {
+			// An escape that is none, in a parameter of the path, where containers let it
+			// through: no policy could be found by it, and Spring MVC fails on it, as
+			// does
+			// its error page.
+			response.setStatus(HttpServletResponse.SC_BAD_REQUEST);
+			return;
+		}
+		if (this.enforcer.enforce(this.policies, paths, this.userKnown, request, response)) {
 			chain.doFilter(request, this.enforcer.responseForChain(request, response));
 		}
 	}

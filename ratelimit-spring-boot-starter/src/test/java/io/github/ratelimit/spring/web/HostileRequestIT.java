@@ -9,8 +9,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.Random;
 
 import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+import redis.embedded.RedisServer;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
@@ -25,12 +31,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Requests made up at random, byte by byte: whatever a client sends, it gets an answer
- * that is not the server's fault, and the log stays quiet.
+ * that is not the server's fault, the log stays quiet, and Redis has no key but those of
+ * the limiter, which are short and expire.
+ * <p>
+ * The system property {@code ratelimit.hostile.requests} says how many there are.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class HostileRequestIT {
 
-	private static final int REQUESTS = 1500;
+	private static final int REQUESTS = Integer.getInteger("ratelimit.hostile.requests", 20_000);
+
+	/** Two parts of at most 64 characters or a hash each, the prefix, and the policy. */
+	private static final int LONGEST_KEY = 300;
+
+	private final int port = TestRedis.freePort();
 
 	private static final String CHARACTERS = ",;=\"\\ \t:[]%./_-+*{}()#'$&?<>@!|~^`abcdefFOR0123456789\u00e9\u00ff\u007f\u0001";
 
@@ -38,18 +52,31 @@ class HostileRequestIT {
 
 	@Test
 	void nothingThatIsSentBreaksTheServer(CapturedOutput output) throws IOException {
-		for (String header : new String[] { "x-forwarded-for", "forwarded" }) {
-			try (TestApplication application = start(header)) {
-				for (int i = 0; i < REQUESTS; i++) {
-					byte[] request = request();
-					String status = send(application.port(), request);
-					assertThat(status).as(() -> new String(request, StandardCharsets.ISO_8859_1))
-						.matches("HTTP/1.1 [24]\\d\\d.*");
+		RedisServer server = TestRedis.startServer(this.port);
+		try (UnifiedJedis jedis = RedisClient.create("127.0.0.1", this.port)) {
+			for (String header : new String[] { "x-forwarded-for", "forwarded" }) {
+				try (TestApplication application = start(header)) {
+					for (int i = 0; i < REQUESTS / 2; i++) {
+						byte[] request = request();
+						String status = send(application.port(), request);
+						assertThat(status).as(() -> new String(request, StandardCharsets.ISO_8859_1))
+							.matches("HTTP/1.1 [24]\\d\\d.*");
+					}
 				}
 			}
+			assertThat(jedis.keys("*")).hasSizeGreaterThan(100)
+				.allSatisfy((key) -> assertThat(key).startsWith("ratelimit:{").hasSizeLessThan(LONGEST_KEY));
+			assertThat(jedis.info("keyspace")).matches("(?s).*db0:keys=(\\d+),expires=\\1,.*");
+		}
+		finally {
+			TestRedis.stop(server);
 		}
 		assertThat(output).doesNotContain("Servlet.service()");
-		assertThat(output.getOut().lines().filter((line) -> line.contains(" WARN ") || line.contains(" ERROR ")))
+		// What Testcontainers looks for and does not find is about the test.
+		assertThat(output.getOut()
+			.lines()
+			.filter((line) -> (line.contains(" WARN ") || line.contains(" ERROR "))
+					&& !line.contains("org.testcontainers")))
 			.hasSize(2)
 			.allSatisfy((line) -> assertThat(line).contains("The identifier odd fails, and counts as missing: "));
 	}
@@ -64,9 +91,21 @@ class HostileRequestIT {
 		}
 	}
 
-	private static TestApplication start(String header) {
-		return TestApplication.start(Application.class, "ratelimit.ip.trusted-proxies=127.0.0.0/8,10.0.0.0/8",
-				"ratelimit.ip.forwarded-header=" + header, "ratelimit.identifiers.odd=#request.getHeader('X-Odd').foo",
+	@ParameterizedTest
+	@ValueSource(strings = { "/api/x;a=%", "/api/x;%", "/api/x;a=%4", "/api/x;a=%zz" })
+	void escapeThatIsNoneIsNoFaultOfTheServer(String path) throws IOException {
+		try (TestApplication application = start("x-forwarded-for")) {
+			String request = "GET " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+			assertThat(send(application.port(), request.getBytes(StandardCharsets.ISO_8859_1)))
+				.startsWith("HTTP/1.1 400");
+		}
+	}
+
+	private TestApplication start(String header) {
+		return TestApplication.startWithOwnLimiter(Application.class,
+				"ratelimit.redis.url=redis://127.0.0.1:" + this.port, "ratelimit.redis.timeout=10s",
+				"ratelimit.ip.trusted-proxies=127.0.0.0/8,10.0.0.0/8", "ratelimit.ip.forwarded-header=" + header,
+				"ratelimit.identifiers.odd=#request.getHeader('X-Odd').foo",
 				"ratelimit.identifiers.tenant=#request.getHeader('X-Odd')", "ratelimit.policies.api.paths=/api/**",
 				"ratelimit.policies.api.limits=1000000/m", "ratelimit.policies.api.algorithm=fixed-window",
 				"ratelimit.policies.api.identifiers=ip,user,header:X-Odd,cookie:session,path,method,odd,tenant,ip+cookie:session+path",
