@@ -63,9 +63,11 @@ public interface Algorithm {
 	 * Returns the algorithm with which one of several instances holds its share of the
 	 * limits by itself: options that are quotas are divided as quotas are.
 	 * @param instances the number of instances, at least 1
+	 * @param limits the shares of the limits, by ascending window, which the algorithm
+	 * that is returned supports
 	 * @return this algorithm unless said otherwise
 	 */
-	default Algorithm share(int instances) {
+	default Algorithm share(int instances, List<Limit> limits) {
 		return this;
 	}
 

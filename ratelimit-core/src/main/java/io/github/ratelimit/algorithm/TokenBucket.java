@@ -87,9 +87,24 @@ public record TokenBucket(@Nullable Long burst) implements Algorithm {
 		return (this.burst == null || limit.quota() == 0) ? limit.quota() : this.burst;
 	}
 
+	/**
+	 * The burst is divided as well, and is less still where the share of the quota, which
+	 * is rounded down, would not refill it in time.
+	 */
 	@Override
-	public TokenBucket share(int instances) {
-		return (this.burst == null) ? this : new TokenBucket(Math.max(1, this.burst / instances));
+	public TokenBucket share(int instances, List<Limit> limits) {
+		if (this.burst == null) {
+			return this;
+		}
+		Limit limit = limits.get(0);
+		long share = Math.max(1, this.burst / instances);
+		if (takesTooLong(share, limit)) {
+			share = (long) (MAX_DRAINING_MICROS / limit.windowMicros() * limit.quota());
+			while (takesTooLong(share, limit)) {
+				share--;
+			}
+		}
+		return new TokenBucket(share);
 	}
 
 	@Override
@@ -103,11 +118,15 @@ public record TokenBucket(@Nullable Long burst) implements Algorithm {
 						.formatted(this.burst, limits));
 		}
 		Limit limit = limits.get(0);
-		if (limit.quota() > 0
-				&& this.burst.doubleValue() / limit.quota() * limit.windowMicros() > MAX_DRAINING_MICROS) {
+		if (takesTooLong(this.burst, limit)) {
 			throw new IllegalArgumentException("Invalid burst (%d): at %s it would take more than 95 years to refill."
 				.formatted(this.burst, limit));
 		}
+	}
+
+	/** Whether an empty bucket would take too long to refill. */
+	private static boolean takesTooLong(long burst, Limit limit) {
+		return limit.quota() > 0 && (double) burst / limit.quota() * limit.windowMicros() > MAX_DRAINING_MICROS;
 	}
 
 	@Override

@@ -125,7 +125,8 @@ class FixedWindowTests {
 
 	/** As if it had never been: whatever is asked later, and if the clock is set back. */
 	@Property
-	void requestThatIsRefundedAtOnceChangesNothing(@ForAll @Size(min = 1, max = 12) List<@IntRange(max = 90) Integer> seconds,
+	void requestThatIsRefundedAtOnceChangesNothing(
+			@ForAll @Size(min = 1, max = 12) List<@IntRange(max = 90) Integer> seconds,
 			@ForAll @IntRange(max = 59) int back, @ForAll @IntRange(min = 2, max = 4) int retain) {
 		Policy kept = Policy.of("api", new FixedWindow(retain, ZoneOffset.UTC), Limit.parse("3/m"));
 		RateLimiter refunded = new MemoryRateLimiter(this.clock);
