@@ -114,7 +114,7 @@ public interface Algorithm {
 	 * @param state what {@link Meter#state()} returned when it was last stored, or
 	 * {@code null} if nothing is stored
 	 * @param nowMicros the time, in microseconds since the epoch
-	 * @return a meter, which works on a copy of the state
+	 * @return a meter; if it is changed, the state must not be used any more
 	 */
 	Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros);
 

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 
 import io.github.ratelimit.Block;
 import io.github.ratelimit.BlockList;
@@ -124,7 +125,7 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 			long now = now();
 			for (Part part : load(request.withPossibleCosts(), now)) {
 				if (part.charge.cost() > 0) {
-					part.meter.add(part.charge.cost(), request.metadata());
+					part.meter.charge(part.charge.cost(), request.metadata());
 					save(part, now);
 				}
 			}
@@ -159,19 +160,19 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	@Override
 	public List<LogEntry> entries(Policy policy, Identifier identifier) {
 		RequestHistory.requireEntries(policy);
-		return read(policy, identifier).entries();
+		return read(policy, identifier, Meter::entries);
 	}
 
 	@Override
 	public List<WindowCount> series(Policy policy, Identifier identifier) {
 		RequestHistory.requireWindows(policy);
-		return read(policy, identifier).series();
+		return read(policy, identifier, Meter::series);
 	}
 
-	private Meter read(Policy policy, Identifier identifier) {
+	private <T> T read(Policy policy, Identifier identifier, Function<Meter, T> reading) {
 		this.lock.lock();
 		try {
-			return load(RateLimitRequest.of(policy, identifier), now()).get(0).meter;
+			return reading.apply(load(RateLimitRequest.of(policy, identifier), now()).get(0).meter);
 		}
 		finally {
 			this.lock.unlock();

@@ -96,6 +96,15 @@ class LocalRateLimiterTests {
 		assertThat(this.limiter.tryAcquire(policy, ALICE).retryAfter()).contains(Duration.ofDays(365));
 	}
 
+	/** A share of 1,000,000 is too much by the rounding of a division. */
+	@Test
+	void burstIsSmallerByOneWhereItsShareIsAtTheEdge() {
+		this.instances.set(2);
+		Policy policy = Policy.of("api", new TokenBucket(2_142_857L), Limit.parse("15/350m"));
+		assertThat(this.limiter.tryAcquire(policy, ALICE, 1_000_000).retryAfter()).isEmpty();
+		assertThat(this.limiter.tryAcquire(policy, ALICE, 999_999).allowed()).isTrue();
+	}
+
 	@Property
 	void shareOfAPolicyIsOne(@ForAll @LongRange(max = TokenBucket.MAX_QUOTA) long quota,
 			@ForAll @LongRange(min = 1, max = TokenBucket.MAX_QUOTA) long burst,

@@ -280,7 +280,7 @@ class KeyExpiryIT {
 			case "hash" -> this.jedis.hset(key, Map.of("count", "5"));
 			case "empty" -> this.jedis.set(key, "");
 			case "short" -> this.jedis.set(key, "4");
-			case "long" -> this.jedis.set(key, "x".repeat(29));
+			case "long" -> this.jedis.set(key, "x".repeat(30));
 			default -> this.jedis.set(key, "x".repeat(1_000_003));
 		}
 	}

@@ -306,6 +306,17 @@ class PipelineFaultsIT {
 			.containsExactly(3L);
 	}
 
+	@ParameterizedTest
+	@MethodSource("windowAlgorithms")
+	void requestIsCountedAnewIfOnlySomeOfItDependsOnWhenItIsCounted(Algorithm algorithm) {
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(policy(new FirstRequestWindow()), ALICE),
+				Charge.of(Policy.of("other", algorithm, Limit.parse("5/m")), ALICE));
+		AtomicInteger reads = new AtomicInteger();
+		RateLimiter slow = PipelineRateLimiter.of(this.jedis, this.keyPrefix)
+			.withClock(() -> Instant.parse("2026-03-01T12:00:00Z").plusMillis(501 * reads.getAndIncrement()));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> slow.tryAcquire(request));
+	}
+
 	@Test
 	void windowsOfFirstRequestDoNotDependOnWhenTheyAreCounted() {
 		RateLimiter limiter = PipelineRateLimiter.of(this.jedis, this.keyPrefix)
