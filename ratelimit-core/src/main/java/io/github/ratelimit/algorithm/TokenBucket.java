@@ -18,8 +18,9 @@ import org.jspecify.annotations.Nullable;
  * quota together are admitted. Nothing is denied too early. Exact to the microsecond,
  * whatever the rate. Where requests of several quotas share a bucket with a burst, each
  * sets the rate at which tokens come in until the next, even if it is denied: the bound
- * holds by the largest quota, and those of a larger quota may be denied early. If the
- * clock is set back, the burst is used up at most.
+ * holds by the largest quota, and those of a larger quota may be denied early. Charges
+ * may use as many tokens again as the burst, in advance. If the clock is set back, the
+ * burst is used up at most.
  * <p>
  * A changed quota takes effect on the next request. With a burst there are as many tokens
  * as before, and from that request on they come in at the new rate; a changed burst

@@ -37,6 +37,14 @@ import org.jspecify.annotations.Nullable;
  * One request is decided at a time. Counts that no longer matter are swept away after as
  * many requests as there are counts, so that memory follows the number of identifiers
  * that are active.
+ * <p>
+ * A count is some hundred bytes, but for the algorithms that keep entries:
+ * {@code sliding-log} takes 16 to 64 bytes for each request of its longest window, with
+ * metadata 24 to 96 and the text, and {@code sliding-window} 16 to 64 bytes for each
+ * sub-window in use. So one identifier with a quota of 100,000 may take 6 MB. A decision
+ * does not copy a log, so that it takes about as long at large quotas as at small ones;
+ * now and then one writes the log anew. Where the clock was set back, and with metadata,
+ * it is copied each time.
  *
  * @since 0.1
  */
@@ -67,8 +75,9 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	}
 
 	/**
-	 * Creates an empty rate limiter whose memory is bounded: of too many counts, those
-	 * that were used least recently are forgotten, which grants their quotas again.
+	 * Creates an empty rate limiter whose number of counts is bounded: of too many, those
+	 * that were used least recently are forgotten, which grants their quotas again. That
+	 * bounds its memory as far as the policies bound what one count takes.
 	 * @param clock where the time comes from
 	 * @param maxCounts how many policies and identifiers are counted at most, at least 1
 	 * @throws IllegalArgumentException if that is less than 1

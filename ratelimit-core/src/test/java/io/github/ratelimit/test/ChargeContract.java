@@ -141,20 +141,6 @@ public abstract class ChargeContract extends RateLimiterContract {
 		assertThat(remaining(policy, ALICE)).containsExactly(10L);
 	}
 
-	/** What was charged beyond the quota locks nobody for longer than that. */
-	@ParameterizedTest
-	@MethodSource("algorithms")
-	void chargesBeyondTheQuotaOfAClockThatIsSetBackLockNobodyForLonger(Algorithm algorithm) {
-		Policy policy = Policy.of("api", algorithm, Limit.parse("10/m"));
-		this.clock.advance(Duration.ofDays(1));
-		this.limiter.charge(request(policy, 10));
-		this.limiter.charge(request(policy, 10));
-		this.clock.advance(Duration.ofDays(-1));
-		this.limiter.tryAcquire(policy, ALICE);
-		this.clock.advance(Duration.ofMinutes(2));
-		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
-	}
-
 	@ParameterizedTest
 	@MethodSource("algorithms")
 	void everyPolicyAndIdentifierIsCharged(Algorithm algorithm) {
