@@ -63,9 +63,11 @@ public interface Algorithm {
 	 * Returns the algorithm with which one of several instances holds its share of the
 	 * limits by itself: options that are quotas are divided as quotas are.
 	 * @param instances the number of instances, at least 1
+	 * @param limits the shares of the limits, by ascending window, which the algorithm
+	 * that is returned supports
 	 * @return this algorithm unless said otherwise
 	 */
-	default Algorithm share(int instances) {
+	default Algorithm share(int instances, List<Limit> limits) {
 		return this;
 	}
 
@@ -112,7 +114,7 @@ public interface Algorithm {
 	 * @param state what {@link Meter#state()} returned when it was last stored, or
 	 * {@code null} if nothing is stored
 	 * @param nowMicros the time, in microseconds since the epoch
-	 * @return a meter, which works on a copy of the state
+	 * @return a meter; if it is changed, the state must not be used any more
 	 */
 	Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros);
 

@@ -34,6 +34,16 @@ public interface Meter {
 	void add(long cost, String metadata);
 
 	/**
+	 * Uses the cost of every limit, whether it allows it or not, and remembers what is
+	 * beyond the quota as far as the algorithm can, because it may be given back.
+	 * @param cost as of {@link #add}
+	 * @param metadata as of {@link #add}
+	 */
+	default void charge(long cost, String metadata) {
+		add(cost, metadata);
+	}
+
+	/**
 	 * Gives the cost back to every limit, never more than was used.
 	 * @param cost at least 1
 	 */
@@ -62,8 +72,8 @@ public interface Meter {
 	long ttl();
 
 	/**
-	 * Returns the state, for storing.
-	 * @return a new state
+	 * Returns the state, for storing; the meter must not be changed after that.
+	 * @return the state
 	 */
 	MeterState state();
 

@@ -47,10 +47,12 @@ public interface RateLimiter {
 	 * done already, and was found to cost more than was asked for.
 	 * <p>
 	 * Of a cost that is more than the largest that a limit of the policy could ever
-	 * allow, that much is used. What an algorithm has no room for beyond its quota is
-	 * forgotten: {@code sliding-log}, {@code sliding-window} and the buckets hold no more
-	 * than a quota. Giving back a charge that was forgotten in part, or that took the
-	 * place of others, lets in as much more. Blocks do not matter.
+	 * allow, that much is used. Charges beyond the quota are remembered, so that giving
+	 * them back lets in no more than there was room for before: by the windows all of
+	 * them, by {@code sliding-log} and {@code sliding-window} as much again as the
+	 * largest quota of the policy, and by the buckets as much again as their size. What
+	 * is beyond that is forgotten, or takes the place of the oldest, and giving that back
+	 * lets in as much more. Blocks do not matter.
 	 * @param request the request, with the costs to use
 	 * @throws StoreException if the store did not answer; the cost may or may not have
 	 * been used

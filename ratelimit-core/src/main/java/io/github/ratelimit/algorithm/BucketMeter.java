@@ -15,7 +15,9 @@ import org.jspecify.annotations.Nullable;
  * parts of a microsecond, of which there are as many as the quota. So no rounding mints
  * quota or loses it. Where a size of its own makes that time depend on the quota, the
  * quota is kept as well. While a quota is 0 its bucket is left as it was, by the quota
- * that it had, and goes on to drain.
+ * that it had, and goes on to drain. Of buckets that were charged until one is more than
+ * full, at most twice, the time of the last change is kept besides, because otherwise it
+ * would look as if the clock had been set back.
  */
 final class BucketMeter implements Meter {
 
@@ -35,6 +37,9 @@ final class BucketMeter implements Meter {
 	/** By which quotas the times are kept. */
 	private final long[] rates;
 
+	/** Whether it may be more than full. */
+	private boolean charged;
+
 	private boolean corrected;
 
 	BucketMeter(List<Limit> limits, @Nullable MeterState stored, long now, @Nullable Long burst) {
@@ -47,6 +52,8 @@ final class BucketMeter implements Meter {
 		this.empty = new long[limits.size()];
 		this.part = new long[limits.size()];
 		this.rates = limits.stream().mapToLong(Limit::quota).toArray();
+		// If the clock was set back since, nobody knows how much more than full it is.
+		this.charged = state != null && state.length > width * limits.size() && state[width * limits.size()] <= now;
 		for (int i = 0; i < limits.size(); i++) {
 			this.empty[i] = now;
 			if (state != null) {
@@ -58,7 +65,7 @@ final class BucketMeter implements Meter {
 				if (this.rates[i] > 0) {
 					this.part[i] = Math.min(this.part[i], this.rates[i] - 1);
 				}
-				if (clamp(i)) {
+				if (clamp(i, this.charged ? 2 : 1)) {
 					// The clock was set back.
 					this.corrected = true;
 				}
@@ -83,8 +90,21 @@ final class BucketMeter implements Meter {
 
 	@Override
 	public void add(long cost, String metadata) {
+		fill(cost, 1);
+	}
+
+	@Override
+	public void charge(long cost, String metadata) {
+		this.charged = true;
+		fill(cost, 2);
+	}
+
+	/** Fills buckets no more than full so many times, or than they were before. */
+	private void fill(long cost, int times) {
 		for (int i = 0; i < this.empty.length; i++) {
 			if (quota(i) > 0) {
+				long emptyBefore = this.empty[i];
+				long partBefore = this.part[i];
 				long used = Math.min(cost, this.sizes[i]);
 				this.empty[i] += draining(i, this.rates[i], used);
 				this.part[i] += drainingPart(i, this.rates[i], used);
@@ -92,7 +112,10 @@ final class BucketMeter implements Meter {
 					this.empty[i]++;
 					this.part[i] -= this.rates[i];
 				}
-				clamp(i);
+				if (clamp(i, times) && isLess(i, emptyBefore, partBefore)) {
+					this.empty[i] = emptyBefore;
+					this.part[i] = partBefore;
+				}
 			}
 		}
 	}
@@ -108,7 +131,7 @@ final class BucketMeter implements Meter {
 					this.empty[i]--;
 					this.part[i] += this.rates[i];
 				}
-				clamp(i);
+				clamp(i, 2);
 			}
 		}
 	}
@@ -125,7 +148,7 @@ final class BucketMeter implements Meter {
 		while (remaining > 0 && retryAfter(limit, remaining) > 0) {
 			remaining--;
 		}
-		return remaining;
+		return Math.max(0, remaining);
 	}
 
 	@Override
@@ -145,7 +168,11 @@ final class BucketMeter implements Meter {
 	@Override
 	public MeterState state() {
 		int width = (this.burst != null) ? 3 : 2;
-		long[] state = new long[width * this.empty.length];
+		boolean more = this.charged && isMoreThanFull();
+		long[] state = new long[width * this.empty.length + (more ? 1 : 0)];
+		if (more) {
+			state[state.length - 1] = this.now;
+		}
 		for (int i = 0; i < this.empty.length; i++) {
 			state[width * i] = this.empty[i];
 			state[width * i + 1] = this.part[i];
@@ -167,14 +194,40 @@ final class BucketMeter implements Meter {
 		return cost * (window(limit) % quota) % quota;
 	}
 
-	/** No bucket is more than full or less than empty. */
-	private boolean clamp(int limit) {
+	private boolean isMoreThanFull() {
+		for (int i = 0; i < this.empty.length; i++) {
+			long emptyBefore = this.empty[i];
+			long partBefore = this.part[i];
+			if (clamp(i, 1)) {
+				this.empty[i] = emptyBefore;
+				this.part[i] = partBefore;
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/** Whether a bucket is less full than it is with this time. */
+	private boolean isLess(int limit, long empty, long part) {
+		return this.empty[limit] < empty || (this.empty[limit] == empty && this.part[limit] < part);
+	}
+
+	/** No bucket is more than full so many times, 1 or 2, or less than empty. */
+	private boolean clamp(int limit, int times) {
 		// A bucket as large as its quota takes a window, whatever the quota was.
 		long full = window(limit);
 		long fullPart = 0;
 		if (this.rates[limit] > 0) {
 			full = draining(limit, this.rates[limit], this.sizes[limit]);
 			fullPart = drainingPart(limit, this.rates[limit], this.sizes[limit]);
+		}
+		if (times > 1) {
+			full = 2 * full;
+			fullPart = 2 * fullPart;
+			if (fullPart > 0 && fullPart >= this.rates[limit]) {
+				full++;
+				fullPart -= this.rates[limit];
+			}
 		}
 		full = this.now + full;
 		if (this.empty[limit] > full || (this.empty[limit] == full && this.part[limit] > fullPart)) {

@@ -31,7 +31,8 @@ import static java.time.Instant.EPOCH;
  * a day of 23 hours that is three times the quota in 24 hours. Within a window the count
  * is exact, and nothing is denied too early. If the clock is set back, a count lasts for
  * at most one window from then; the windows after it are not aligned as long as each of
- * them is used. Windows that are kept from a time ahead are forgotten.
+ * them is used. Windows that are kept from a time ahead are forgotten, but for the newest
+ * one in which something was used.
  * <p>
  * From "Introduction to rate limiting with Redis, part 1" (Josiah Carlson, 2014) and
  * "Rate Limiting: Fixed Window Counters" (2018).

@@ -15,8 +15,9 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * <b>Bound:</b> in any stretch of time as long as the window, at most twice the quota is
  * admitted: a full bucket at once, and what drains in the meantime. Nothing is denied too
- * early. Exact to the microsecond, whatever the rate. If the clock is set back, the
- * bucket is at most full.
+ * early. Exact to the microsecond, whatever the rate. Charges may make the bucket more
+ * than full, at most twice, until that has drained. If the clock is set back, the bucket
+ * is at most full.
  * <p>
  * A changed quota leaves the bucket as full as it was in relation to its size, and
  * empties it at the same time as before: of 10 with 6 in it, 20 with 12. So does a quota

@@ -3,7 +3,6 @@ package io.github.ratelimit.algorithm;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntPredicate;
 
@@ -23,10 +22,17 @@ import org.jspecify.annotations.Nullable;
  * of it are found by bisection, whatever the costs are. The first entry is the base: its
  * totals count, its time does not.
  * <p>
+ * In front of the entries stands where the base is and where the entries end. A long log
+ * is not copied: requests are entered into the room behind it, and it is written anew
+ * when there is no room left, or more is forgotten than not.
+ * <p>
  * With a precision, a request is entered with the end of the sub-window that it is in, so
  * that it counts for a window from then, and requests of one sub-window share an entry.
  */
 final class LogMeter implements Meter {
+
+	/** How many numbers stand in front of the entries. */
+	private static final int HEADER = 2;
 
 	private final List<Limit> limits;
 
@@ -45,6 +51,12 @@ final class LogMeter implements Meter {
 
 	private long[] log;
 
+	/** Where the base is in the log. */
+	private int start;
+
+	/** Where the entries end in the log. */
+	private int end;
+
 	private String text;
 
 	/** Last entry that has left the longest window. */
@@ -59,14 +71,17 @@ final class LogMeter implements Meter {
 		this.present = this.shared ? now - now % precision + precision : now;
 		this.width = metadata ? 3 : 2;
 		this.used = new long[limits.size()];
-		this.log = (state != null) ? state.numbers().clone() : new long[this.width];
+		this.log = (state != null) ? state.numbers() : new long[HEADER + this.width];
+		this.start = (state != null) ? (int) this.log[0] : HEADER;
+		this.end = (state != null) ? (int) this.log[1] : this.log.length;
 		this.text = (state != null) ? state.text() : "";
 		int last = last();
 		if (time(last) > this.present) {
 			// The clock was set back: what it says came later than now came now.
 			int future = first(1, (k) -> time(k) > this.present);
+			this.log = this.log.clone();
 			for (int k = future; k <= last; k++) {
-				this.log[this.width * k] = this.present;
+				this.log[index(k)] = this.present;
 			}
 			this.corrected = true;
 		}
@@ -88,21 +103,13 @@ final class LogMeter implements Meter {
 
 	@Override
 	public void add(long cost, String metadata) {
-		long keep = mostKept();
-		long total = total(last()) + cost;
-		forget(this.base);
-		if (this.shared && last() > 0 && time(last()) == this.present) {
-			this.log[this.width * last() + 1] = total;
-		}
-		else {
-			append(total, metadata);
-		}
-		if (usedAfter(0) > keep) {
-			cut(keep);
-		}
-		for (int i = 0; i < this.used.length; i++) {
-			this.used[i] = Math.min(this.used[i] + cost, keep);
-		}
+		enter(cost, metadata, mostKept());
+	}
+
+	/** As much again as the largest quota is kept, because it may be given back. */
+	@Override
+	public void charge(long cost, String metadata) {
+		enter(cost, metadata, Math.max(this.used[this.used.length - 1], 2 * largestQuota()));
 	}
 
 	@Override
@@ -110,9 +117,9 @@ final class LogMeter implements Meter {
 		long back = Math.min(cost, this.used[this.used.length - 1]);
 		int newest = first(0, (k) -> usedAfter(k) <= back);
 		long total = total(last()) - back;
-		this.log = Arrays.copyOf(this.log, this.width * (newest + 1));
-		this.log[this.width * newest + 1] = total;
 		this.text = this.text.substring(0, textEnd(newest));
+		this.end = index(newest + 1);
+		this.log[index(newest) + 1] = total;
 		for (int i = 0; i < this.used.length; i++) {
 			this.used[i] = Math.max(0, this.used[i] - back);
 		}
@@ -135,7 +142,9 @@ final class LogMeter implements Meter {
 
 	@Override
 	public MeterState state() {
-		return new MeterState(this.log.clone(), this.text);
+		this.log[0] = this.start;
+		this.log[1] = this.end;
+		return new MeterState(this.log, this.text);
 	}
 
 	@Override
@@ -149,33 +158,65 @@ final class LogMeter implements Meter {
 		return entries;
 	}
 
+	private void enter(long cost, String metadata, long keep) {
+		long total = total(last()) + cost;
+		forget(this.base);
+		if (this.shared && last() > 0 && time(last()) == this.present) {
+			this.log[index(last()) + 1] = total;
+		}
+		else {
+			append(total, metadata);
+		}
+		if (usedAfter(0) > keep) {
+			cut(keep);
+		}
+		for (int i = 0; i < this.used.length; i++) {
+			this.used[i] = Math.min(this.used[i] + cost, keep);
+		}
+	}
+
 	private void append(long total, String metadata) {
-		int length = this.log.length;
-		this.log = Arrays.copyOf(this.log, length + this.width);
-		this.log[length] = this.present;
-		this.log[length + 1] = total;
+		if (this.end + this.width > this.log.length) {
+			writeAnew();
+		}
+		this.log[this.end] = this.present;
+		this.log[this.end + 1] = total;
 		if (this.width > 2) {
-			this.log[length + 2] = this.log[length - 1] + metadata.length();
+			this.log[this.end + 2] = this.log[this.end - 1] + metadata.length();
 			this.text += metadata;
 		}
+		this.end += this.width;
 	}
 
 	/** Makes an entry the base of the log. */
 	private void forget(int base) {
 		this.text = this.text.substring(textEnd(base));
-		this.log = Arrays.copyOfRange(this.log, this.width * base, this.log.length);
+		this.start = index(base);
+		if (this.start - HEADER > this.end - this.start) {
+			writeAnew();
+		}
+	}
+
+	/** Drops what is forgotten, and makes room for as much again. */
+	private void writeAnew() {
+		int length = this.end - this.start;
+		long[] log = new long[HEADER + 2 * length];
+		System.arraycopy(this.log, this.start, log, HEADER, length);
+		this.log = log;
+		this.start = HEADER;
+		this.end = HEADER + length;
 	}
 
 	/** Makes the base that what was used after it is no more than is kept. */
 	private void cut(long keep) {
 		int first = first(0, (k) -> usedAfter(k) <= keep);
 		forget((usedAfter(first) == keep) ? first : first - 1);
-		this.log[1] = total(last()) - keep;
+		this.log[this.start + 1] = total(last()) - keep;
 	}
 
 	/**
-	 * The most that is kept when a charge or a denied request makes the log hold more
-	 * than anything may use.
+	 * The most that is kept when a denied request makes the log hold more than anything
+	 * may use.
 	 * <p>
 	 * The largest quota: what is older decides nothing. But never less than was used
 	 * before, because others may have larger quotas, by which it still counts: those of
@@ -185,29 +226,37 @@ final class LogMeter implements Meter {
 	 * more than the largest quota that there was for it.
 	 */
 	private long mostKept() {
-		long largest = this.limits.stream().mapToLong(Limit::quota).max().orElseThrow();
-		return Math.max(this.used[this.used.length - 1], largest);
+		return Math.max(this.used[this.used.length - 1], largestQuota());
+	}
+
+	private long largestQuota() {
+		return this.limits.stream().mapToLong(Limit::quota).max().orElseThrow();
 	}
 
 	/** Where the metadata of an entry ends in the text. */
 	private int textEnd(int k) {
-		return (this.width > 2) ? (int) (this.log[this.width * k + 2] - this.log[2]) : 0;
+		return (this.width > 2) ? (int) (this.log[index(k) + 2] - this.log[this.start + 2]) : 0;
 	}
 
 	private long longestWindow() {
 		return this.limits.get(this.limits.size() - 1).windowMicros();
 	}
 
+	/** Where an entry is in the log. */
+	private int index(int k) {
+		return this.start + this.width * k;
+	}
+
 	private int last() {
-		return this.log.length / this.width - 1;
+		return (this.end - this.start) / this.width - 1;
 	}
 
 	private long time(int k) {
-		return this.log[this.width * k];
+		return this.log[index(k)];
 	}
 
 	private long total(int k) {
-		return this.log[this.width * k + 1];
+		return this.log[index(k) + 1];
 	}
 
 	/** What was used after an entry. */

@@ -18,12 +18,15 @@ import org.jspecify.annotations.Nullable;
  * a clock that is set back read and write the whole log; a request whose own quota is
  * small reads the whole of one that has become large under a larger quota.
  * <p>
- * Denied requests that count, and charges, take the place of the oldest where the log
- * holds more than the largest quota and more than was used before. So where requests of
+ * Denied requests that count take the place of the oldest where the log would hold more
+ * than the largest quota and more than was used before; charges do where it would hold
+ * more than twice the largest quota and more than was used before. So where requests of
  * several quotas share a log, as those of several plans do, none is admitted beyond its
  * own, unless charges are given back that took the place of others. When a quota is
- * lowered, the log shrinks as its entries leave the window; where denied requests count,
- * those that go on coming take their place.
+ * lowered, the log shrinks as its entries leave the window. Where denied requests count,
+ * those that go on coming take their place: the log stays as large as it was, because it
+ * does not know whether others still have the larger quota. By the lowered quota they are
+ * denied no longer than by a log that never held more, because the newest decide.
  * <p>
  * <b>Bound:</b> in any stretch of time as long as the window, at most the quota is
  * admitted, exactly, and nothing is denied too early. A request exactly one window old no

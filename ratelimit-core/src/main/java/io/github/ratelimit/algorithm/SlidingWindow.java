@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * may be denied too early, by at most one sub-window. If the clock is set back, requests
  * of its future count as made now.
  * <p>
+ * What denied requests and charges beyond the quota do is as in {@link SlidingLog}.
+ * <p>
  * From "Rate Limiting: Sliding Window" (2018) and "3 Rate Limiting Patterns with Redis:
  * Pattern capable of Sliding Window aggregation".
  *

@@ -18,8 +18,9 @@ import org.jspecify.annotations.Nullable;
  * quota together are admitted. Nothing is denied too early. Exact to the microsecond,
  * whatever the rate. Where requests of several quotas share a bucket with a burst, each
  * sets the rate at which tokens come in until the next, even if it is denied: the bound
- * holds by the largest quota, and those of a larger quota may be denied early. If the
- * clock is set back, the burst is used up at most.
+ * holds by the largest quota, and those of a larger quota may be denied early. Charges
+ * may use as many tokens again as the burst, in advance. If the clock is set back, the
+ * burst is used up at most.
  * <p>
  * A changed quota takes effect on the next request. With a burst there are as many tokens
  * as before, and from that request on they come in at the new rate; a changed burst
@@ -87,9 +88,24 @@ public record TokenBucket(@Nullable Long burst) implements Algorithm {
 		return (this.burst == null || limit.quota() == 0) ? limit.quota() : this.burst;
 	}
 
+	/**
+	 * The burst is divided as well, and is less still where the share of the quota, which
+	 * is rounded down, would not refill it in time.
+	 */
 	@Override
-	public TokenBucket share(int instances) {
-		return (this.burst == null) ? this : new TokenBucket(Math.max(1, this.burst / instances));
+	public TokenBucket share(int instances, List<Limit> limits) {
+		if (this.burst == null) {
+			return this;
+		}
+		Limit limit = limits.get(0);
+		long share = Math.max(1, this.burst / instances);
+		if (takesTooLong(share, limit)) {
+			share = (long) (MAX_DRAINING_MICROS / limit.windowMicros() * limit.quota());
+			while (takesTooLong(share, limit)) {
+				share--;
+			}
+		}
+		return new TokenBucket(share);
 	}
 
 	@Override
@@ -103,11 +119,15 @@ public record TokenBucket(@Nullable Long burst) implements Algorithm {
 						.formatted(this.burst, limits));
 		}
 		Limit limit = limits.get(0);
-		if (limit.quota() > 0
-				&& this.burst.doubleValue() / limit.quota() * limit.windowMicros() > MAX_DRAINING_MICROS) {
+		if (takesTooLong(this.burst, limit)) {
 			throw new IllegalArgumentException("Invalid burst (%d): at %s it would take more than 95 years to refill."
 				.formatted(this.burst, limit));
 		}
+	}
+
+	/** Whether an empty bucket would take too long to refill. */
+	private static boolean takesTooLong(long burst, Limit limit) {
+		return limit.quota() > 0 && (double) burst / limit.quota() * limit.windowMicros() > MAX_DRAINING_MICROS;
 	}
 
 	@Override

@@ -61,6 +61,9 @@ final class WindowCounterMeter implements Meter {
 			int present = retain * i;
 			long length = limits.get(i).windowMicros();
 			Window window = windows.find(limits.get(i), now);
+			if (this.counts[present] == 0) {
+				dropUnused(present);
+			}
 			if (this.counts[present] > 0 && this.ends[present] > Math.max(window.end, now + length)) {
 				// The clock was set back: the count lasts one window, not until the
 				// clock has caught up.
@@ -89,6 +92,25 @@ final class WindowCounterMeter implements Meter {
 			}
 		}
 		return series;
+	}
+
+	/**
+	 * A window in which nothing was used is none: what is kept takes its place, and may
+	 * be the present window if the clock was set back.
+	 */
+	private void dropUnused(int present) {
+		int used = present;
+		for (int k = present; k < present + this.retain; k++) {
+			if (this.counts[k] > 0) {
+				this.ends[used] = this.ends[k];
+				this.counts[used] = this.counts[k];
+				used++;
+			}
+		}
+		for (int k = used; k < present + this.retain; k++) {
+			this.ends[k] = 0;
+			this.counts[k] = 0;
+		}
 	}
 
 	private void begin(int present, long end) {

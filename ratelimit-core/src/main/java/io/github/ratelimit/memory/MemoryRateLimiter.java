@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 
 import io.github.ratelimit.Block;
 import io.github.ratelimit.BlockList;
@@ -36,6 +37,14 @@ import org.jspecify.annotations.Nullable;
  * One request is decided at a time. Counts that no longer matter are swept away after as
  * many requests as there are counts, so that memory follows the number of identifiers
  * that are active.
+ * <p>
+ * A count is some hundred bytes, but for the algorithms that keep entries:
+ * {@code sliding-log} takes 16 to 64 bytes for each request of its longest window, with
+ * metadata 24 to 96 and the text, and {@code sliding-window} 16 to 64 bytes for each
+ * sub-window in use. So one identifier with a quota of 100,000 may take 6 MB. A decision
+ * does not copy a log, so that it takes about as long at large quotas as at small ones;
+ * now and then one writes the log anew. Where the clock was set back, and with metadata,
+ * it is copied each time.
  *
  * @since 0.1
  */
@@ -66,8 +75,9 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	}
 
 	/**
-	 * Creates an empty rate limiter whose memory is bounded: of too many counts, those
-	 * that were used least recently are forgotten, which grants their quotas again.
+	 * Creates an empty rate limiter whose number of counts is bounded: of too many, those
+	 * that were used least recently are forgotten, which grants their quotas again. That
+	 * bounds its memory as far as the policies bound what one count takes.
 	 * @param clock where the time comes from
 	 * @param maxCounts how many policies and identifiers are counted at most, at least 1
 	 * @throws IllegalArgumentException if that is less than 1
@@ -124,7 +134,7 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 			long now = now();
 			for (Part part : load(request.withPossibleCosts(), now)) {
 				if (part.charge.cost() > 0) {
-					part.meter.add(part.charge.cost(), request.metadata());
+					part.meter.charge(part.charge.cost(), request.metadata());
 					save(part, now);
 				}
 			}
@@ -159,19 +169,19 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	@Override
 	public List<LogEntry> entries(Policy policy, Identifier identifier) {
 		RequestHistory.requireEntries(policy);
-		return read(policy, identifier).entries();
+		return read(policy, identifier, Meter::entries);
 	}
 
 	@Override
 	public List<WindowCount> series(Policy policy, Identifier identifier) {
 		RequestHistory.requireWindows(policy);
-		return read(policy, identifier).series();
+		return read(policy, identifier, Meter::series);
 	}
 
-	private Meter read(Policy policy, Identifier identifier) {
+	private <T> T read(Policy policy, Identifier identifier, Function<Meter, T> reading) {
 		this.lock.lock();
 		try {
-			return load(RateLimitRequest.of(policy, identifier), now()).get(0).meter;
+			return reading.apply(load(RateLimitRequest.of(policy, identifier), now()).get(0).meter);
 		}
 		finally {
 			this.lock.unlock();

@@ -94,7 +94,7 @@ public final class LocalRateLimiter implements RateLimiter {
 			.stream()
 			.map((limit) -> new Limit(share(limit.quota(), instances), limit.window()))
 			.toList();
-		return new Policy(policy.name(), policy.algorithm().share(instances), limits, policy.countDenied());
+		return new Policy(policy.name(), policy.algorithm().share(instances, limits), limits, policy.countDenied());
 	}
 
 	private static long share(long quota, int instances) {

@@ -109,9 +109,12 @@ final class Tallies {
 		return session.transactUnlessChanged(batch);
 	}
 
-	/** Whether it may have been counted so late that others did not see it. */
+	/**
+	 * Whether it may have been counted so late that others did not see it. What is only
+	 * looked at is never late.
+	 */
 	boolean isLate(Moment now) {
-		return this.moment.isOver(now) && this.tallies.stream().anyMatch(Tally::countsByTime);
+		return this.moment.isOver(now) && this.tallies.stream().filter(Tally::counts).anyMatch(Tally::countsByTime);
 	}
 
 	/** Whether every limit allowed its cost before it was counted. */

@@ -181,7 +181,7 @@ local function cut(meter, keep)
     end
 end
 
--- The most that is kept when a charge or a denied request makes the log hold more than anything may use.
+-- The most that is kept when a denied request makes the log hold more than anything may use.
 --
 -- The largest quota: what is older decides nothing. But never less than was used before, because others may have larger
 -- quotas, by which it still counts: those of another plan, or of before a change. The newest of what is kept takes the
@@ -189,6 +189,23 @@ end
 -- quota, whoever else counts. And the log holds no more than the largest quota that there was for it.
 local function most_kept(meter)
     return math.max(meter.used[#meter.used], unpack(meter.quotas))
+end
+
+local function enter(meter, cost, metadata, keep)
+    meter.total = meter.total + cost
+    forget(meter, meter.base)
+    if meter.shared and meter.last > 0 and time(meter, meter.last) == meter.present then
+        put(meter, meter.last, entry(meter, meter.present, meter.total))
+    else
+        put(meter, meter.last + 1, entry(meter, meter.present, meter.total, length(meter, meter.last) + #metadata))
+        meter.text = meter.metadata and meter.text .. metadata or ''
+    end
+    if used_after(meter, 0) > keep then
+        cut(meter, keep)
+    end
+    for i = 1, #meter.used do
+        meter.used[i] = math.min(meter.used[i] + cost, keep)
+    end
 end
 
 algorithms['log'] = {
@@ -243,21 +260,12 @@ algorithms['log'] = {
     end,
 
     add = function(meter, cost, metadata)
-        local keep = most_kept(meter)
-        meter.total = meter.total + cost
-        forget(meter, meter.base)
-        if meter.shared and meter.last > 0 and time(meter, meter.last) == meter.present then
-            put(meter, meter.last, entry(meter, meter.present, meter.total))
-        else
-            put(meter, meter.last + 1, entry(meter, meter.present, meter.total, length(meter, meter.last) + #metadata))
-            meter.text = meter.metadata and meter.text .. metadata or ''
-        end
-        if used_after(meter, 0) > keep then
-            cut(meter, keep)
-        end
-        for i = 1, #meter.used do
-            meter.used[i] = math.min(meter.used[i] + cost, keep)
-        end
+        enter(meter, cost, metadata, most_kept(meter))
+    end,
+
+    -- As much again as the largest quota is kept, because it may be given back.
+    charge = function(meter, cost, metadata)
+        enter(meter, cost, metadata, math.max(meter.used[#meter.used], 2 * math.max(unpack(meter.quotas))))
     end,
 
     refund = function(meter, cost)
@@ -265,7 +273,9 @@ algorithms['log'] = {
         read_whole(meter)
         local newest = first(meter, 0, is_within, back)
         meter.total = meter.total - back
-        put(meter, newest, entry(meter, time(meter, newest), meter.total, length(meter, newest)))
+        -- No later than now in a log that is damaged.
+        local newest_time = math.min(time(meter, newest), meter.present)
+        put(meter, newest, entry(meter, newest_time, meter.total, length(meter, newest)))
         meter.text = string.sub(meter.text, 1, text_end(meter, newest))
         for i = 1, #meter.used do
             meter.used[i] = math.max(0, meter.used[i] - back)

@@ -27,6 +27,23 @@ local function find_window(meter, i, option)
     return start, start + length, option + 1 + ends
 end
 
+-- A window in which nothing was used is none: what is kept takes its place, and may be the present window if the clock was
+-- set back.
+local function drop_unused(meter, present)
+    local used = present
+    for k = present, present + meter.retain - 1 do
+        if meter.counts[k] > 0 then
+            meter.ends[used] = meter.ends[k]
+            meter.counts[used] = meter.counts[k]
+            used = used + 1
+        end
+    end
+    for k = used, present + meter.retain - 1 do
+        meter.ends[k] = 0
+        meter.counts[k] = 0
+    end
+end
+
 local function begin(meter, present, finish)
     for k = present + meter.retain - 1, present + 1, -1 do
         meter.ends[k] = meter.ends[k - 1]
@@ -68,6 +85,9 @@ algorithms['window-counter'] = {
             local length = meter.windows[i]
             local start, finish
             start, finish, option = find_window(meter, i, option)
+            if meter.counts[present] == 0 then
+                drop_unused(meter, present)
+            end
             if meter.counts[present] > 0 and meter.ends[present] > math.max(finish, now + length) then
                 -- The clock was set back: the count lasts one window, not until the clock has caught up.
                 meter.ends[present] = now + length

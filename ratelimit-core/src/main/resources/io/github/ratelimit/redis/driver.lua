@@ -141,7 +141,8 @@ if operation == 'charge' then
     for m = 1, #meters do
         local meter = meters[m]
         if meter.cost > 0 then
-            meter.algorithm.add(meter, meter.cost, metadata)
+            local charge = meter.algorithm.charge or meter.algorithm.add
+            charge(meter, meter.cost, metadata)
             save(meter)
         end
     end

@@ -14,6 +14,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -24,6 +25,7 @@ import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.RateLimiterContract;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -75,6 +77,18 @@ class AdmissionBoundTests {
 					.as("seed %d: most in any %s of %s", seed, limit.windowText(), traffic.policy)
 					.isLessThanOrEqualTo(quotas * limit.quota());
 			}
+		}
+	}
+
+	/** So that the bound is none of charges that are given back. */
+	@ParameterizedTest
+	@MethodSource("bounds")
+	void chargesThatAreRefundedChangeNoDecision(Algorithm algorithm) {
+		for (int seed = 0; seed < SEQUENCES / 10; seed++) {
+			Traffic charged = new Traffic(algorithm, seed);
+			charged.charges = new Random(seed);
+			assertThat(charged.send()).as("seed %d: %s", seed, charged.policy)
+				.isEqualTo(new Traffic(algorithm, seed).send());
 		}
 	}
 
@@ -416,6 +430,9 @@ class AdmissionBoundTests {
 
 		private final Policy policy;
 
+		/** For what is charged and given back before each request. */
+		private @Nullable Random charges;
+
 		private Traffic(Algorithm algorithm, int seed) {
 			this.random = new Random(seed);
 			List<Limit> limits = new ArrayList<>();
@@ -433,6 +450,9 @@ class AdmissionBoundTests {
 			List<Request> requests = new ArrayList<>();
 			for (int i = 0; i < REQUESTS; i++) {
 				long cost = weighted ? 1 + this.random.nextInt(4) : 1;
+				if (this.charges != null) {
+					chargeAndRefund(this.charges);
+				}
 				Decision decision = this.limiter.tryAcquire(this.policy, ALICE, cost);
 				long retryAt = decision.retryAfter()
 					.map((wait) -> micros(this.clock) + wait.toNanos() / 1000)
@@ -443,6 +463,14 @@ class AdmissionBoundTests {
 				}
 			}
 			return requests;
+		}
+
+		private void chargeAndRefund(Random charges) {
+			long most = this.policy.limits().stream().mapToLong(Limit::quota).max().orElseThrow();
+			RateLimitRequest request = RateLimitRequest
+				.of(Charge.of(this.policy, ALICE).withCost(charges.nextLong(most + 1)));
+			this.limiter.charge(request);
+			this.limiter.refund(request);
 		}
 
 		private Duration pause(Decision decision) {

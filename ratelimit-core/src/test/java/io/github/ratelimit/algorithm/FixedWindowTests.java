@@ -13,11 +13,17 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.WindowCount;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.test.ManualClock;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.constraints.Size;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -100,6 +106,46 @@ class FixedWindowTests {
 		LimitStatus minute = this.limiter.tryAcquire(this.policy, ALICE).statuses().get(0);
 		assertThat(minute.remaining()).isEqualTo(4);
 		assertThat(minute.resetAfter()).isEqualTo(Duration.ofSeconds(5));
+	}
+
+	/** The window that is kept goes on, because in the one after it nothing was used. */
+	@ParameterizedTest
+	@ValueSource(strings = { "2026-03-01T12:00:55Z", "2026-03-01T12:00:00Z", "2026-03-01T11:59:30Z" })
+	void windowBeforeOneThatWasEmptiedCountsWhenTheClockIsSetBack(String back) {
+		MemoryRateLimiter memory = new MemoryRateLimiter(this.clock);
+		Policy kept = Policy.of("api", new FixedWindow(2, ZoneOffset.UTC), Limit.parse("5/m"));
+		memory.tryAcquire(kept, ALICE, 5);
+		this.clock.set("2026-03-01T12:01:05Z");
+		memory.tryAcquire(kept, ALICE);
+		memory.refund(RateLimitRequest.of(kept, ALICE));
+		this.clock.set(back);
+		assertThat(memory.tryAcquire(kept, ALICE).allowed()).isFalse();
+		assertThat(memory.series(kept, ALICE)).extracting(WindowCount::count).containsExactly(5L);
+	}
+
+	/** As if it had never been: whatever is asked later, and if the clock is set back. */
+	@Property
+	void requestThatIsRefundedAtOnceChangesNothing(
+			@ForAll @Size(min = 1, max = 12) List<@IntRange(max = 90) Integer> seconds,
+			@ForAll @IntRange(max = 59) int back, @ForAll @IntRange(min = 2, max = 4) int retain) {
+		Policy kept = Policy.of("api", new FixedWindow(retain, ZoneOffset.UTC), Limit.parse("3/m"));
+		RateLimiter refunded = new MemoryRateLimiter(this.clock);
+		RateLimiter untouched = new MemoryRateLimiter(this.clock);
+		RateLimitRequest request = RateLimitRequest.of(kept, ALICE);
+		for (int pause : seconds) {
+			this.clock.advance(Duration.ofSeconds(pause));
+			if (refunded.tryAcquire(request).allowed()) {
+				refunded.refund(request);
+			}
+			if (pause % 2 == 0) {
+				assertThat(refunded.tryAcquire(request)).isEqualTo(untouched.tryAcquire(request));
+			}
+		}
+		this.clock.advance(Duration.ofSeconds(-back));
+		for (int i = 0; i < 3; i++) {
+			assertThat(refunded.tryAcquire(request)).isEqualTo(untouched.tryAcquire(request));
+			this.clock.advance(Duration.ofSeconds(back));
+		}
 	}
 
 }

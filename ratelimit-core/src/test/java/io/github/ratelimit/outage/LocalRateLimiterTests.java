@@ -1,6 +1,7 @@
 package io.github.ratelimit.outage;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
@@ -12,11 +13,17 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.TokenBucket;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.RateLimiterContract;
+import net.jqwik.api.Assume;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
+import net.jqwik.api.constraints.LongRange;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -76,6 +83,50 @@ class LocalRateLimiterTests {
 			assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
 		}
 		assertThat(this.limiter.tryAcquire(policy, ALICE).retryAfter()).contains(Duration.ofSeconds(30));
+	}
+
+	/** Half of the quota is less, rounded down, and half of the burst is not. */
+	@Test
+	void burstIsSmallerWhereItsShareWouldTakeTooLongToRefill() {
+		this.instances.set(2);
+		Policy policy = Policy.of("api", new TokenBucket(285L), Limit.parse("3/365d"));
+		for (int i = 0; i < 95; i++) {
+			assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+		}
+		assertThat(this.limiter.tryAcquire(policy, ALICE).retryAfter()).contains(Duration.ofDays(365));
+	}
+
+	/** A share of 1,000,000 is too much by the rounding of a division. */
+	@Test
+	void burstIsSmallerByOneWhereItsShareIsAtTheEdge() {
+		this.instances.set(2);
+		Policy policy = Policy.of("api", new TokenBucket(2_142_857L), Limit.parse("15/350m"));
+		assertThat(this.limiter.tryAcquire(policy, ALICE, 1_000_000).retryAfter()).isEmpty();
+		assertThat(this.limiter.tryAcquire(policy, ALICE, 999_999).allowed()).isTrue();
+	}
+
+	@Property
+	void shareOfAPolicyIsOne(@ForAll @LongRange(max = TokenBucket.MAX_QUOTA) long quota,
+			@ForAll @LongRange(min = 1, max = TokenBucket.MAX_QUOTA) long burst,
+			@ForAll @LongRange(min = 1, max = 315_360_000_000L) long millis,
+			@ForAll @IntRange(min = 1, max = 100_000) int instances) {
+		TokenBucket bucket = new TokenBucket(burst);
+		Limit limit = Limit.of(quota, Duration.ofMillis(millis));
+		Assume.that(isSupported(bucket, limit));
+		RateLimiter local = new LocalRateLimiter(new MemoryRateLimiter(this.clock), () -> instances);
+		Policy policy = Policy.of("api", bucket, limit);
+		assertThat(local.tryAcquire(policy, ALICE, Math.max(1, burst / instances) + 1).allowed()).isFalse();
+		assertThat(local.tryAcquire(policy, ALICE).allowed()).isEqualTo(quota > 0);
+	}
+
+	private static boolean isSupported(TokenBucket bucket, Limit limit) {
+		try {
+			bucket.requireSupported(List.of(limit));
+			return true;
+		}
+		catch (IllegalArgumentException ex) {
+			return false;
+		}
 	}
 
 	@Test

@@ -124,6 +124,28 @@ sealed interface Operation {
 
 	}
 
+	/** Gives back at once what was acquired, so that windows begin and are empty. */
+	record Undone(RateLimitRequest request) implements Operation {
+
+		@Override
+		public Decision ask(RateLimiter limiter) {
+			Decision decision = limiter.tryAcquire(this.request);
+			limiter.refund(this.request);
+			return decision;
+		}
+
+		@Override
+		public List<Policy> policies() {
+			return Operation.policies(this.request);
+		}
+
+		@Override
+		public String toString() {
+			return "acquire and refund " + text(this.request);
+		}
+
+	}
+
 	record Charged(RateLimitRequest request) implements Operation {
 
 		@Override

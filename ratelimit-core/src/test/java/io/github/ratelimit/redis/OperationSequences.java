@@ -148,7 +148,7 @@ final class OperationSequences {
 			.toList();
 		return Arbitraries.frequencyOf(Tuple.of(10, requests.map(Operation.Acquire::new)),
 				Tuple.of(1, requests.map(Operation.Peek::new)), Tuple.of(2, requests.map(Operation.Refund::new)),
-				Tuple.of(1, requests.map(Operation.Charged::new)),
+				Tuple.of(1, requests.map(Operation.Undone::new)), Tuple.of(1, requests.map(Operation.Charged::new)),
 				Tuple.of(1, Combinators.combine(Arbitraries.of(policies), identifiers).as(Operation.Reset::new)),
 				Tuple.of(1,
 						Combinators.combine(Arbitraries.of(remembered), identifiers).as(Operation.ReadHistory::new)));

@@ -291,6 +291,32 @@ class PipelineFaultsIT {
 		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
 	}
 
+	/** What is counted does not depend on it, and what does is not counted. */
+	@ParameterizedTest
+	@MethodSource("windowAlgorithms")
+	void policyThatIsOnlyLookedAtDoesNotMakeARequestLate(Algorithm algorithm) {
+		Policy counted = policy(new FirstRequestWindow());
+		Policy looked = Policy.of("looked", algorithm, Limit.parse("5/m"));
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(counted, ALICE), Charge.of(looked, ALICE).withCost(0));
+		RateLimiter limiter = PipelineRateLimiter.of(this.roundTrips.client(), this.keyPrefix)
+			.withClock(clock("11:59:59.9", "12:00:10", "12:00:20", "12:00:30", "12:00:40", "12:00:50"));
+		assertThat(limiter.tryAcquire(request).allowed()).isTrue();
+		limiter.charge(request);
+		assertThat(this.limiter.peek(request(counted, 1)).statuses()).extracting(LimitStatus::remaining)
+			.containsExactly(3L);
+	}
+
+	@ParameterizedTest
+	@MethodSource("windowAlgorithms")
+	void requestIsCountedAnewIfOnlySomeOfItDependsOnWhenItIsCounted(Algorithm algorithm) {
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(policy(new FirstRequestWindow()), ALICE),
+				Charge.of(Policy.of("other", algorithm, Limit.parse("5/m")), ALICE));
+		AtomicInteger reads = new AtomicInteger();
+		RateLimiter slow = PipelineRateLimiter.of(this.jedis, this.keyPrefix)
+			.withClock(() -> Instant.parse("2026-03-01T12:00:00Z").plusMillis(501 * reads.getAndIncrement()));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> slow.tryAcquire(request));
+	}
+
 	@Test
 	void windowsOfFirstRequestDoNotDependOnWhenTheyAreCounted() {
 		RateLimiter limiter = PipelineRateLimiter.of(this.jedis, this.keyPrefix)

@@ -206,6 +206,48 @@ public abstract class BucketContract extends RateLimiterContract {
 		}
 	}
 
+	/** It cannot be told how much of it is of the time ahead. */
+	@ParameterizedTest
+	@MethodSource("buckets")
+	void bucketThatIsMoreThanFullIsFullWhenTheClockIsSetBack(Policy policy) {
+		long size = policy.algorithm().largestCost(policy.limits().get(0));
+		RateLimitRequest all = request(policy, size);
+		this.limiter.tryAcquire(all);
+		Duration whenFull = this.limiter.peek(all).statuses().get(0).retryAfter();
+		this.limiter.reset(policy, ALICE);
+		this.clock.advance(Duration.ofDays(1));
+		this.limiter.charge(all);
+		this.limiter.charge(all);
+		assertThat(this.limiter.peek(all).statuses().get(0).retryAfter()).isGreaterThan(whenFull);
+		for (Duration back : List.of(Duration.ofNanos(1000), Duration.ofSeconds(1), Duration.ofDays(1))) {
+			this.clock.advance(back.negated());
+			assertThat(this.limiter.peek(all).statuses().get(0).retryAfter()).isEqualTo(whenFull);
+			assertThat(this.limiter.tryAcquire(all).allowed()).isFalse();
+		}
+		this.clock.advance(whenFull);
+		assertThat(this.limiter.peek(all).statuses().get(0).retryAfter()).isZero();
+	}
+
+	/** Whatever it is in parts of a microsecond, and however often it is looked at. */
+	@ParameterizedTest
+	@MethodSource("buckets")
+	void bucketIsAtMostTwiceFullAndDrainsEvenly(Policy policy) {
+		long size = policy.algorithm().largestCost(policy.limits().get(0));
+		this.limiter.tryAcquire(policy, ALICE, size);
+		Duration whenFull = this.limiter.peek(request(policy, 1)).statuses().get(0).retryAfter();
+		for (int i = 0; i < 5; i++) {
+			this.limiter.charge(request(policy, size));
+		}
+		this.limiter.refund(request(policy, size));
+		assertThat(this.limiter.peek(request(policy, 1)).statuses().get(0).retryAfter()).isEqualTo(whenFull);
+		this.limiter.charge(request(policy, 2));
+		this.limiter.tryAcquire(policy.withCountDenied(true), ALICE, 1);
+		this.clock.advance(Duration.ofNanos(333_333_000));
+		this.limiter.refund(request(policy, 2));
+		assertThat(this.limiter.peek(request(policy, 1)).statuses().get(0).retryAfter())
+			.isEqualTo(whenFull.minusNanos(333_333_000));
+	}
+
 	private Duration timeUntilEmptyWhenFull(Policy policy, long size) {
 		this.limiter.tryAcquire(policy, ALICE, size);
 		Duration time = this.limiter.peek(request(policy, size)).retryAfter().orElseThrow();

@@ -9,6 +9,7 @@ import java.util.Random;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.SlidingLog;
@@ -55,6 +56,35 @@ public abstract class LogContract extends RateLimiterContract {
 		}
 		this.clock.advance(Duration.ofSeconds(39));
 		assertThat(this.limiter.tryAcquire(large, ALICE).allowed()).isFalse();
+	}
+
+	/** The newest decide, of which there are as many. */
+	@ParameterizedTest
+	@MethodSource("logs")
+	void loweredQuotaDeniesNoLongerThanIfTheLogHadNeverHeldMore(Algorithm algorithm) {
+		Policy large = Policy.of("api", algorithm, Limit.parse("10/s"), Limit.parse("30/m"));
+		Policy small = Policy.of("api", algorithm, Limit.parse("2/s"), Limit.parse("3/m")).withCountDenied(true);
+		for (int i = 0; i < 30; i++) {
+			this.limiter.tryAcquire(large, ALICE);
+			if (i >= 27) {
+				this.limiter.tryAcquire(large, ADDRESS);
+			}
+			this.clock.advance(Duration.ofMillis(150));
+		}
+		Random random = new Random(1);
+		for (int i = 0; i < 200; i++) {
+			int cost = 1 + random.nextInt(2);
+			assertThat(waits(this.limiter.tryAcquire(small, ALICE, cost))).as("step %d", i)
+				.isEqualTo(waits(this.limiter.tryAcquire(small, ADDRESS, cost)));
+			this.clock.advance(Duration.ofMillis(random.nextInt(3) * random.nextInt(20_000)));
+		}
+	}
+
+	private static List<Duration> waits(Decision decision) {
+		return decision.statuses()
+			.stream()
+			.flatMap((status) -> Stream.of(status.resetAfter(), status.retryAfter()))
+			.toList();
 	}
 
 	/** All that is older than a window leaves, and no more is kept than was. */
