@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -98,7 +99,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		List<String> patterns = (pattern != null) ? List.of(pattern.toString()) : List.of();
 		RequestStatuses statuses = RequestStatuses.of(request);
 		List<PolicyCharge> charges = uses.stream()
-			.map((use) -> charge(use, patterns, request))
+			.map((use) -> charge(this.decisions.current(use), patterns, request))
 			.flatMap(Optional::stream)
 			.toList();
 		HttpServletResponse response = attributes.getResponse();
@@ -198,11 +199,20 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	private Decision decide(List<PathPolicy> policies, List<PathContainer> paths, boolean userKnown,
 			HttpServletRequest request, HttpServletResponse response) {
-		if (isUnlimited(request, userKnown)) {
+		List<PathUse> left = userKnown ? PathUse.left(request) : List.of();
+		if ((policies.isEmpty() && left.isEmpty() && !needsFilter(userKnown)) || isUnlimited(request, userKnown)) {
 			return UNLIMITED;
 		}
-		List<PolicyCharge> charges = policies.stream()
-			.map((policy) -> charge(policy, paths, request))
+		List<PathUse> uses = policies.stream()
+			.map((policy) -> use(policy, paths, request))
+			.flatMap(Optional::stream)
+			.toList();
+		if (!userKnown) {
+			PathUse.leave(uses.stream().filter(PathUse::needsPlan).toList(), request);
+		}
+		List<PolicyCharge> charges = Stream.concat(left.stream(), uses.stream())
+			.filter((use) -> userKnown || !use.needsPlan())
+			.map((use) -> charge(use.use(), use.patterns(), request))
 			.flatMap(Optional::stream)
 			.toList();
 		if (charges.isEmpty()) {
@@ -301,18 +311,17 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	}
 
 	/** A request costs the most if the forms of its path differ in that. */
-	private Optional<PolicyCharge> charge(PathPolicy policy, List<PathContainer> paths, HttpServletRequest request) {
+	private Optional<PathUse> use(PathPolicy policy, List<PathContainer> paths, HttpServletRequest request) {
 		Set<Route> routes = policy.routes(request, paths);
 		if (routes.isEmpty()) {
 			return Optional.empty();
 		}
 		long cost = routes.stream().mapToLong(Route::cost).max().orElseThrow();
 		List<String> patterns = routes.stream().map((route) -> route.pattern().getPatternString()).toList();
-		return charge(new PolicyUse(policy.policy(), cost), patterns, request);
+		return Optional.of(new PathUse(this.decisions.current(new PolicyUse(policy.policy(), cost)), patterns));
 	}
 
-	private Optional<PolicyCharge> charge(PolicyUse configured, List<String> patterns, HttpServletRequest request) {
-		PolicyUse use = this.decisions.current(configured);
+	private Optional<PolicyCharge> charge(PolicyUse use, List<String> patterns, HttpServletRequest request) {
 		IdentifiedPolicy policy = use.policy();
 		List<Identifier> found = this.identifiers.find(use, patterns, request);
 		return found.isEmpty() ? Optional.empty()

@@ -140,7 +140,7 @@ class RejectionTests {
 				RejectionHandler.problems(JsonMapper.shared()), new ApplicationCors((request) -> List.of(), List::of));
 		RequestIdentifiers identifiers = new RequestIdentifiers(new AddressResolver(64, null, false), Map.of());
 		return new ServletPolicyEnforcer(decisions, identifiers, new AccessLists(List.of(), List.of(), identifiers),
-				UserPlans.NONE, responses, RequestCost.configured(), List.of());
+				UserPlans.none(), responses, RequestCost.configured(), List.of());
 	}
 
 	private static MockHttpServletResponse write(long perSecond, long perMinute) {
