@@ -24,7 +24,6 @@ import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.http.server.PathContainer;
-import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.ServletRequestAttributes;
 import org.springframework.web.context.request.async.WebAsyncUtils;
 import org.springframework.web.servlet.HandlerMapping;
@@ -87,9 +86,13 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	 */
 	@Override
 	public Decision enforce(List<PolicyUse> uses) {
-		if (!(RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes)) {
-			return this.decisions
-				.decide(uses.stream().map(this.decisions::current).map(PolicyEnforcer::withoutRequest).toList());
+		ServletRequestAttributes attributes = CurrentRequest.find();
+		if (attributes == null) {
+			return this.decisions.decide(uses.stream()
+				.map(this.decisions::current)
+				.map(PolicyEnforcer::withoutRequest)
+				.flatMap(Optional::stream)
+				.toList());
 		}
 		HttpServletRequest request = attributes.getRequest();
 		if (isUnlimited(request, true)) {
@@ -132,6 +135,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			.collect(Collectors.toSet());
 		if (whole.stream()
 			.noneMatch((charge) -> statuses.hasPaid(charge) && violated.contains(charge.charge().policy().name()))) {
+			statuses.deny(denied, whole);
 			return denied;
 		}
 		Decision decision = peek(whole, denied);
@@ -139,23 +143,38 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		return decision;
 	}
 
-	/** Gives back what the path of a rejected request has paid of what was denied. */
+	/**
+	 * Gives back what the path of a rejected request has paid to any policy, and finds
+	 * out how long to wait for all of it.
+	 */
 	private Decision giveBack(Decision denied, HttpServletRequest request, HttpServletResponse response) {
 		RequestStatuses statuses = RequestStatuses.of(request);
-		List<PolicyCharge> whole = statuses.takeDenied(denied);
-		if (whole.isEmpty()) {
+		List<PolicyCharge> noted = statuses.takeDenied(denied);
+		if (!giveBack(request)) {
 			return denied;
 		}
-		CostSettlement costs = CostSettlement.of(request);
-		whole.stream()
-			.filter((charge) -> !charge.charge().policy().countDenied())
-			.flatMap((charge) -> statuses.paidByPath(charge).stream())
-			.flatMap((paid) -> costs.takeOut(paid).stream())
-			.forEach((used) -> this.decisions.settle(used, 0));
-		Decision decision = peek(whole, denied);
+		Decision decision = peek(statuses.whole(noted), denied);
 		statuses.add(decision);
 		this.responses.writeHeaders(statuses, response);
 		return decision;
+	}
+
+	/**
+	 * Gives back what the path of a request has paid, because the request has come to
+	 * nothing; but not to policies that count denied requests.
+	 * @return whether there was anything to give back
+	 */
+	private boolean giveBack(HttpServletRequest request) {
+		CostSettlement costs = CostSettlement.of(request);
+		List<PolicyCharge> used = RequestStatuses.of(request)
+			.paidByPath()
+			.stream()
+			.filter((charge) -> !charge.charge().policy().countDenied())
+			.flatMap((paid) -> costs.takeOut(paid).stream())
+			.filter((charge) -> charge.charge().cost() > 0)
+			.toList();
+		used.forEach((charge) -> this.decisions.settle(charge, 0));
+		return !used.isEmpty();
 	}
 
 	/** Looks again at what was denied; it remains so even if it would be allowed now. */
@@ -242,11 +261,13 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	/** Answers a request of which a part is denied because the store failed. */
 	void rejectWithoutDecision(HttpServletRequest request, HttpServletResponse response) throws IOException {
+		giveBack(request);
 		this.responses.rejectWithoutDecision(request, response);
 	}
 
 	/** Answers a request whose caller is denied. */
 	void forbid(HttpServletRequest request, HttpServletResponse response) throws IOException {
+		giveBack(request);
 		this.responses.forbid(request, response);
 	}
 
