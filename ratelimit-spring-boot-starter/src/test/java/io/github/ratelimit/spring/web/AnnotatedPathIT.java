@@ -101,6 +101,13 @@ class AnnotatedPathIT {
 	}
 
 	@Test
+	void callsThatWereServedBeforeTheDeniedOneStayPaid() {
+		assertStatus("/api/light", 200);
+		assertStatus("/api/later", 429);
+		application.assertUsed("api", 3);
+	}
+
+	@Test
 	void handlerOfTheApplicationIsToldHowLongToWaitWhileItsPathIsPaidFor() {
 		assertStatus("/api/light", 200);
 		application.advance(Duration.ofSeconds(10));
@@ -152,6 +159,10 @@ class AnnotatedPathIT {
 		public void expensive() {
 		}
 
+		@RateLimited(policy = "api", cost = 5)
+		public void dearest() {
+		}
+
 	}
 
 	@RestController
@@ -169,6 +180,12 @@ class AnnotatedPathIT {
 			this.service.expensive();
 			this.service.cheap();
 			this.service.expensive();
+		}
+
+		@GetMapping("/api/later")
+		void later() {
+			this.service.expensive();
+			this.service.dearest();
 		}
 
 		@GetMapping("/repeated")

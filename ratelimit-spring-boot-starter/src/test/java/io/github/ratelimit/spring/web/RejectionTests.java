@@ -33,6 +33,7 @@ import org.springframework.mock.web.MockHttpServletResponse;
 import org.springframework.web.context.support.StaticWebApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 
 /**
@@ -117,6 +118,22 @@ class RejectionTests {
 		assertThat(new RateLimitExceededResolver(enforcer(), context).resolveException(new MockHttpServletRequest(),
 				response, null, new RateLimitExceededException(decision(1, 1))))
 			.isNotNull();
+	}
+
+	@Test
+	void responseThatIsOnItsWayIsNotAnsweredAgain() throws IOException {
+		MockHttpServletResponse response = new MockHttpServletResponse();
+		RateLimitExceededException denied = new RateLimitExceededException(decision(1, 1));
+		assertThatExceptionOfType(RateLimitExceededException.class)
+			.isThrownBy(() -> new RateLimitExceededFilter(enforcer()).doFilter(new MockHttpServletRequest(), response,
+					(request, same) -> {
+						same.getWriter().write("begun");
+						same.flushBuffer();
+						throw denied;
+					}))
+			.isSameAs(denied);
+		assertThat(response.getStatus()).isEqualTo(200);
+		assertThat(response.getContentAsString()).isEqualTo("begun");
 	}
 
 	@Test
