@@ -92,7 +92,7 @@ public final class BreakerRateLimiter implements RateLimiter, AutoCloseable {
 		});
 	}
 
-	private static void startThread(Runnable probe) {
+	static void startThread(Runnable probe) {
 		Thread thread = new Thread(probe, "ratelimit-probe");
 		thread.setDaemon(true);
 		thread.start();

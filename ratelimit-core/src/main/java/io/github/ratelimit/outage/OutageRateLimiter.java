@@ -1,10 +1,14 @@
 package io.github.ratelimit.outage;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
@@ -24,6 +28,10 @@ import org.slf4j.LoggerFactory;
  * when it fails and once when it allows a request again. That it denies one proves
  * nothing, because it then only reads, as a full or read-only Redis still does.
  * <p>
+ * While it fails, a thread in the background looks every second whether it can be written
+ * to, by a charge to a policy of its own that is reset at once: an application without
+ * requests learns as well that limits are enforced again. Close it to stop looking.
+ * <p>
  * If all policies of a request allow it without the store, so does the decision, which
  * has no statuses because the numbers are not known. If one of them denies it, the
  * {@link StoreException} is passed on. So is that of a reset, because whoever asks for it
@@ -37,9 +45,11 @@ import org.slf4j.LoggerFactory;
  *
  * @since 0.1
  */
-public final class OutageRateLimiter implements RateLimiter {
+public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(OutageRateLimiter.class);
+
+	private static final Duration PAUSE = Duration.ofSeconds(1);
 
 	private final RateLimiter store;
 
@@ -49,7 +59,11 @@ public final class OutageRateLimiter implements RateLimiter {
 
 	private final InstantSource clock;
 
-	private final AtomicReference<@Nullable Instant> failingSince = new AtomicReference<>();
+	private final Executor later;
+
+	private final AtomicReference<@Nullable Failure> failure = new AtomicReference<>();
+
+	private volatile boolean closed;
 
 	/**
 	 * Creates a rate limiter.
@@ -59,24 +73,30 @@ public final class OutageRateLimiter implements RateLimiter {
 	 */
 	public OutageRateLimiter(RateLimiter store, Function<Policy, OnStoreFailure> onStoreFailure,
 			LocalRateLimiter local) {
-		this(store, onStoreFailure, local, InstantSource.system());
+		this(store, onStoreFailure, local, InstantSource.system(), CompletableFuture.delayedExecutor(PAUSE.toMillis(),
+				TimeUnit.MILLISECONDS, BreakerRateLimiter::startThread));
 	}
 
+	/**
+	 * Creates a rate limiter.
+	 * @param later runs probes when it is time for them
+	 */
 	OutageRateLimiter(RateLimiter store, Function<Policy, OnStoreFailure> onStoreFailure, LocalRateLimiter local,
-			InstantSource clock) {
+			InstantSource clock, Executor later) {
 		this.store = store;
 		this.onStoreFailure = onStoreFailure;
 		this.local = local;
 		this.clock = clock;
+		this.later = later;
 	}
 
 	/**
 	 * Returns since when the store fails, as far as requests have shown: the time of the
-	 * first failure after which it has allowed no request.
+	 * first failure after which it has neither allowed a request nor answered a probe.
 	 * @return the time, by the clock of this process; empty if limits are enforced
 	 */
 	public Optional<Instant> failingSince() {
-		return Optional.ofNullable(this.failingSince.get());
+		return Optional.ofNullable(this.failure.get()).map(Failure::since);
 	}
 
 	/**
@@ -91,7 +111,7 @@ public final class OutageRateLimiter implements RateLimiter {
 			// A request that costs nothing is only read, which a store can do that is
 			// full.
 			if (decision.allowed() && request.charges().stream().anyMatch((charge) -> charge.cost() > 0)) {
-				answered();
+				answered(this.failure.get());
 			}
 			return decision;
 		}
@@ -124,7 +144,7 @@ public final class OutageRateLimiter implements RateLimiter {
 			this.store.refund(request);
 		}
 		catch (StoreException ex) {
-			failed(ex);
+			failed(ex, request);
 		}
 	}
 
@@ -137,7 +157,7 @@ public final class OutageRateLimiter implements RateLimiter {
 			this.store.charge(request);
 		}
 		catch (StoreException ex) {
-			failed(ex);
+			failed(ex, request);
 		}
 	}
 
@@ -151,15 +171,21 @@ public final class OutageRateLimiter implements RateLimiter {
 		this.store.requireSupported(policy);
 	}
 
-	private void answered() {
-		if (this.failingSince.get() != null && this.failingSince.getAndSet(null) != null) {
+	/** Stops looking whether the store answers. */
+	@Override
+	public void close() {
+		this.closed = true;
+	}
+
+	private void answered(@Nullable Failure failure) {
+		if (failure != null && this.failure.compareAndSet(failure, null)) {
 			logger.info("The store answers again: limits are enforced");
 		}
 	}
 
 	private Decision withoutStore(RateLimitRequest request, StoreException ex,
 			Function<RateLimitRequest, Decision> decideLocally) {
-		failed(ex);
+		failed(ex, request);
 		List<Charge> charges = new ArrayList<>();
 		for (Charge charge : request.charges()) {
 			switch (this.onStoreFailure.apply(charge.policy())) {
@@ -173,11 +199,44 @@ public final class OutageRateLimiter implements RateLimiter {
 				: decideLocally.apply(new RateLimitRequest(charges, request.metadata()));
 	}
 
-	private void failed(StoreException ex) {
-		if (this.failingSince.get() == null && this.failingSince.compareAndSet(null, this.clock.instant())) {
+	private void failed(StoreException ex, RateLimitRequest request) {
+		if (this.failure.get() != null) {
+			return;
+		}
+		Failure failure = new Failure(this.clock.instant(), probe(request.charges().get(0)));
+		if (this.failure.compareAndSet(null, failure)) {
+			this.later.execute(() -> probe(failure));
 			logger.warn("The store failed: limits are not enforced until it answers. {}: {}", ex.getMessage(),
 					rootCause(ex).toString());
 			logger.debug("The store failed", ex);
+		}
+	}
+
+	/** What is written where the charge would have been, and in the same way. */
+	private static Charge probe(Charge failed) {
+		Policy policy = failed.policy();
+		return Charge.of(new Policy("ratelimit-probe", policy.algorithm(), policy.limits(), false),
+				failed.identifiers().get(0));
+	}
+
+	/** A failure that is over has no probes; the next one has its own. */
+	private void probe(Failure failure) {
+		if (this.closed || this.failure.get() != failure) {
+			return;
+		}
+		try {
+			this.store.charge(RateLimitRequest.of(failure.probe()));
+			answered(failure);
+			this.store.reset(failure.probe().policy(), failure.probe().identifiers().get(0));
+		}
+		catch (RuntimeException ex) {
+			logger.debug("A probe of the store failed", ex);
+		}
+		finally {
+			// Whatever was thrown: without a next probe the store would seem to fail on.
+			if (this.failure.get() == failure) {
+				this.later.execute(() -> probe(failure));
+			}
 		}
 	}
 
@@ -187,6 +246,10 @@ public final class OutageRateLimiter implements RateLimiter {
 			root = root.getCause();
 		}
 		return root;
+	}
+
+	private record Failure(Instant since, Charge probe) {
+
 	}
 
 }

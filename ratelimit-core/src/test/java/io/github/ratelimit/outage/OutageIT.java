@@ -52,7 +52,7 @@ class OutageIT {
 
 	private final RateLimiter store = RedisRateLimiter.of(this.jedis);
 
-	private final RateLimiter limiter = new OutageRateLimiter(this.store, (policy) -> OnStoreFailure.ALLOW,
+	private final OutageRateLimiter limiter = new OutageRateLimiter(this.store, (policy) -> OnStoreFailure.ALLOW,
 			new LocalRateLimiter(new MemoryRateLimiter(InstantSource.system()), () -> 1));
 
 	private final Logger logger = (Logger) LoggerFactory.getLogger(OutageRateLimiter.class);
@@ -73,6 +73,7 @@ class OutageIT {
 	void stopServer() {
 		this.logger.setAdditive(true);
 		this.logger.detachAppender(this.log);
+		this.limiter.close();
 		this.jedis.close();
 		TestRedis.stop(this.server);
 	}

@@ -3,8 +3,11 @@ package io.github.ratelimit.outage;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -22,6 +25,7 @@ import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.test.ManualClock;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -57,9 +61,12 @@ class OutageRateLimiterTests {
 	private final Map<String, OnStoreFailure> modes = Map.of("api", OnStoreFailure.ALLOW, "login", OnStoreFailure.DENY,
 			"local", OnStoreFailure.LOCAL, "other", OnStoreFailure.LOCAL);
 
+	/** Probes, until it is time for them. */
+	private final Queue<Runnable> later = new ArrayDeque<>();
+
 	private final OutageRateLimiter limiter = new OutageRateLimiter(this.store,
 			(policy) -> this.modes.get(policy.name()), new LocalRateLimiter(new MemoryRateLimiter(this.clock), () -> 3),
-			this.clock);
+			this.clock, this.later::add);
 
 	@BeforeEach
 	void listen() {
@@ -134,6 +141,60 @@ class OutageRateLimiterTests {
 	}
 
 	@Test
+	void storeIsKnownToAnswerAgainWithoutRequests() {
+		this.store.full = true;
+		this.limiter.tryAcquire(NEW);
+		probe();
+		assertThat(this.limiter.failingSince()).contains(Instant.parse("2026-01-01T00:00:00Z"));
+		this.store.full = false;
+		probe();
+		assertThat(this.limiter.failingSince()).isEmpty();
+		assertThat(this.later).isEmpty();
+		assertThat(this.log.list).extracting(ILoggingEvent::getLevel).containsExactly(Level.WARN, Level.INFO);
+		// Nobody has paid for the probes.
+		assertThat(this.limiter.peek(NEW).statuses().get(0).remaining()).isOne();
+		assertThat(this.store.reset).containsExactly("ratelimit-probe");
+	}
+
+	@Test
+	void storeIsProbedOnceHoweverManyRequestsFail() {
+		for (int i = 0; i < 3; i++) {
+			this.store.full = true;
+			this.limiter.tryAcquire(NEW);
+			this.limiter.tryAcquire(NEW);
+			this.store.full = false;
+			this.limiter.tryAcquire(RateLimitRequest.of(POLICY, Identifier.user("dave" + i)));
+		}
+		this.store.full = true;
+		this.limiter.tryAcquire(NEW);
+		for (int i = 0; i < 4; i++) {
+			probe();
+		}
+		assertThat(this.later).hasSize(1);
+	}
+
+	@Test
+	void storeIsProbedOnWhateverProbesFailBy() {
+		this.store.full = true;
+		this.limiter.tryAcquire(NEW);
+		this.store.failure = new IllegalStateException("closed");
+		probe();
+		assertThat(this.later).hasSize(1);
+		assertThat(this.limiter.failingSince()).isPresent();
+	}
+
+	@Test
+	void storeIsNotProbedAnyMoreOnceClosed() {
+		this.store.full = true;
+		this.limiter.tryAcquire(NEW);
+		this.limiter.close();
+		this.store.full = false;
+		probe();
+		assertThat(this.later).isEmpty();
+		assertThat(this.limiter.failingSince()).isPresent();
+	}
+
+	@Test
 	void policiesThatWantItAreLimitedLocally() {
 		this.store.full = true;
 		for (int i = 0; i < 2; i++) {
@@ -178,12 +239,20 @@ class OutageRateLimiterTests {
 		assertThat(this.limiter.tryAcquire(LOCAL_REQUEST).allowed()).isFalse();
 	}
 
+	private void probe() {
+		this.later.remove().run();
+	}
+
 	/** Answers as a Redis does that has no memory left. */
 	private static final class FullStore implements RateLimiter {
 
 		private final MemoryRateLimiter counts = new MemoryRateLimiter(InstantSource.system());
 
 		private boolean full;
+
+		private @Nullable RuntimeException failure;
+
+		private final List<String> reset = new ArrayList<>();
 
 		@Override
 		public Decision tryAcquire(RateLimitRequest request) {
@@ -206,11 +275,18 @@ class OutageRateLimiterTests {
 
 		@Override
 		public void charge(RateLimitRequest request) {
+			if (this.failure != null) {
+				throw this.failure;
+			}
+			if (this.full) {
+				throw new StoreException("cannot write", new IllegalStateException("OOM"));
+			}
 			this.counts.charge(request);
 		}
 
 		@Override
 		public void reset(Policy policy, Identifier identifier) {
+			this.reset.add(policy.name());
 			this.counts.reset(policy, identifier);
 		}
 

@@ -23,4 +23,15 @@ public class CallerDeniedException extends RuntimeException {
 		super(message);
 	}
 
+	/**
+	 * Creates an exception for a caller that lacks an identifier.
+	 * @param identifier the identifier as in configuration
+	 * @param policy the name of the policy that insists on it
+	 * @return a new exception
+	 */
+	public static CallerDeniedException lacks(String identifier, String policy) {
+		return new CallerDeniedException(
+				"The caller lacks the identifier %s, on which the policy %s insists".formatted(identifier, policy));
+	}
+
 }

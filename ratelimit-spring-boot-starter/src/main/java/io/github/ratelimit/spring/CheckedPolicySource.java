@@ -1,8 +1,10 @@
 package io.github.ratelimit.spring;
 
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 
 import io.github.ratelimit.Policy;
 import org.jspecify.annotations.Nullable;
@@ -11,27 +13,35 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Takes only such answers of another source as can be enforced, and leaves the policy as
- * it was otherwise.
+ * it was otherwise. The log says so once, without anything that the source may have said
+ * of users, and once when there was no such answer for a minute: a source that fails for
+ * some users only is not known to be well again.
  */
 final class CheckedPolicySource implements PolicySource {
 
 	private static final Logger logger = LoggerFactory.getLogger(CheckedPolicySource.class);
 
+	private static final long CALM = Duration.ofMinutes(1).toNanos();
+
 	private final PolicySource source;
 
 	private final Consumer<Policy> requireSupported;
 
-	/** What is wrong with the answers about a policy, by its name. */
-	private final Map<String, String> problems = new ConcurrentHashMap<>();
+	private final LongSupplier nanoTime;
+
+	/** When the last wrong answer about a policy came, by its name. */
+	private final Map<String, Long> problems = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates a source.
 	 * @param source what is asked
 	 * @param requireSupported refuses a policy that the store cannot hold
+	 * @param nanoTime the time, as of {@link System#nanoTime()}
 	 */
-	CheckedPolicySource(PolicySource source, Consumer<Policy> requireSupported) {
+	CheckedPolicySource(PolicySource source, Consumer<Policy> requireSupported, LongSupplier nanoTime) {
 		this.source = source;
 		this.requireSupported = requireSupported;
+		this.nanoTime = nanoTime;
 	}
 
 	@Override
@@ -50,9 +60,7 @@ final class CheckedPolicySource implements PolicySource {
 			report(name, problem, null);
 			return configured;
 		}
-		if (!this.problems.isEmpty() && this.problems.remove(name) != null) {
-			logger.info("The policy '{}' is as {} says again", name, this.source.getClass().getName());
-		}
+		answered(name);
 		return answer;
 	}
 
@@ -63,16 +71,12 @@ final class CheckedPolicySource implements PolicySource {
 		}
 		String name = answer.policy().name();
 		if (!name.equals(configured.policy().name())) {
-			return "Invalid name (%s): must stay the same.".formatted(name);
+			// Not the name, which may be made of a user's.
+			return "Invalid name: must stay the same.";
 		}
 		if (!answer.identifiers().equals(configured.identifiers())) {
 			return "Invalid identifiers %s: must stay the same, %s.".formatted(answer.identifiers(),
 					configured.identifiers());
-		}
-		if (configured.plans().isEmpty() && !answer.plans().isEmpty()) {
-			// They would have to be enforced later than they are, after the login.
-			return "Invalid plans %s: the configured policy has none, and the first ones need a restart."
-				.formatted(answer.plans().keySet());
 		}
 		if (!canBeMissing(answer.enforcement().missing(), configured.enforcement().missing())) {
 			return "Invalid missing identifier (%s): must stay the same, or be skip, deny or ip."
@@ -93,12 +97,19 @@ final class CheckedPolicySource implements PolicySource {
 				|| missing.equals(configured);
 	}
 
-	/** Says what is wrong, unless that is known; a message may differ each time. */
+	/** Without the message of a failure, which may hold what users have sent. */
 	private void report(String name, String problem, @Nullable RuntimeException failure) {
-		if (!problem.equals(this.problems.put(name, problem))) {
+		if (this.problems.put(name, this.nanoTime.getAsLong()) == null) {
 			logger.warn("The policy '{}' stays as it is configured, for {} gave no policy that can be enforced: {}",
-					name, this.source.getClass().getName(), (failure != null) ? failure.toString() : problem);
-			logger.debug("The source of policies failed", failure);
+					name, this.source.getClass().getName(), problem);
+			logger.trace("The source of policies failed", failure);
+		}
+	}
+
+	private void answered(String name) {
+		Long last = this.problems.isEmpty() ? null : this.problems.get(name);
+		if (last != null && this.nanoTime.getAsLong() - last >= CALM && this.problems.remove(name, last)) {
+			logger.info("The policy '{}' is as {} says again", name, this.source.getClass().getName());
 		}
 	}
 

@@ -106,7 +106,7 @@ public final class PolicyDecisions implements AutoCloseable {
 		this.listeners = List.copyOf(listeners);
 		this.sources = SingletonSupplier.of(() -> sources.get()
 			.stream()
-			.<PolicySource>map((source) -> new CheckedPolicySource(source, store::requireSupported))
+			.<PolicySource>map((source) -> new CheckedPolicySource(source, store::requireSupported, System::nanoTime))
 			.toList());
 		policies.policies().forEach((name, policy) -> this.enforcements.put(name, policy.enforcement()));
 	}
@@ -223,8 +223,8 @@ public final class PolicyDecisions implements AutoCloseable {
 
 	/**
 	 * Returns since when the store fails, as far as decisions have shown.
-	 * @return the time of the first failure after which the store has allowed no request;
-	 * empty if limits are enforced
+	 * @return the time of the first failure after which the store has neither allowed a
+	 * request nor answered a probe; empty if limits are enforced
 	 */
 	public Optional<Instant> failingSince() {
 		return this.outages.failingSince();
@@ -241,6 +241,7 @@ public final class PolicyDecisions implements AutoCloseable {
 	/** Stops looking whether the store answers. */
 	@Override
 	public void close() {
+		this.outages.close();
 		this.breaker.close();
 	}
 

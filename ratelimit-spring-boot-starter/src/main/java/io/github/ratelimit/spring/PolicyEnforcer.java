@@ -1,9 +1,11 @@
 package io.github.ratelimit.spring;
 
 import java.util.List;
+import java.util.Optional;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 
 /**
@@ -55,8 +57,11 @@ public interface PolicyEnforcer {
 
 			@Override
 			public Decision enforce(List<PolicyUse> uses) {
-				return decisions
-					.decide(uses.stream().map(decisions::current).map(PolicyEnforcer::withoutRequest).toList());
+				return decisions.decide(uses.stream()
+					.map(decisions::current)
+					.map(PolicyEnforcer::withoutRequest)
+					.flatMap(Optional::stream)
+					.toList());
 			}
 
 			@Override
@@ -75,13 +80,18 @@ public interface PolicyEnforcer {
 	/**
 	 * Returns the charge of a use outside of a request. Its identifiers are those that
 	 * are expressions, {@code global}, and {@code user}, if Spring Security knows one on
-	 * the present thread. If it has none of these it is counted for everybody together.
+	 * the present thread. If it has none of these, the policy's
+	 * {@linkplain Enforcement#missing() rule} for that counts; as there is no address to
+	 * fall back to, it is counted for everybody together then.
 	 * @param use the use
-	 * @return the charge
+	 * @return the charge; empty if the policy does not apply
+	 * @throws CallerDeniedException if the call lacks an identifier that the policy
+	 * insists on
 	 */
-	static PolicyCharge withoutRequest(PolicyUse use) {
-		return new PolicyCharge(use.policy(),
-				new Charge(use.policy().policy(), ThreadIdentifiers.find(use), use.cost()));
+	static Optional<PolicyCharge> withoutRequest(PolicyUse use) {
+		List<Identifier> identifiers = ThreadIdentifiers.find(use);
+		return identifiers.isEmpty() ? Optional.empty() : Optional
+			.of(new PolicyCharge(use.policy(), new Charge(use.policy().policy(), identifiers, use.cost())));
 	}
 
 }

@@ -11,10 +11,15 @@ package io.github.ratelimit.spring;
  * the same.
  * <p>
  * An answer that cannot be enforced (an exception, {@code null}, another name, other
- * identifiers, plans where the configured policy has none, another identifier than
- * {@code ip} for requests that lack theirs, an algorithm that the store does not support)
- * leaves the policy as it was. The log says so once, and once when answers are right
- * again.
+ * identifiers, another identifier than {@code ip} for requests that lack theirs, an
+ * algorithm that the store does not support) leaves the policy as it was. The log says so
+ * once, and once when there was no such answer for a minute.
+ * <p>
+ * Plans count for the users of web requests, also where the configured policy has none.
+ * From then on the policy is enforced on paths after the login. Somebody must say which
+ * plan a user is on: {@code ratelimit.plan}, or a bean of type
+ * {@link io.github.ratelimit.spring.web.PlanResolver}; nobody has one otherwise, and the
+ * log says so once.
  * <p>
  * Implementations are safe for use by several threads.
  *

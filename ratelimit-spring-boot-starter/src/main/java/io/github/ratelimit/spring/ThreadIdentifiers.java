@@ -26,15 +26,27 @@ final class ThreadIdentifiers {
 	private ThreadIdentifiers() {
 	}
 
+	/**
+	 * Finds the identifiers of a call, or what its policy wants instead; none if the
+	 * policy does not apply.
+	 */
 	static List<Identifier> find(PolicyUse use) {
+		Enforcement enforcement = use.policy().enforcement();
 		List<Identifier> identifiers = new ArrayList<>();
 		for (String name : use.policy().identifiers()) {
 			Identifier identifier = use.identify(name, ThreadIdentifiers::find);
 			if (identifier != null) {
 				identifiers.add(identifier);
 			}
+			else if (enforcement.missing() == MissingIdentifier.DENY && enforcement.mode() == Mode.ENFORCE) {
+				throw CallerDeniedException.lacks(name, use.policy().policy().name());
+			}
 		}
-		return identifiers.isEmpty() ? List.of(Identifier.GLOBAL) : identifiers;
+		if (identifiers.isEmpty() && enforcement.missing() instanceof MissingIdentifier.Fallback fallback) {
+			Identifier identifier = find(fallback.identifier());
+			identifiers.add((identifier != null) ? identifier : Identifier.GLOBAL);
+		}
+		return identifiers;
 	}
 
 	static void requireKnown(String name) {

@@ -7,6 +7,7 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.outage.OnStoreFailure;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -16,6 +17,7 @@ import org.springframework.security.core.authority.AuthorityUtils;
 import org.springframework.security.core.context.SecurityContextHolder;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Who is charged for a call outside of a request.
@@ -67,10 +69,46 @@ class PolicyEnforcerTests {
 		SecurityContextHolder.getContext().setAuthentication(new TestingAuthenticationToken(name, "secret", "USER"));
 	}
 
+	@Test
+	void callWithoutIdentifiersIsCountedAsItsPolicySays() {
+		assertThat(identifiers(MissingIdentifier.SKIP, Map.of(), "ip", "user")).isEmpty();
+		assertThat(identifiers(new MissingIdentifier.Fallback("ip"), Map.of(), "user"))
+			.containsExactly(Identifier.GLOBAL);
+		assertThatExceptionOfType(CallerDeniedException.class)
+			.isThrownBy(() -> identifiers(MissingIdentifier.DENY, Map.of(), "user"))
+			.withMessage("The caller lacks the identifier user, on which the policy api insists");
+		logIn("alice");
+		assertThat(identifiers(new MissingIdentifier.Fallback("user"), Map.of(), "#id"))
+			.containsExactly(Identifier.user("alice"));
+		assertThat(identifiers(MissingIdentifier.SKIP, Map.of(), "ip", "user"))
+			.containsExactly(Identifier.user("alice"));
+		assertThat(identifiers(MissingIdentifier.DENY, Map.of(), "user")).containsExactly(Identifier.user("alice"));
+		assertThatExceptionOfType(CallerDeniedException.class)
+			.isThrownBy(() -> identifiers(MissingIdentifier.DENY, Map.of(), "user", "#id"));
+	}
+
+	@Test
+	void shadowDeniesNobodyWhoLacksItsIdentifier() {
+		IdentifiedPolicy policy = policy("user")
+			.withEnforcement(new Enforcement(Mode.SHADOW, OnStoreFailure.ALLOW, null, MissingIdentifier.DENY));
+		assertThat(PolicyEnforcer.withoutRequest(new PolicyUse(policy, 1))).isEmpty();
+	}
+
 	private static List<Identifier> identifiers(Map<String, String> values, String... names) {
-		IdentifiedPolicy policy = new IdentifiedPolicy(Policy.of("api", new SlidingLog(), Limit.parse("1/s")),
-				List.of(names));
-		return PolicyEnforcer.withoutRequest(new PolicyUse(policy, 1, values)).charge().identifiers();
+		return identifiers(MissingIdentifier.ADDRESS, values, names);
+	}
+
+	private static List<Identifier> identifiers(MissingIdentifier missing, Map<String, String> values,
+			String... names) {
+		IdentifiedPolicy policy = policy(names)
+			.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null, missing));
+		return PolicyEnforcer.withoutRequest(new PolicyUse(policy, 1, values))
+			.map((charge) -> charge.charge().identifiers())
+			.orElse(List.of());
+	}
+
+	private static IdentifiedPolicy policy(String... names) {
+		return new IdentifiedPolicy(Policy.of("api", new SlidingLog(), Limit.parse("1/s")), List.of(names));
 	}
 
 }

@@ -1,9 +1,11 @@
 package io.github.ratelimit.spring;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -107,23 +109,49 @@ class PolicySourceTests {
 		assertThat(output).contains(rule).doesNotContain("again");
 		this.change = Function.identity();
 		allowed(API, 2);
+		assertThat(output).doesNotContain("says again");
+	}
+
+	@Test
+	void sourceThatFailsForSomeUsersOnlyIsReportedOnce(CapturedOutput output) {
+		AtomicLong nanoTime = new AtomicLong(Long.MAX_VALUE);
+		CheckedPolicySource source = new CheckedPolicySource((policy) -> this.change.apply(policy), (policy) -> {
+		}, nanoTime::get);
+		for (int i = 0; i < 5; i++) {
+			String user = "alice" + i;
+			this.change = (policy) -> {
+				throw new IllegalStateException("unknown user " + user);
+			};
+			assertThat(source.current(API)).isSameAs(API);
+			this.change = (policy) -> new IdentifiedPolicy(Policy.of(user, new SlidingLog(), Limit.parse("9/m")),
+					policy.identifiers());
+			assertThat(source.current(API)).isSameAs(API);
+			this.change = Function.identity();
+			assertThat(source.current(API)).isSameAs(API);
+			nanoTime.addAndGet(Duration.ofSeconds(59).toNanos());
+		}
+		assertThat(StringUtils.countOccurrencesOf(output.toString(), WARNING)).isEqualTo(1);
+		assertThat(output).contains("java.lang.IllegalStateException").doesNotContain("alice").doesNotContain("again");
+		nanoTime.addAndGet(Duration.ofSeconds(1).toNanos());
+		source.current(API);
+		source.current(API);
 		assertThat(StringUtils.countOccurrencesOf(output.toString(), "says again")).isEqualTo(1);
-		this.change = wrong;
-		allowed(API, 2);
+		this.change = (policy) -> null;
+		source.current(API);
 		assertThat(StringUtils.countOccurrencesOf(output.toString(), WARNING)).isEqualTo(2);
 	}
 
 	static Stream<Arguments> wrongAnswers() {
 		return Stream.of(answer((policy) -> null, "Invalid answer (null): must be a policy."),
 				answer((policy) -> new IdentifiedPolicy(Policy.of("other", new SlidingLog(), Limit.parse("9/m")),
-						policy.identifiers()), "Invalid name (other): must stay the same."),
+						policy.identifiers()), "Invalid name: must stay the same."),
 				answer((policy) -> policy.withLimits(List.of(Limit.parse("9/m"))).withIdentifiers(List.of("ip")),
 						"Invalid identifiers [ip]: must stay the same, [user]."),
 				answer((policy) -> policy.withLimits(List.of(Limit.parse("often"))),
-						"IllegalArgumentException: Invalid limit (often)"),
+						"gave no policy that can be enforced: java.lang.IllegalArgumentException"),
 				answer((policy) -> {
 					throw new IllegalStateException("failed at " + System.nanoTime());
-				}, "IllegalStateException: failed at"));
+				}, "gave no policy that can be enforced: java.lang.IllegalStateException"));
 	}
 
 	private static Arguments answer(Function<IdentifiedPolicy, IdentifiedPolicy> wrong, String rule) {

@@ -24,7 +24,8 @@ import org.springframework.boot.health.contributor.Status;
 
 /**
  * Tells whether limits are enforced. The store is only read, by one call, which takes no
- * longer than any decision.
+ * longer than any decision. A store that failed to count a request fails until it can be
+ * written to again, which {@link PolicyDecisions} finds out, even without requests.
  * <p>
  * While the store fails the status is {@code UNKNOWN}, which leaves the whole application
  * {@code UP}, because to take all instances out of service is worse than to have no

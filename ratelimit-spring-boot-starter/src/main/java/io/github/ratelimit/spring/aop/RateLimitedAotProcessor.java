@@ -1,12 +1,9 @@
 package io.github.ratelimit.spring.aop;
 
-import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -27,11 +24,6 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.core.annotation.RepeatableContainers;
 import org.springframework.core.env.Environment;
-import org.springframework.expression.ParseException;
-import org.springframework.expression.spel.SpelNode;
-import org.springframework.expression.spel.ast.MethodReference;
-import org.springframework.expression.spel.ast.PropertyOrFieldReference;
-import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
@@ -41,8 +33,6 @@ import org.springframework.util.StringUtils;
  * expressions read of arguments. It goes by the declared types.
  */
 class RateLimitedAotProcessor implements BeanRegistrationAotProcessor {
-
-	private static final SpelExpressionParser parser = new SpelExpressionParser();
 
 	@Override
 	public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {
@@ -83,90 +73,17 @@ class RateLimitedAotProcessor implements BeanRegistrationAotProcessor {
 		Stream.of(ReflectionUtils.getUniqueDeclaredMethods(type))
 			.filter((candidate) -> candidate.getName().equals(fallback))
 			.forEach((candidate) -> hints.registerMethod(candidate, ExecutableMode.INVOKE));
-		Set<String> members = new HashSet<>();
-		boolean expressions = Stream
-			.concat(Stream.of(annotation.costExpression()).map(placeholders).filter(StringUtils::hasText),
-					Arrays.stream(annotation.identifiers())
-						.map(placeholders)
-						.flatMap((text) -> IdentifierParts.list(text).stream())
-						.flatMap((identifier) -> IdentifierParts.of(identifier).stream())
-						.filter(IdentifierParts::isExpression))
-			.filter((expression) -> addMembers(expression, members))
-			.count() > 0;
-		if (expressions) {
-			Set<String> seen = new HashSet<>();
-			for (int i = 0; i < method.getParameterCount(); i++) {
-				ResolvableType parameter = ResolvableType.forMethodParameter(method, i, type);
-				if (has(parameter, members)) {
-					register(parameter, members, seen, hints);
-				}
-			}
+		ExpressionHints expressions = new ExpressionHints(hints);
+		Stream.concat(Stream.of(annotation.costExpression()).map(placeholders).filter(StringUtils::hasText),
+				Arrays.stream(annotation.identifiers())
+					.map(placeholders)
+					.flatMap((text) -> IdentifierParts.list(text).stream())
+					.flatMap((identifier) -> IdentifierParts.of(identifier).stream())
+					.filter(IdentifierParts::isExpression))
+			.forEach(expressions::add);
+		for (int i = 0; i < method.getParameterCount(); i++) {
+			expressions.register(ResolvableType.forMethodParameter(method, i, type));
 		}
-	}
-
-	/** Adds what an expression names; one that cannot be read stops the start later. */
-	private static boolean addMembers(String expression, Set<String> members) {
-		try {
-			addMembers(parser.parseRaw(expression).getAST(), members);
-			return true;
-		}
-		catch (ParseException | IllegalStateException ex) {
-			return false;
-		}
-	}
-
-	private static void addMembers(SpelNode node, Set<String> members) {
-		if (node instanceof PropertyOrFieldReference property) {
-			members.add(property.getName());
-		}
-		else if (node instanceof MethodReference method) {
-			members.add(method.getName());
-		}
-		for (int i = 0; i < node.getChildCount(); i++) {
-			addMembers(node.getChild(i), members);
-		}
-	}
-
-	/** Whether an expression may mean something of a type, or of its elements. */
-	private static boolean has(ResolvableType type, Set<String> members) {
-		return type.isArray() || type.hasGenerics()
-				|| Stream.of(type.toClass().getMethods()).anyMatch((method) -> isNamed(method, members))
-				|| Stream.of(type.toClass().getFields()).anyMatch((field) -> members.contains(field.getName()));
-	}
-
-	private static void register(ResolvableType type, Set<String> members, Set<String> seen, ReflectionHints hints) {
-		if (!seen.add(type.toString())) {
-			return;
-		}
-		if (type.isArray()) {
-			register(type.getComponentType(), members, seen, hints);
-			return;
-		}
-		for (ResolvableType generic : type.getGenerics()) {
-			register(generic, members, seen, hints);
-		}
-		Class<?> raw = type.toClass();
-		if (raw.isPrimitive() || raw == Object.class) {
-			return;
-		}
-		hints.registerType(raw, MemberCategory.INVOKE_PUBLIC_METHODS, MemberCategory.ACCESS_PUBLIC_FIELDS);
-		for (Method method : raw.getMethods()) {
-			if (isNamed(method, members)) {
-				register(ResolvableType.forMethodReturnType(method, raw), members, seen, hints);
-			}
-		}
-		for (Field field : raw.getFields()) {
-			if (members.contains(field.getName())) {
-				register(ResolvableType.forField(field, raw), members, seen, hints);
-			}
-		}
-	}
-
-	private static boolean isNamed(Method method, Set<String> members) {
-		String name = method.getName();
-		return members.contains(name) || Stream.of("get", "is")
-			.anyMatch((prefix) -> name.startsWith(prefix) && name.length() > prefix.length()
-					&& members.contains(StringUtils.uncapitalizeAsProperty(name.substring(prefix.length()))));
 	}
 
 	@FunctionalInterface

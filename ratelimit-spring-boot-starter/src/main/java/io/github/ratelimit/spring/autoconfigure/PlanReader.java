@@ -42,24 +42,25 @@ final class PlanReader {
 
 	/**
 	 * Reads the plans.
+	 * @param changing whether there is a bean that may give plans to policies
 	 * @param bean supplies the resolver that is a bean, if there is one
 	 * @param names the names of the beans that are resolvers
 	 */
-	UserPlans read(Supplier<PlanResolver> bean, String... names) {
+	UserPlans read(boolean changing, Supplier<PlanResolver> bean, String... names) {
 		Duration ttl = this.properties.planCacheTtl();
 		if (ttl.isNegative() || ttl.compareTo(LONGEST_TTL) > 0) {
 			throw new InvalidConfigurationPropertyValueException(TTL, ttl, "Must be from 0 to 1d.");
 		}
 		Optional<String> policy = policyWithPlans();
 		String expression = this.properties.plan();
-		if (policy.isEmpty()) {
+		if (policy.isEmpty() && !changing) {
 			refuse("ratelimit.plan", expression, NO_PLANS);
 			refuse(TTL, timeToLive(), NO_PLANS);
 		}
 		if (expression == null) {
 			if (names.length == 0) {
 				policy.ifPresent(this::refuseWithoutResolver);
-				return UserPlans.NONE;
+				return UserPlans.none();
 			}
 			SingletonSupplier<PlanResolver> resolver = SingletonSupplier.of(bean);
 			return new UserPlans((user, request) -> resolver.obtain().resolve(user, request), ttl);

@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.autoconfigure;
 
 import java.lang.reflect.RecordComponent;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -148,8 +149,7 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 		String options = options(algorithm).entrySet()
 			.stream()
 			.filter((option) -> !option.getValue().equals(standard.get(option.getKey())))
-			.map((option) -> option.getKey() + " "
-					+ ((option.getValue() instanceof Enum<?> value) ? text(value) : option.getValue()))
+			.map((option) -> option.getKey() + " " + text(option.getValue()))
 			.collect(Collectors.joining(", "));
 		return options.isEmpty() ? algorithm.name() : "%s (%s)".formatted(algorithm.name(), options);
 	}
@@ -174,6 +174,14 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 
 	private static String text(List<Limit> limits) {
 		return limits.stream().map(Limit::toString).collect(Collectors.joining(", "));
+	}
+
+	/** A value as it is written in configuration. */
+	private static String text(Object option) {
+		if (option instanceof Duration duration) {
+			return Limit.of(1, duration).windowText();
+		}
+		return (option instanceof Enum<?> value) ? text(value) : option.toString();
 	}
 
 	private static String text(Enum<?> value) {

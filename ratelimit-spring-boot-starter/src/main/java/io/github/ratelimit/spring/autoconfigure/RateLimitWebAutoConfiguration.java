@@ -1,11 +1,13 @@
 package io.github.ratelimit.spring.autoconfigure;
 
 import java.time.InstantSource;
+import java.util.Arrays;
 import java.util.List;
 
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.PolicyEnforcer;
+import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.web.ApplicationCors;
 import io.github.ratelimit.spring.web.LimitHeaders;
 import io.github.ratelimit.spring.web.LimitedResponses;
@@ -127,7 +129,7 @@ public final class RateLimitWebAutoConfiguration {
 	@ConditionalOnMissingBean
 	UserPlans rateLimitUserPlans(RateLimitProperties properties, ConfiguredPolicies policies,
 			ObjectProvider<PlanResolver> resolver, ListableBeanFactory beans, Environment environment) {
-		return new PlanReader(properties, policies, environment).read(resolver::getObject,
+		return new PlanReader(properties, policies, environment).read(mayGainPlans(beans), resolver::getObject,
 				beans.getBeanNamesForType(PlanResolver.class, true, false));
 	}
 
@@ -176,9 +178,15 @@ public final class RateLimitWebAutoConfiguration {
 	@Bean
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterAfterSecurity(ServletPolicyEnforcer enforcer,
 			RateLimitProperties properties, ConfiguredPolicies policies,
-			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
-		return registration("rateLimitFilterAfterSecurity", environment, enforcer,
-				pathPolicies(properties, policies, parser, environment), true);
+			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, ListableBeanFactory beans,
+			Environment environment) {
+		List<PathPolicy> pathPolicies = pathPolicies(properties, policies, parser, environment);
+		FilterRegistrationBean<RateLimitFilter> registration = registration("rateLimitFilterAfterSecurity", environment,
+				enforcer, pathPolicies, true);
+		if (!pathPolicies.isEmpty() && mayGainPlans(beans)) {
+			registration.setEnabled(true);
+		}
+		return registration;
 	}
 
 	@Bean
@@ -235,6 +243,12 @@ public final class RateLimitWebAutoConfiguration {
 			ObjectProvider<PathPatternParser> parser, Environment environment) {
 		return new PolicyReader(properties, environment).readPathPolicies(policies,
 				parser.getIfAvailable(() -> PathPatternParser.defaultInstance));
+	}
+
+	/** Whether a bean of the application may give policies plans while it runs. */
+	private static boolean mayGainPlans(ListableBeanFactory beans) {
+		return Arrays.stream(beans.getBeanNamesForType(PolicySource.class, true, false))
+			.anyMatch((name) -> !RefreshedPolicies.class.equals(beans.getType(name)));
 	}
 
 	private static int orderBesideSecurity(Environment environment, int distance) {

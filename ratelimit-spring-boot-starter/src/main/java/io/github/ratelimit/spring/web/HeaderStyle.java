@@ -50,8 +50,8 @@ public enum HeaderStyle {
 		return Arrays.stream(values())
 			.filter((style) -> style.toString().equals(name))
 			.findFirst()
-			.orElseThrow(
-					() -> new IllegalArgumentException("Invalid header style (%s): must be one of %s.".formatted(name,
+			.orElseThrow(() -> new IllegalArgumentException(
+					"Invalid header style (%s): must be one of %s, or none alone.".formatted(name,
 							Arrays.stream(values()).map(HeaderStyle::toString).collect(Collectors.joining(", ")))));
 	}
 

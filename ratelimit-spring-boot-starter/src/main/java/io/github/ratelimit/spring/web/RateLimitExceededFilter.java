@@ -13,7 +13,8 @@ import jakarta.servlet.http.HttpServletResponse;
 /**
  * Answers requests in which a filter, or a servlet that is not Spring MVC's, has called a
  * method with {@code @RateLimited} that was denied: as {@link RateLimitExceededResolver}
- * does where handlers call it.
+ * does where handlers call it. Such calls are counted by their request, whether Spring
+ * knows it by then or not.
  * <p>
  * Safe for use by several threads.
  *
@@ -34,13 +35,17 @@ public final class RateLimitExceededFilter implements Filter {
 	@Override
 	public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
-		try {
+		if (!(request instanceof HttpServletRequest httpRequest)
+				|| !(response instanceof HttpServletResponse httpResponse)) {
 			chain.doFilter(request, response);
+			return;
+		}
+		try {
+			CurrentRequest.doFilter(httpRequest, httpResponse, chain);
 		}
 		catch (IOException | ServletException | RuntimeException ex) {
 			Answer answer = Answer.to(ex);
-			if (answer == null || response.isCommitted() || !(request instanceof HttpServletRequest httpRequest)
-					|| !(response instanceof HttpServletResponse httpResponse)) {
+			if (answer == null || response.isCommitted()) {
 				throw ex;
 			}
 			this.enforcer.answer(answer, httpRequest, httpResponse);

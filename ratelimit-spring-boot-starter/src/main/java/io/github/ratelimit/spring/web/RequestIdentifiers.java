@@ -139,8 +139,7 @@ public final class RequestIdentifiers {
 			boolean found = hasExpression(name) ? add(withExpression(name, use, patterns, request), identifiers)
 					: add(name, patterns, request, identifiers);
 			if (!found && enforcement.missing() == MissingIdentifier.DENY && enforcement.mode() == Mode.ENFORCE) {
-				throw new CallerDeniedException("The caller lacks the identifier %s, on which the policy %s insists"
-					.formatted(name, use.policy().policy().name()));
+				throw CallerDeniedException.lacks(name, use.policy().policy().name());
 			}
 		}
 		if (identifiers.isEmpty() && enforcement.missing() instanceof MissingIdentifier.Fallback fallback

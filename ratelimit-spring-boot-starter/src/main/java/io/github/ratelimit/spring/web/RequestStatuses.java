@@ -40,7 +40,7 @@ final class RequestStatuses {
 	private final Map<Account, Long> paid = new HashMap<>();
 
 	/** What the path alone has paid. */
-	private final Map<Account, Long> paidByPath = new HashMap<>();
+	private final Map<Account, PolicyCharge> paidByPath = new LinkedHashMap<>();
 
 	private @Nullable Denial denial;
 
@@ -90,7 +90,8 @@ final class RequestStatuses {
 	/** Notes that a path policy has been enforced on this request, whatever comes. */
 	synchronized void payForPath(PolicyCharge charge) {
 		pay(charge);
-		this.paidByPath.merge(Account.of(charge.charge()), charge.charge().cost(), Math::max);
+		this.paidByPath.merge(Account.of(charge.charge()), charge,
+				(one, other) -> (other.charge().cost() > one.charge().cost()) ? other : one);
 	}
 
 	/** Notes that more has been paid than the path had. */
@@ -115,10 +116,18 @@ final class RequestStatuses {
 				: Optional.empty();
 	}
 
-	/** What the path of this request has paid of a charge; empty if it has nothing. */
-	synchronized Optional<PolicyCharge> paidByPath(PolicyCharge charge) {
-		return Optional.ofNullable(this.paidByPath.get(Account.of(charge.charge())))
-			.map((cost) -> new PolicyCharge(charge.policy(), charge.charge().withCost(cost), charge.plan()));
+	/** What the path of this request has paid, if it was allowed to. */
+	synchronized List<PolicyCharge> paidByPath() {
+		return List.copyOf(this.paidByPath.values());
+	}
+
+	/**
+	 * All that the request would have to use the next time: of its path and the others.
+	 */
+	synchronized List<PolicyCharge> whole(List<PolicyCharge> others) {
+		Map<Account, PolicyCharge> whole = new LinkedHashMap<>(this.paidByPath);
+		others.forEach((charge) -> whole.put(Account.of(charge.charge()), charge));
+		return List.copyOf(whole.values());
 	}
 
 	/**

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -23,7 +24,6 @@ import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.http.server.PathContainer;
-import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.context.request.ServletRequestAttributes;
 import org.springframework.web.context.request.async.WebAsyncUtils;
 import org.springframework.web.servlet.HandlerMapping;
@@ -86,9 +86,13 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	 */
 	@Override
 	public Decision enforce(List<PolicyUse> uses) {
-		if (!(RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes attributes)) {
-			return this.decisions
-				.decide(uses.stream().map(this.decisions::current).map(PolicyEnforcer::withoutRequest).toList());
+		ServletRequestAttributes attributes = CurrentRequest.find();
+		if (attributes == null) {
+			return this.decisions.decide(uses.stream()
+				.map(this.decisions::current)
+				.map(PolicyEnforcer::withoutRequest)
+				.flatMap(Optional::stream)
+				.toList());
 		}
 		HttpServletRequest request = attributes.getRequest();
 		if (isUnlimited(request, true)) {
@@ -98,7 +102,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		List<String> patterns = (pattern != null) ? List.of(pattern.toString()) : List.of();
 		RequestStatuses statuses = RequestStatuses.of(request);
 		List<PolicyCharge> charges = uses.stream()
-			.map((use) -> charge(use, patterns, request))
+			.map((use) -> charge(this.decisions.current(use), patterns, request))
 			.flatMap(Optional::stream)
 			.toList();
 		HttpServletResponse response = attributes.getResponse();
@@ -131,6 +135,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			.collect(Collectors.toSet());
 		if (whole.stream()
 			.noneMatch((charge) -> statuses.hasPaid(charge) && violated.contains(charge.charge().policy().name()))) {
+			statuses.deny(denied, whole);
 			return denied;
 		}
 		Decision decision = peek(whole, denied);
@@ -138,23 +143,38 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		return decision;
 	}
 
-	/** Gives back what the path of a rejected request has paid of what was denied. */
+	/**
+	 * Gives back what the path of a rejected request has paid to any policy, and finds
+	 * out how long to wait for all of it.
+	 */
 	private Decision giveBack(Decision denied, HttpServletRequest request, HttpServletResponse response) {
 		RequestStatuses statuses = RequestStatuses.of(request);
-		List<PolicyCharge> whole = statuses.takeDenied(denied);
-		if (whole.isEmpty()) {
+		List<PolicyCharge> noted = statuses.takeDenied(denied);
+		if (!giveBack(request)) {
 			return denied;
 		}
-		CostSettlement costs = CostSettlement.of(request);
-		whole.stream()
-			.filter((charge) -> !charge.charge().policy().countDenied())
-			.flatMap((charge) -> statuses.paidByPath(charge).stream())
-			.flatMap((paid) -> costs.takeOut(paid).stream())
-			.forEach((used) -> this.decisions.settle(used, 0));
-		Decision decision = peek(whole, denied);
+		Decision decision = peek(statuses.whole(noted), denied);
 		statuses.add(decision);
 		this.responses.writeHeaders(statuses, response);
 		return decision;
+	}
+
+	/**
+	 * Gives back what the path of a request has paid, because the request has come to
+	 * nothing; but not to policies that count denied requests.
+	 * @return whether there was anything to give back
+	 */
+	private boolean giveBack(HttpServletRequest request) {
+		CostSettlement costs = CostSettlement.of(request);
+		List<PolicyCharge> used = RequestStatuses.of(request)
+			.paidByPath()
+			.stream()
+			.filter((charge) -> !charge.charge().policy().countDenied())
+			.flatMap((paid) -> costs.takeOut(paid).stream())
+			.filter((charge) -> charge.charge().cost() > 0)
+			.toList();
+		used.forEach((charge) -> this.decisions.settle(charge, 0));
+		return !used.isEmpty();
 	}
 
 	/** Looks again at what was denied; it remains so even if it would be allowed now. */
@@ -198,11 +218,20 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	private Decision decide(List<PathPolicy> policies, List<PathContainer> paths, boolean userKnown,
 			HttpServletRequest request, HttpServletResponse response) {
-		if (isUnlimited(request, userKnown)) {
+		List<PathUse> left = userKnown ? PathUse.left(request) : List.of();
+		if ((policies.isEmpty() && left.isEmpty() && !needsFilter(userKnown)) || isUnlimited(request, userKnown)) {
 			return UNLIMITED;
 		}
-		List<PolicyCharge> charges = policies.stream()
-			.map((policy) -> charge(policy, paths, request))
+		List<PathUse> uses = policies.stream()
+			.map((policy) -> use(policy, paths, request))
+			.flatMap(Optional::stream)
+			.toList();
+		if (!userKnown) {
+			PathUse.leave(uses.stream().filter(PathUse::needsPlan).toList(), request);
+		}
+		List<PolicyCharge> charges = Stream.concat(left.stream(), uses.stream())
+			.filter((use) -> userKnown || !use.needsPlan())
+			.map((use) -> charge(use.use(), use.patterns(), request))
 			.flatMap(Optional::stream)
 			.toList();
 		if (charges.isEmpty()) {
@@ -232,11 +261,13 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	/** Answers a request of which a part is denied because the store failed. */
 	void rejectWithoutDecision(HttpServletRequest request, HttpServletResponse response) throws IOException {
+		giveBack(request);
 		this.responses.rejectWithoutDecision(request, response);
 	}
 
 	/** Answers a request whose caller is denied. */
 	void forbid(HttpServletRequest request, HttpServletResponse response) throws IOException {
+		giveBack(request);
 		this.responses.forbid(request, response);
 	}
 
@@ -301,18 +332,17 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	}
 
 	/** A request costs the most if the forms of its path differ in that. */
-	private Optional<PolicyCharge> charge(PathPolicy policy, List<PathContainer> paths, HttpServletRequest request) {
+	private Optional<PathUse> use(PathPolicy policy, List<PathContainer> paths, HttpServletRequest request) {
 		Set<Route> routes = policy.routes(request, paths);
 		if (routes.isEmpty()) {
 			return Optional.empty();
 		}
 		long cost = routes.stream().mapToLong(Route::cost).max().orElseThrow();
 		List<String> patterns = routes.stream().map((route) -> route.pattern().getPatternString()).toList();
-		return charge(new PolicyUse(policy.policy(), cost), patterns, request);
+		return Optional.of(new PathUse(this.decisions.current(new PolicyUse(policy.policy(), cost)), patterns));
 	}
 
-	private Optional<PolicyCharge> charge(PolicyUse configured, List<String> patterns, HttpServletRequest request) {
-		PolicyUse use = this.decisions.current(configured);
+	private Optional<PolicyCharge> charge(PolicyUse use, List<String> patterns, HttpServletRequest request) {
 		IdentifiedPolicy policy = use.policy();
 		List<Identifier> found = this.identifiers.find(use, patterns, request);
 		return found.isEmpty() ? Optional.empty()

@@ -23,11 +23,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class UserPlans {
 
-	/**
-	 * Nobody has a plan.
-	 */
-	public static final UserPlans NONE = new UserPlans((user, request) -> null, Duration.ZERO);
-
 	private static final Logger logger = LoggerFactory.getLogger(UserPlans.class);
 
 	private static final String ATTRIBUTE = UserPlans.class.getName();
@@ -62,6 +57,22 @@ public final class UserPlans {
 		this.ticker = ticker;
 		this.cache = ttl.isZero() ? null
 				: Caffeine.newBuilder().maximumSize(MOST_USERS).expireAfterWrite(ttl).ticker(ticker).build();
+	}
+
+	/**
+	 * Creates plans that nobody is on. If policies have plans all the same, the log says
+	 * once what is missing.
+	 * @return new plans
+	 */
+	public static UserPlans none() {
+		AtomicBoolean said = new AtomicBoolean();
+		return new UserPlans((user, request) -> {
+			if (said.compareAndSet(false, true)) {
+				logger.warn("A PolicySource gives policies plans, but nobody says which plan a user is on, so that the"
+						+ " limits without a plan count: set ratelimit.plan, or provide a PlanResolver bean");
+			}
+			return null;
+		}, Duration.ZERO);
 	}
 
 	/** Name of the plan of who makes the request; null for nobody, and for no plan. */

@@ -2,6 +2,7 @@ package io.github.ratelimit.spring.autoconfigure;
 
 import java.util.List;
 
+import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.web.RateLimitFilter;
 import jakarta.servlet.DispatcherType;
 import org.junit.jupiter.api.Test;
@@ -74,6 +75,16 @@ class FilterRegistrationTests {
 			.run((context) -> {
 				assertThat(filter(context, "rateLimitFilterBeforeSecurity").isEnabled()).isTrue();
 				assertThat(filter(context, "rateLimitFilterAfterSecurity").isEnabled()).isFalse();
+			});
+	}
+
+	@Test
+	void filterStandsAfterSecurityWhenPoliciesMayGetPlans() {
+		this.runner.withBean(PolicySource.class, () -> (policy) -> policy)
+			.withPropertyValues("ratelimit.policies.api.limits=1/s", "ratelimit.policies.api.paths=/**")
+			.run((context) -> {
+				assertThat(filter(context, "rateLimitFilterBeforeSecurity").isEnabled()).isTrue();
+				assertThat(filter(context, "rateLimitFilterAfterSecurity").isEnabled()).isTrue();
 			});
 	}
 

@@ -2,6 +2,7 @@ package io.github.ratelimit.spring.autoconfigure;
 
 import java.util.Arrays;
 
+import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.web.PlanResolver;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -73,6 +74,13 @@ class InvalidPlanTests {
 	@Test
 	void beanNeedsNoPlans() {
 		this.web.withBean(PlanResolver.class, () -> (user, request) -> "pro")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void expressionNeedsNoPlansWhenPoliciesMayGetThem() {
+		this.web.withBean(PolicySource.class, () -> (policy) -> policy)
+			.withPropertyValues("ratelimit.plan='pro'", "ratelimit.plan-cache-ttl=5m")
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 

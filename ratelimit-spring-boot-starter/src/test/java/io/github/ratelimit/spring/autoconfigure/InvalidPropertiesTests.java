@@ -204,7 +204,7 @@ class InvalidPropertiesTests {
 	@Test
 	void startFailsWhenHeaderStyleIsUnknown() {
 		assertRefused("ratelimit.headers.styles", "loud",
-				"Invalid header style (loud): must be one of draft, x-rate-limit, x-ratelimit.",
+				"Invalid header style (loud): must be one of draft, x-rate-limit, x-ratelimit, or none alone.",
 				"ratelimit.headers.styles=loud");
 	}
 

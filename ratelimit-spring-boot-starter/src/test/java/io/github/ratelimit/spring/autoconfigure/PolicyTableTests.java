@@ -73,7 +73,7 @@ class PolicyTableTests {
 							  Limited.inPlace  sliding-log                             1/s     ip           ip                  enforce  allow             all                  @Limited.inPlace
 							  day              sliding-log                             5/d     ip           skip                enforce  allow             all                  @Limited.day, @Limited.today
 							  day              sliding-log                             5/d     user         skip                enforce  allow             all                  @Limited.dayOfUser
-							  login            sliding-window (precision PT10S)        5/m     ip           ip                  enforce  allow             status in [401, 4xx]  nothing yet
+							  login            sliding-window (precision 10s)          5/m     ip           ip                  enforce  allow             status in [401, 4xx]  nothing yet
 							  tail             sliding-window-counter (rounding down)  5/m     user         deny                enforce  allow             all                  nothing yet
 							  tokens           token-bucket (burst 9)                  5/m     user         global              enforce  allow             all                  nothing yet
 							"""));

@@ -358,7 +358,8 @@ class RateLimitAutoConfigurationTests {
 		@Bean
 		ServletPolicyEnforcer mine(PolicyDecisions decisions, RequestIdentifiers identifiers, AccessLists lists,
 				LimitedResponses responses, RequestCost cost) {
-			return new ServletPolicyEnforcer(decisions, identifiers, lists, UserPlans.NONE, responses, cost, List.of());
+			return new ServletPolicyEnforcer(decisions, identifiers, lists, UserPlans.none(), responses, cost,
+					List.of());
 		}
 
 	}

@@ -1,5 +1,6 @@
 package io.github.ratelimit.spring.deployment;
 
+import java.security.Principal;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -7,7 +8,11 @@ import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.autoconfigure.RateLimitAutoConfiguration;
 import io.github.ratelimit.spring.autoconfigure.RateLimitNonWebAutoConfiguration;
+import io.github.ratelimit.spring.autoconfigure.RateLimitWebAutoConfiguration;
 import io.github.ratelimit.test.TestRedis;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import org.apache.catalina.connector.RequestFacade;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aot.hint.MemberCategory;
@@ -16,8 +21,10 @@ import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.aot.test.generate.TestGenerationContext;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.test.util.TestPropertyValues;
+import org.springframework.boot.web.context.servlet.AnnotationConfigServletWebApplicationContext;
 import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.AnnotationConfigRegistry;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.aot.ApplicationContextAotGenerator;
@@ -25,6 +32,7 @@ import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.test.tools.CompileWithForkedClassLoader;
 import org.springframework.core.test.tools.Compiled;
 import org.springframework.core.test.tools.TestCompiler;
+import org.springframework.security.core.userdetails.User;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -73,6 +81,27 @@ class AheadOfTimeIT {
 	}
 
 	@Test
+	void whatConfiguredExpressionsReadCanBeCalledInANativeImage() {
+		AnnotationConfigServletWebApplicationContext context = new AnnotationConfigServletWebApplicationContext();
+		TestPropertyValues
+			.of("ratelimit.policies.api.plans.pro.limits=9/d",
+					"ratelimit.identifiers.tenant=#request.getHeader('X-Tenant').toLowerCase()",
+					"ratelimit.identifiers.account=#principal.account", "ratelimit.plan=#principal.username")
+			.applyTo(context);
+		prepare(context, TestRedis.newKeyPrefix(), WebApplication.class);
+		assertThat(this.generated.getRuntimeHints())
+			.matches(RuntimeHintsPredicates.reflection().onMethodInvocation(HttpServletRequest.class, "getHeader"))
+			.matches(RuntimeHintsPredicates.reflection()
+				.onMethodInvocation(HttpServletRequestWrapper.class, "getHeader"))
+			.matches(RuntimeHintsPredicates.reflection().onMethodInvocation(RequestFacade.class, "getHeader"))
+			.matches(RuntimeHintsPredicates.reflection().onMethodInvocation(User.class, "getUsername"))
+			.matches(RuntimeHintsPredicates.reflection()
+				.onType(String.class)
+				.withMemberCategory(MemberCategory.INVOKE_PUBLIC_METHODS))
+			.matches(RuntimeHintsPredicates.reflection().onType(Principal.class).negate());
+	}
+
+	@Test
 	void methodsAndExpressionsWorkInApplicationThatIsPreparedAheadOfTime() {
 		String prefix = TestRedis.newKeyPrefix();
 		prepare(prefix);
@@ -85,9 +114,13 @@ class AheadOfTimeIT {
 	}
 
 	private void prepare(String prefix) {
-		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+		prepare(new AnnotationConfigApplicationContext(), prefix, Application.class);
+	}
+
+	private <C extends GenericApplicationContext & AnnotationConfigRegistry> void prepare(C context, String prefix,
+			Class<?> configuration) {
 		setProperties(context, prefix);
-		context.register(Application.class);
+		context.register(configuration);
 		new ApplicationContextAotGenerator().processAheadOfTime(context, this.generated);
 		this.generated.writeGeneratedContent();
 	}
@@ -114,6 +147,12 @@ class AheadOfTimeIT {
 					"ratelimit.key-prefix=" + prefix, "ratelimit.policies.api.limits=1/d",
 					"ratelimit.policies.api.identifiers=global", "orders.limit=5/d")
 			.applyTo(context);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration({ RateLimitAutoConfiguration.class, RateLimitWebAutoConfiguration.class })
+	static class WebApplication {
+
 	}
 
 	@Configuration(proxyBeanMethods = false)

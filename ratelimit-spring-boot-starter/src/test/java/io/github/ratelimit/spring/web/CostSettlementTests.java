@@ -63,6 +63,32 @@ class CostSettlementTests {
 	}
 
 	@Test
+	void lastWordCounts() {
+		this.costs.add(charge(1, ALICE), null);
+		assertThat(this.costs.settle("tokens", 10)).isTrue();
+		assertThat(this.costs.settle("tokens", 3)).isTrue();
+		assertThat(this.costs.end()).singleElement().extracting(Settlement::cost).isEqualTo(3L);
+	}
+
+	@Test
+	void nothingIsSettledTwice() {
+		this.costs.add(charge(1, ALICE), null);
+		assertThat(this.costs.end()).hasSize(1);
+		assertThat(this.costs.settle("tokens", 3)).isFalse();
+		assertThat(this.costs.end()).isEmpty();
+	}
+
+	@Test
+	void nothingIsTakenOutBeyondWhatWasPaid() {
+		this.costs.add(charge(3, ALICE, ADDRESS), null);
+		assertThat(this.costs.takeOut(charge(1, ALICE))).containsExactly(charge(1, ALICE));
+		assertThat(this.costs.takeOut(charge(9, ADDRESS))).containsExactly(charge(3, ADDRESS));
+		assertThat(this.costs.end())
+			.extracting((settlement) -> settlement.used().charge().identifiers(), Settlement::cost)
+			.containsExactlyInAnyOrder(tuple(List.of(ALICE), 2L), tuple(List.of(ADDRESS), 0L));
+	}
+
+	@Test
 	void identifiersThatHaveUsedTheSameAreSettledTogether() {
 		this.costs.add(charge(1, ADDRESS, ALICE), null);
 		this.costs.settle("tokens", 10);

@@ -6,6 +6,7 @@ import java.net.http.HttpResponse;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.annotation.RateLimited;
+import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServlet;
@@ -14,6 +15,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -21,6 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -62,6 +65,15 @@ class DeniedOutsideHandlerIT {
 		assertThat(denied.body()).contains("quota-exceeded").contains("\"violated-policies\":[\"plain\"]");
 	}
 
+	@Test
+	void callOfFilterBeforeThatOfTheRequestContextIsCountedByTheRequest() {
+		assertThat(application.get("/early", "X-Key", "a").statusCode()).isEqualTo(200);
+		HttpResponse<String> denied = application.get("/early", "X-Key", "a");
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertThat(denied.headers().firstValue("RateLimit")).hasValue("\"early\";r=0;t=60");
+		assertThat(application.get("/early", "X-Key", "b").statusCode()).isEqualTo(200);
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "/caller, 403", "/store, 503", "/broken, 500" })
 	void otherExceptionsAreAnsweredAsInHandlers(String path, int status) {
@@ -92,7 +104,18 @@ class DeniedOutsideHandlerIT {
 					}
 				}
 
-			}, "/servlet", "/wrapped", "/filter");
+			}, "/servlet", "/wrapped", "/filter", "/early");
+		}
+
+		@Bean
+		FilterRegistrationBean<Filter> earlyFilter(Plain plain) {
+			FilterRegistrationBean<Filter> registration = new FilterRegistrationBean<>((request, response, chain) -> {
+				plain.early();
+				chain.doFilter(request, response);
+			});
+			registration.addUrlPatterns("/early");
+			registration.setOrder(-1000);
+			return registration;
 		}
 
 		private static void wrap(Plain plain) throws ServletException {
@@ -131,6 +154,10 @@ class DeniedOutsideHandlerIT {
 
 		@RateLimited(limits = "1/m", name = "plain")
 		public void call() {
+		}
+
+		@RateLimited(limits = "1/m", name = "early", identifiers = "header:X-Key")
+		public void early() {
 		}
 
 	}

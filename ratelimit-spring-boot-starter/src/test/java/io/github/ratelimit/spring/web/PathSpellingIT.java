@@ -12,6 +12,10 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -20,6 +24,7 @@ import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoCon
 import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
@@ -118,6 +123,11 @@ class PathSpellingIT {
 		assertNoneGetsAround(configuration, "/app", "spring.mvc.servlet.path=/app");
 	}
 
+	@Test
+	void noSpellingThatReachesAnotherServletGetsAroundLimit() {
+		assertNoneGetsAround(OtherServlet.class, "");
+	}
+
 	private static void assertNoneGetsAround(Class<?> configuration, String prefix, String... properties) {
 		List<String> all = new ArrayList<>(List.of(properties));
 		all.addAll(List.of("ratelimit.policies.exact.paths=/api/item", "ratelimit.policies.exact.limits=100000/d",
@@ -183,6 +193,26 @@ class PathSpellingIT {
 		@Bean
 		Handlers handlers() {
 			return new Handlers();
+		}
+
+	}
+
+	/** A servlet is found by the path as the container understands it. */
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(
+			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	static class OtherServlet {
+
+		@Bean
+		ServletRegistrationBean<HttpServlet> servlet() {
+			return new ServletRegistrationBean<>(new HttpServlet() {
+
+				@Override
+				protected void doGet(HttpServletRequest request, HttpServletResponse response) {
+					Handlers.reached.incrementAndGet();
+				}
+
+			}, "/api/item");
 		}
 
 	}

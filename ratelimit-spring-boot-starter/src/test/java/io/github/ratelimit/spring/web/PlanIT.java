@@ -8,6 +8,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.Plan;
 import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;
 import io.github.ratelimit.spring.annotation.RateLimited;
@@ -15,6 +17,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -39,6 +43,9 @@ class PlanIT {
 	private static final Map<String, String> plans = new ConcurrentHashMap<>();
 
 	private static final Map<String, String> limits = new ConcurrentHashMap<>();
+
+	/** The limit of the plan that a policy has besides its others. */
+	private static final Map<String, String> pro = new ConcurrentHashMap<>();
 
 	private static TestApplication application;
 
@@ -65,6 +72,7 @@ class PlanIT {
 		application.forget();
 		plans.clear();
 		limits.clear();
+		pro.clear();
 	}
 
 	@Test
@@ -96,6 +104,28 @@ class PlanIT {
 		assertThat(served("/api", "anna", 5)).isEqualTo(4);
 		plans.put("anna", "free");
 		assertThat(served("/api", "anna", 5)).isZero();
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "/address,address", "/in-place,Application.inPlace" })
+	void firstPlansOfAPolicyCount(String path, String policy) {
+		pro.put(policy, "3/m");
+		plans.put("anna", "pro");
+		assertThat(served(path, "berta", 1)).isEqualTo(1);
+		assertThat(served(path, "berta", 5)).isZero();
+		assertThat(served(path, "anna", 5)).isEqualTo(2);
+		pro.clear();
+		assertThat(served(path, "anna", 5)).isZero();
+	}
+
+	@Test
+	void pathThatHasGotPlansIsCountedAfterLogin() {
+		pro.put("address", "3/m");
+		String wrong = Base64.getEncoder().encodeToString("anna:wrong".getBytes(StandardCharsets.UTF_8));
+		for (int i = 0; i < 3; i++) {
+			assertThat(application.get("/address", "Authorization", "Basic " + wrong).statusCode()).isEqualTo(401);
+		}
+		assertThat(served("/address", "anna", 5)).isEqualTo(1);
 	}
 
 	@Test
@@ -214,8 +244,14 @@ class PlanIT {
 		PolicySource policySource() {
 			return (policy) -> {
 				String limit = limits.get(policy.policy().name());
-				return (limit != null) ? policy.withLimits(List.of(Limit.parse(limit))) : policy;
+				return withPro((limit != null) ? policy.withLimits(List.of(Limit.parse(limit))) : policy);
 			};
+		}
+
+		private static IdentifiedPolicy withPro(IdentifiedPolicy policy) {
+			String limit = pro.get(policy.policy().name());
+			return (limit == null) ? policy : policy
+				.withPlans(Map.of("pro", new Plan(policy.withLimits(List.of(Limit.parse(limit))).policy())));
 		}
 
 		@Bean

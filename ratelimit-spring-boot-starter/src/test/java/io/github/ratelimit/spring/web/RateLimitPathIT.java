@@ -43,6 +43,8 @@ class RateLimitPathIT {
 				"ratelimit.policies.exact.limits=1/m", "ratelimit.policies.user.limits=4/m",
 				"ratelimit.policies.user.routes[0].paths=GET /user/**", "ratelimit.policies.user.routes[0].cost=1",
 				"ratelimit.policies.user.routes[1].paths=POST /user/**", "ratelimit.policies.user.routes[1].cost=2",
+				"ratelimit.policies.spelt.limits=9/m", "ratelimit.policies.spelt.routes[0].paths=/spelt/item",
+				"ratelimit.policies.spelt.routes[0].cost=5", "ratelimit.policies.spelt.routes[1].paths=/*/spelt/*",
 				"ratelimit.policies.servlet.paths=/servlet/**", "ratelimit.policies.servlet.limits=1/m",
 				"spring.web.resources.static-locations=classpath:/io/github/ratelimit/spring/web/static/");
 	}
@@ -118,6 +120,13 @@ class RateLimitPathIT {
 		HttpResponse<String> response = application.send(method, "/user/1");
 		assertThat(response.statusCode()).isEqualTo(200);
 		assertThat(response.headers().firstValue("X-Rate-Limit-Remaining")).hasValue(remaining);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "/spelt/item, 5", "/x/spelt/item, 1", "/./spelt/item, 5" })
+	void requestPaysTheDearestOfTheRoutesThatTheFormsOfItsPathTake(String path, long cost) {
+		application.get(path);
+		application.assertUsed("spelt", cost);
 	}
 
 	@Test

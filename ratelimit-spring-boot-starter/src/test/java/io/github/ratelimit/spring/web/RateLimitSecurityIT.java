@@ -4,16 +4,22 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 
+import io.github.ratelimit.spring.annotation.RateLimited;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.security.config.Customizer;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.core.userdetails.User;
 import org.springframework.security.provisioning.InMemoryUserDetailsManager;
+import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -32,7 +38,15 @@ class RateLimitSecurityIT {
 				"ratelimit.policies.user.limits=2/m", "ratelimit.policies.user.identifiers=user",
 				"ratelimit.policies.address.paths=/address", "ratelimit.policies.address.limits=3/m",
 				"ratelimit.policies.both.paths=/both", "ratelimit.policies.both.limits=2/m",
-				"ratelimit.policies.both.identifiers=ip+user");
+				"ratelimit.policies.both.identifiers=ip+user",
+				"ratelimit.policies.outer.paths=/mixed,/annotated,/nobody,/counted",
+				"ratelimit.policies.outer.limits=5/m", "ratelimit.policies.hard.paths=/counted",
+				"ratelimit.policies.hard.limits=5/m", "ratelimit.policies.hard.count-denied=true",
+				"ratelimit.policies.silent.paths=/counted", "ratelimit.policies.silent.limits=5/m",
+				"ratelimit.policies.silent.mode=shadow", "ratelimit.policies.inner.paths=/mixed,/counted",
+				"ratelimit.policies.inner.limits=1/m", "ratelimit.policies.inner.identifiers=user",
+				"ratelimit.policies.known.paths=/nobody", "ratelimit.policies.known.limits=1/m",
+				"ratelimit.policies.known.identifiers=user", "ratelimit.policies.known.missing-identifier=deny");
 	}
 
 	@AfterAll
@@ -95,6 +109,35 @@ class RateLimitSecurityIT {
 		}
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "/mixed", "/annotated" })
+	void requestThatIsDeniedAfterLoginHasUsedNothingBefore(String path) {
+		assertThat(get(path, "anna", "secret").statusCode()).isEqualTo(200);
+		for (int i = 0; i < 9; i++) {
+			HttpResponse<String> denied = get(path, "anna", "secret");
+			assertThat(denied.statusCode()).isEqualTo(429);
+			assertThat(denied.headers().firstValue("RateLimit").orElseThrow()).contains("\"outer\";r=4");
+			application.assertUsed("outer", 1);
+		}
+		assertThat(get(path, "berta", "secret").statusCode()).isEqualTo(200);
+		application.assertUsed("outer", 2);
+	}
+
+	@Test
+	void requestThatIsDeniedAfterLoginCountsBeforeWherePolicySaysSo() {
+		get("/counted", "anna", "secret");
+		get("/counted", "anna", "secret");
+		application.assertUsed("hard", 2);
+		application.assertUsed("silent", 1);
+		application.assertUsed("outer", 1);
+	}
+
+	@Test
+	void requestThatIsDeniedForItsCallerAfterLoginHasUsedNothingBefore() {
+		assertThat(application.get("/nobody").statusCode()).isEqualTo(403);
+		application.assertUsed("outer", 0);
+	}
+
 	private static HttpResponse<String> get(String path, String user, String password) {
 		return get(application, path, user, password);
 	}
@@ -110,9 +153,24 @@ class RateLimitSecurityIT {
 	@RestController
 	static class Application {
 
-		@GetMapping({ "/user", "/address", "/both" })
+		@GetMapping({ "/user", "/address", "/both", "/mixed", "/counted", "/nobody" })
 		String get() {
 			return "served";
+		}
+
+		@GetMapping("/annotated")
+		@RateLimited(limits = "1/m", identifiers = "user", name = "annotated")
+		String annotated() {
+			return "served";
+		}
+
+		@Bean
+		SecurityFilterChain security(HttpSecurity http) {
+			return http
+				.authorizeHttpRequests(
+						(requests) -> requests.requestMatchers("/nobody").permitAll().anyRequest().authenticated())
+				.httpBasic(Customizer.withDefaults())
+				.build();
 		}
 
 		@Bean

@@ -33,6 +33,7 @@ import org.springframework.mock.web.MockHttpServletResponse;
 import org.springframework.web.context.support.StaticWebApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 
 /**
@@ -120,6 +121,22 @@ class RejectionTests {
 	}
 
 	@Test
+	void responseThatIsOnItsWayIsNotAnsweredAgain() throws IOException {
+		MockHttpServletResponse response = new MockHttpServletResponse();
+		RateLimitExceededException denied = new RateLimitExceededException(decision(1, 1));
+		assertThatExceptionOfType(RateLimitExceededException.class)
+			.isThrownBy(() -> new RateLimitExceededFilter(enforcer()).doFilter(new MockHttpServletRequest(), response,
+					(request, same) -> {
+						same.getWriter().write("begun");
+						same.flushBuffer();
+						throw denied;
+					}))
+			.isSameAs(denied);
+		assertThat(response.getStatus()).isEqualTo(200);
+		assertThat(response.getContentAsString()).isEqualTo("begun");
+	}
+
+	@Test
 	void reducedCapacityIsAnsweredWith503() throws IOException {
 		MockHttpServletResponse response = new MockHttpServletResponse();
 		new Rejection(JsonMapper.shared()).rejectWithoutDecision(new MockHttpServletRequest(), response);
@@ -140,7 +157,7 @@ class RejectionTests {
 				RejectionHandler.problems(JsonMapper.shared()), new ApplicationCors((request) -> List.of(), List::of));
 		RequestIdentifiers identifiers = new RequestIdentifiers(new AddressResolver(64, null, false), Map.of());
 		return new ServletPolicyEnforcer(decisions, identifiers, new AccessLists(List.of(), List.of(), identifiers),
-				UserPlans.NONE, responses, RequestCost.configured(), List.of());
+				UserPlans.none(), responses, RequestCost.configured(), List.of());
 	}
 
 	private static MockHttpServletResponse write(long perSecond, long perMinute) {

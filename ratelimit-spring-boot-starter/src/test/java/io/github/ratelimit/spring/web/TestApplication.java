@@ -19,6 +19,7 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
 
@@ -29,11 +30,17 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.env.MapPropertySource;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
 /**
  * A web application on a real Tomcat, whose requests are counted on a real Redis by a
  * clock that stands still.
  */
 final class TestApplication implements AutoCloseable {
+
+	/** Much longer than anything takes, and much shorter than for ever. */
+	private static final Duration SOON = Duration.ofSeconds(30);
 
 	private static final HttpClient client = HttpClient.newHttpClient();
 
@@ -116,6 +123,19 @@ final class TestApplication implements AutoCloseable {
 	/** How many decisions were asked for since the last {@link #forget()}. */
 	int decisions() {
 		return this.decisions.get();
+	}
+
+	/**
+	 * Asserts what this host has used of the first limit of a policy. The client may have
+	 * its response a moment before costs are settled.
+	 */
+	void assertUsed(String policy, long used) {
+		Policy counted = bean(ConfiguredPolicies.class).find(policy).orElseThrow().policy();
+		RateLimitRequest request = RateLimitRequest.of(counted, Identifier.ip("127.0.0.1"));
+		long remaining = counted.limits().get(0).quota() - used;
+		await().atMost(SOON)
+			.untilAsserted(() -> assertThat(bean(RateLimiter.class).peek(request).statuses().get(0).remaining())
+				.isEqualTo(remaining));
 	}
 
 	@Override

@@ -180,6 +180,14 @@ class UserPlansTests {
 			.withMessageContaining(rule);
 	}
 
+	@Test
+	void logSaysOnceThatNobodyKnowsThePlansOfUsers(CapturedOutput output) {
+		UserPlans none = UserPlans.none();
+		assertThat(none.find(request("anna"))).isNull();
+		assertThat(none.find(request("berta"))).isNull();
+		assertThat(output).containsOnlyOnce("set ratelimit.plan, or provide a PlanResolver bean");
+	}
+
 	private UserPlans plans(Duration ttl) {
 		return new UserPlans(this::resolve, ttl, () -> this.nanos);
 	}
