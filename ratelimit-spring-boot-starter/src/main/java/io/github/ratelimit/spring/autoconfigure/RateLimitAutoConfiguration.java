@@ -207,7 +207,7 @@ public final class RateLimitAutoConfiguration {
 		@Bean
 		@ConditionalOnMissingBean
 		@ConditionalOnBooleanProperty(name = "ratelimit.redis.scripting", matchIfMissing = true)
-		@ConditionalOnBooleanProperty(name = "ratelimit.denial-cache.enabled")
+		@ConditionalOnBooleanProperty(name = "ratelimit.denial-cache.enabled", matchIfMissing = true)
 		DenialCache rateLimitDenialCache(RateLimitProperties properties) {
 			DenialCacheProperties cache = properties.denialCache();
 			PolicyReader.read("ratelimit.denial-cache.max-age", cache.maxAge(),
