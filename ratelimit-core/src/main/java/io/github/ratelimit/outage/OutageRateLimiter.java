@@ -1,12 +1,15 @@
 package io.github.ratelimit.outage;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -22,7 +25,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Answers while the store fails, as each policy wants it, and says so in the log: once
  * when it fails and once when it allows a request again. That it denies one proves
- * nothing, because it then only reads, as a full or read-only Redis still does.
+ * nothing, because it then only reads, as a full or read-only Redis still does. That it
+ * allows a request of other policies than those that failed last proves nothing either,
+ * unless these have not failed for ten seconds: it may fail for some policies only. An
+ * interrupt of the thread is no failure of the store.
  * <p>
  * If all policies of a request allow it without the store, so does the decision, which
  * has no statuses because the numbers are not known. If one of them denies it, the
@@ -41,6 +47,8 @@ public final class OutageRateLimiter implements RateLimiter {
 
 	private static final Logger logger = LoggerFactory.getLogger(OutageRateLimiter.class);
 
+	private static final Duration LONG_AGO = Duration.ofSeconds(10);
+
 	private final RateLimiter store;
 
 	private final Function<Policy, OnStoreFailure> onStoreFailure;
@@ -49,7 +57,7 @@ public final class OutageRateLimiter implements RateLimiter {
 
 	private final InstantSource clock;
 
-	private final AtomicReference<@Nullable Instant> failingSince = new AtomicReference<>();
+	private final AtomicReference<@Nullable Failure> failing = new AtomicReference<>();
 
 	/**
 	 * Creates a rate limiter.
@@ -76,7 +84,7 @@ public final class OutageRateLimiter implements RateLimiter {
 	 * @return the time, by the clock of this process; empty if limits are enforced
 	 */
 	public Optional<Instant> failingSince() {
-		return Optional.ofNullable(this.failingSince.get());
+		return Optional.ofNullable(this.failing.get()).map(Failure::since);
 	}
 
 	/**
@@ -91,7 +99,7 @@ public final class OutageRateLimiter implements RateLimiter {
 			// A request that costs nothing is only read, which a store can do that is
 			// full.
 			if (decision.allowed() && request.charges().stream().anyMatch((charge) -> charge.cost() > 0)) {
-				answered();
+				answered(request);
 			}
 			return decision;
 		}
@@ -124,7 +132,7 @@ public final class OutageRateLimiter implements RateLimiter {
 			this.store.refund(request);
 		}
 		catch (StoreException ex) {
-			failed(ex);
+			failed(ex, request);
 		}
 	}
 
@@ -137,7 +145,7 @@ public final class OutageRateLimiter implements RateLimiter {
 			this.store.charge(request);
 		}
 		catch (StoreException ex) {
-			failed(ex);
+			failed(ex, request);
 		}
 	}
 
@@ -151,15 +159,23 @@ public final class OutageRateLimiter implements RateLimiter {
 		this.store.requireSupported(policy);
 	}
 
-	private void answered() {
-		if (this.failingSince.get() != null && this.failingSince.getAndSet(null) != null) {
+	private void answered(RateLimitRequest request) {
+		Failure last = this.failing.get();
+		if (last != null
+				&& (names(request).containsAll(last.policies())
+						|| !this.clock.instant().isBefore(last.latest().plus(LONG_AGO)))
+				&& this.failing.compareAndSet(last, null)) {
 			logger.info("The store answers again: limits are enforced");
 		}
 	}
 
+	private static Set<String> names(RateLimitRequest request) {
+		return request.charges().stream().map((charge) -> charge.policy().name()).collect(Collectors.toSet());
+	}
+
 	private Decision withoutStore(RateLimitRequest request, StoreException ex,
 			Function<RateLimitRequest, Decision> decideLocally) {
-		failed(ex);
+		failed(ex, request);
 		List<Charge> charges = new ArrayList<>();
 		for (Charge charge : request.charges()) {
 			switch (this.onStoreFailure.apply(charge.policy())) {
@@ -173,10 +189,16 @@ public final class OutageRateLimiter implements RateLimiter {
 				: decideLocally.apply(new RateLimitRequest(charges, request.metadata()));
 	}
 
-	private void failed(StoreException ex) {
-		if (this.failingSince.get() == null && this.failingSince.compareAndSet(null, this.clock.instant())) {
-			logger.warn("The store failed: limits are not enforced until it answers. {}: {}", ex.getMessage(),
-					rootCause(ex).toString());
+	private void failed(StoreException ex, RateLimitRequest request) {
+		if (ex.isInterrupt()) {
+			return;
+		}
+		Instant now = this.clock.instant();
+		Failure before = this.failing
+			.getAndUpdate((known) -> new Failure((known != null) ? known.since() : now, now, names(request)));
+		if (before == null) {
+			logger.warn("The store failed: until it answers, each policy does as its on-store-failure says. {}: {}",
+					ex.getMessage(), rootCause(ex).toString());
 			logger.debug("The store failed", ex);
 		}
 	}
@@ -187,6 +209,17 @@ public final class OutageRateLimiter implements RateLimiter {
 			root = root.getCause();
 		}
 		return root;
+	}
+
+	/**
+	 * The store fails.
+	 *
+	 * @param since the time of the first failure
+	 * @param latest the time of the last failure
+	 * @param policies the names of the policies of the request that failed last
+	 */
+	private record Failure(Instant since, Instant latest, Set<String> policies) {
+
 	}
 
 }
