@@ -4,6 +4,7 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aot.hint.ExecutableMode;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.TypeReference;
@@ -15,8 +16,13 @@ import org.springframework.aot.hint.TypeReference;
  */
 class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 
+	private static final String CAFFEINE = "com.github.benmanes.caffeine.cache.";
+
 	/** Of caches that expire after a write, and have a largest size or weight. */
-	private static final List<String> CACHES = List.of("SSMSW", "PSWMS", "SSMWW", "PSWMW");
+	private static final List<String> CACHES = List.of("SSMSW", "SSMWW");
+
+	/** Of their entries. */
+	private static final List<String> NODES = List.of("PSWMS", "PSWMW");
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
@@ -25,8 +31,10 @@ class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 			.registerPattern("io/github/ratelimit/redis/*.lua")
 			.registerResourceBundle("inet.ipaddr.IPAddressResources");
 		CACHES.forEach((name) -> hints.reflection()
-			.registerType(TypeReference.of("com.github.benmanes.caffeine.cache." + name),
-					(type) -> type.withField("FACTORY")));
+			.registerType(TypeReference.of(CAFFEINE + name), (type) -> type.withField("FACTORY")));
+		NODES.forEach((name) -> hints.reflection()
+			.registerType(TypeReference.of(CAFFEINE + name),
+					(type) -> type.withConstructor(List.of(), ExecutableMode.INVOKE)));
 	}
 
 }

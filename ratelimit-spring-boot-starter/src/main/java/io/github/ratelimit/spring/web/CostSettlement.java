@@ -144,12 +144,14 @@ public final class CostSettlement {
 	}
 
 	/** Identifiers that have used the same, and should have, are settled together. */
-	private static List<Settlement> settle(Map<Account, PolicyCharge> charges, ToLongBiFunction<Account, PolicyCharge> trueCost) {
+	private static List<Settlement> settle(Map<Account, PolicyCharge> charges,
+			ToLongBiFunction<Account, PolicyCharge> trueCost) {
 		Map<Settlement, List<Identifier>> identifiers = new LinkedHashMap<>();
 		charges.forEach((account, charge) -> {
 			PolicyCharge ofAnybody = withIdentifiers(charge, List.of(Identifier.GLOBAL));
 			identifiers
-				.computeIfAbsent(new Settlement(ofAnybody, trueCost.applyAsLong(account, charge)), (key) -> new ArrayList<>())
+				.computeIfAbsent(new Settlement(ofAnybody, trueCost.applyAsLong(account, charge)),
+						(key) -> new ArrayList<>())
 				.addAll(charge.charge().identifiers());
 		});
 		return identifiers.entrySet()

@@ -50,11 +50,13 @@ class RateLimitRuntimeHintsTests {
 			assertThat(caches).isNotEmpty();
 			for (Object cache : caches) {
 				Object map = ((Cache<?, ?>) cache).asMap();
-				for (Class<?> type : List.of(map.getClass(), field(map, "nodeFactory").getClass())) {
-					assertThat(RuntimeHintsPredicates.reflection().onFieldAccess(type.getName(), "FACTORY"))
-						.as(type.getName())
-						.accepts(this.hints);
-				}
+				assertThat(RuntimeHintsPredicates.reflection().onFieldAccess(map.getClass().getName(), "FACTORY"))
+					.as(map.getClass().getName())
+					.accepts(this.hints);
+				Class<?> node = field(map, "nodeFactory").getClass();
+				assertThat(RuntimeHintsPredicates.reflection().onConstructorInvocation(node.getDeclaredConstructor()))
+					.as(node.getName())
+					.accepts(this.hints);
 			}
 		}
 	}
