@@ -1,6 +1,10 @@
 package io.github.ratelimit;
 
+import java.io.InterruptedIOException;
 import java.io.Serial;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.nio.channels.ClosedByInterruptException;
 
 /**
  * The store, where the counts are, did not answer in time or answered with an error.
@@ -12,6 +16,9 @@ public class StoreException extends RuntimeException {
 	@Serial
 	private static final long serialVersionUID = 1L;
 
+	/** What the socket of a virtual thread says. */
+	private static final String CLOSED_BY_INTERRUPT = "Closed by interrupt";
+
 	/**
 	 * Creates an exception.
 	 * @param message what was asked of the store
@@ -19,6 +26,22 @@ public class StoreException extends RuntimeException {
 	 */
 	public StoreException(String message, Throwable cause) {
 		super(message, cause);
+	}
+
+	/**
+	 * Returns whether the thread was interrupted while it waited for the store, which
+	 * says nothing about the store.
+	 * @return whether one of the causes is an interrupt
+	 */
+	public boolean isInterrupt() {
+		for (Throwable cause = getCause(); cause != null; cause = cause.getCause()) {
+			if (cause instanceof InterruptedException || cause instanceof ClosedByInterruptException
+					|| (cause instanceof InterruptedIOException && !(cause instanceof SocketTimeoutException))
+					|| (cause instanceof SocketException && CLOSED_BY_INTERRUPT.equals(cause.getMessage()))) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 }

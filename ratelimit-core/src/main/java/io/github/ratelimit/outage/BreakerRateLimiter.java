@@ -1,8 +1,6 @@
 package io.github.ratelimit.outage;
 
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
@@ -27,8 +25,8 @@ import org.slf4j.LoggerFactory;
  * From then on a thread in the background looks every second whether the store answers
  * again, by a {@linkplain RateLimiter#peek peek} at the request that failed last; no
  * request has to wait to find out. As soon as there is an answer, requests ask the store
- * again. Only outages count: a store that answers with an error does so quickly, and may
- * still deny requests, for which it only reads.
+ * again. Only outages count, and interrupts do not: a store that answers with an error
+ * does so quickly, and may still deny requests, for which it only reads.
  * <p>
  * Resets always ask the store: whoever asks for one wants to know. Safe for use by
  * several threads. Close it to stop looking.
@@ -52,7 +50,7 @@ public final class BreakerRateLimiter implements RateLimiter, AutoCloseable {
 
 	private final Predicate<StoreException> isOutage;
 
-	private final Executor later;
+	private final Later later;
 
 	private final CircuitBreaker breaker;
 
@@ -67,15 +65,14 @@ public final class BreakerRateLimiter implements RateLimiter, AutoCloseable {
 	 * @param isOutage tells outages from errors that the store answers with
 	 */
 	public BreakerRateLimiter(RateLimiter store, Predicate<StoreException> isOutage) {
-		this(store, isOutage, CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS,
-				BreakerRateLimiter::startThread));
+		this(store, isOutage, new ProbeThread(PAUSE));
 	}
 
 	/**
 	 * Creates a closed breaker.
 	 * @param later runs probes when it is time for them
 	 */
-	BreakerRateLimiter(RateLimiter store, Predicate<StoreException> isOutage, Executor later) {
+	BreakerRateLimiter(RateLimiter store, Predicate<StoreException> isOutage, Later later) {
 		this.store = store;
 		this.isOutage = isOutage;
 		this.later = later;
@@ -90,12 +87,6 @@ public final class BreakerRateLimiter implements RateLimiter, AutoCloseable {
 				this.later.execute(this::probe);
 			}
 		});
-	}
-
-	static void startThread(Runnable probe) {
-		Thread thread = new Thread(probe, "ratelimit-probe");
-		thread.setDaemon(true);
-		thread.start();
 	}
 
 	/**
@@ -166,10 +157,11 @@ public final class BreakerRateLimiter implements RateLimiter, AutoCloseable {
 		this.store.requireSupported(policy);
 	}
 
-	/** Stops looking whether the store answers. */
+	/** Stops looking whether the store answers, and the thread that does. */
 	@Override
 	public void close() {
 		this.closed = true;
+		this.later.close();
 	}
 
 	private void requireClosed() {
@@ -184,7 +176,11 @@ public final class BreakerRateLimiter implements RateLimiter, AutoCloseable {
 	}
 
 	private StoreException failed(StoreException ex, RateLimitRequest request) {
-		if (this.isOutage.test(ex)) {
+		if (ex.isInterrupt()) {
+			// Neither an outage nor an answer.
+			this.breaker.releasePermission();
+		}
+		else if (this.isOutage.test(ex)) {
 			this.last = new Failure(request, ex);
 			this.breaker.onError(0, TimeUnit.NANOSECONDS, ex);
 		}
@@ -220,7 +216,7 @@ public final class BreakerRateLimiter implements RateLimiter, AutoCloseable {
 			return true;
 		}
 		catch (StoreException ex) {
-			return !this.isOutage.test(ex);
+			return !ex.isInterrupt() && !this.isOutage.test(ex);
 		}
 		catch (RuntimeException ex) {
 			logger.debug("A probe of the store failed", ex);

@@ -2,6 +2,7 @@ package io.github.ratelimit.outage;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntSupplier;
 
 import io.github.ratelimit.Charge;
@@ -13,6 +14,8 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Limits requests by this process alone while the store fails: its share of a quota is
@@ -33,15 +36,22 @@ import io.github.ratelimit.RateLimiter;
  */
 public final class LocalRateLimiter implements RateLimiter {
 
+	private static final Logger logger = LoggerFactory.getLogger(LocalRateLimiter.class);
+
 	private final RateLimiter memory;
 
 	private final IntSupplier instances;
+
+	private volatile int lastInstances = 1;
+
+	private final AtomicBoolean unknown = new AtomicBoolean();
 
 	/**
 	 * Creates a rate limiter.
 	 * @param memory counts the shares, in the memory of this process
 	 * @param instances the number of instances, asked for every request; less than 1
-	 * counts as 1
+	 * counts as 1. If it throws an exception, the last number counts, or 1 if there is
+	 * none
 	 */
 	public LocalRateLimiter(RateLimiter memory, IntSupplier instances) {
 		this.memory = memory;
@@ -73,8 +83,24 @@ public final class LocalRateLimiter implements RateLimiter {
 		this.memory.reset(share(policy, instances()), identifier);
 	}
 
+	/** As many as there were last if that is not known. */
 	private int instances() {
-		return Math.max(1, this.instances.getAsInt());
+		try {
+			int number = Math.max(1, this.instances.getAsInt());
+			this.lastInstances = number;
+			if (this.unknown.get() && this.unknown.getAndSet(false)) {
+				logger.info("The number of instances is known again: {}", number);
+			}
+			return number;
+		}
+		catch (RuntimeException ex) {
+			int last = this.lastInstances;
+			if (!this.unknown.getAndSet(true)) {
+				logger.warn("The number of instances is not known: {} is used until it is. {}", last, ex.toString());
+				logger.debug("The number of instances is not known", ex);
+			}
+			return last;
+		}
 	}
 
 	private RateLimitRequest shares(RateLimitRequest request) {

@@ -6,9 +6,6 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
@@ -26,7 +23,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Answers while the store fails, as each policy wants it, and says so in the log: once
  * when it fails and once when it allows a request again. That it denies one proves
- * nothing, because it then only reads, as a full or read-only Redis still does.
+ * nothing, because it then only reads, as a full or read-only Redis still does. That it
+ * allows a request of other policies than those that failed last proves nothing either,
+ * unless nothing has failed for ten seconds: it may fail for some policies only. An
+ * interrupt of the thread is no failure of the store.
  * <p>
  * While it fails, a thread in the background looks every second whether it can be written
  * to, by a charge to a policy of its own that is reset at once: an application without
@@ -51,6 +51,8 @@ public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 
 	private static final Duration PAUSE = Duration.ofSeconds(1);
 
+	private static final Duration LONG_AGO = Duration.ofSeconds(10);
+
 	private final RateLimiter store;
 
 	private final Function<Policy, OnStoreFailure> onStoreFailure;
@@ -59,9 +61,9 @@ public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 
 	private final InstantSource clock;
 
-	private final Executor later;
+	private final Later later;
 
-	private final AtomicReference<@Nullable Failure> failure = new AtomicReference<>();
+	private final AtomicReference<@Nullable Outage> outage = new AtomicReference<>();
 
 	private volatile boolean closed;
 
@@ -73,8 +75,7 @@ public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 	 */
 	public OutageRateLimiter(RateLimiter store, Function<Policy, OnStoreFailure> onStoreFailure,
 			LocalRateLimiter local) {
-		this(store, onStoreFailure, local, InstantSource.system(), CompletableFuture.delayedExecutor(PAUSE.toMillis(),
-				TimeUnit.MILLISECONDS, BreakerRateLimiter::startThread));
+		this(store, onStoreFailure, local, InstantSource.system(), new ProbeThread(PAUSE));
 	}
 
 	/**
@@ -82,7 +83,7 @@ public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 	 * @param later runs probes when it is time for them
 	 */
 	OutageRateLimiter(RateLimiter store, Function<Policy, OnStoreFailure> onStoreFailure, LocalRateLimiter local,
-			InstantSource clock, Executor later) {
+			InstantSource clock, Later later) {
 		this.store = store;
 		this.onStoreFailure = onStoreFailure;
 		this.local = local;
@@ -96,7 +97,7 @@ public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 	 * @return the time, by the clock of this process; empty if limits are enforced
 	 */
 	public Optional<Instant> failingSince() {
-		return Optional.ofNullable(this.failure.get()).map(Failure::since);
+		return Optional.ofNullable(this.outage.get()).map(Outage::since);
 	}
 
 	/**
@@ -111,7 +112,7 @@ public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 			// A request that costs nothing is only read, which a store can do that is
 			// full.
 			if (decision.allowed() && request.charges().stream().anyMatch((charge) -> charge.cost() > 0)) {
-				answered(this.failure.get());
+				answered(request);
 			}
 			return decision;
 		}
@@ -171,14 +172,27 @@ public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 		this.store.requireSupported(policy);
 	}
 
-	/** Stops looking whether the store answers. */
+	/** Stops looking whether the store answers, and the thread that does. */
 	@Override
 	public void close() {
 		this.closed = true;
+		this.later.close();
 	}
 
-	private void answered(@Nullable Failure failure) {
-		if (failure != null && this.failure.compareAndSet(failure, null)) {
+	private void answered(RateLimitRequest request) {
+		Outage present = this.outage.get();
+		if (present != null && (present.isOfPoliciesOf(request) || isQuiet(present, LONG_AGO))) {
+			end(present);
+		}
+	}
+
+	/** Whether nothing has failed for so long. */
+	private boolean isQuiet(Outage outage, Duration quiet) {
+		return !this.clock.instant().isBefore(outage.latest().plus(quiet));
+	}
+
+	private void end(Outage present) {
+		if (this.outage.compareAndSet(present, null)) {
 			logger.info("The store answers again: limits are enforced");
 		}
 	}
@@ -200,42 +214,43 @@ public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 	}
 
 	private void failed(StoreException ex, RateLimitRequest request) {
-		if (this.failure.get() != null) {
+		if (ex.isInterrupt()) {
 			return;
 		}
-		Failure failure = new Failure(this.clock.instant(), probe(request.charges().get(0)));
-		if (this.failure.compareAndSet(null, failure)) {
-			this.later.execute(() -> probe(failure));
-			logger.warn("The store failed: limits are not enforced until it answers. {}: {}", ex.getMessage(),
-					rootCause(ex).toString());
-			logger.debug("The store failed", ex);
+		Instant now = this.clock.instant();
+		Outage begun = new Outage(now, request);
+		Outage present = this.outage.compareAndExchange(null, begun);
+		if (present != null) {
+			present.goesOn(now, request);
+			return;
 		}
+		this.later.execute(() -> probe(begun));
+		logger.warn("The store failed: until it answers, each policy does as its on-store-failure says. {}: {}",
+				ex.getMessage(), rootCause(ex).toString());
+		logger.debug("The store failed", ex);
 	}
 
-	/** What is written where the charge would have been, and in the same way. */
-	private static Charge probe(Charge failed) {
-		Policy policy = failed.policy();
-		return Charge.of(new Policy("ratelimit-probe", policy.algorithm(), policy.limits(), false),
-				failed.identifiers().get(0));
-	}
-
-	/** A failure that is over has no probes; the next one has its own. */
-	private void probe(Failure failure) {
-		if (this.closed || this.failure.get() != failure) {
+	/** An outage that is over has no probes; the next one has its own. */
+	private void probe(Outage probed) {
+		if (this.closed || this.outage.get() != probed) {
 			return;
 		}
 		try {
-			this.store.charge(RateLimitRequest.of(failure.probe()));
-			answered(failure);
-			this.store.reset(failure.probe().policy(), failure.probe().identifiers().get(0));
+			Charge probe = probed.probe();
+			this.store.charge(RateLimitRequest.of(probe));
+			// Requests may fail whose policies are not those of the probe.
+			if (isQuiet(probed, PAUSE)) {
+				end(probed);
+			}
+			this.store.reset(probe.policy(), probe.identifiers().get(0));
 		}
 		catch (RuntimeException ex) {
 			logger.debug("A probe of the store failed", ex);
 		}
 		finally {
 			// Whatever was thrown: without a next probe the store would seem to fail on.
-			if (this.failure.get() == failure) {
-				this.later.execute(() -> probe(failure));
+			if (this.outage.get() == probed) {
+				this.later.execute(() -> probe(probed));
 			}
 		}
 	}
@@ -246,10 +261,6 @@ public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 			root = root.getCause();
 		}
 		return root;
-	}
-
-	private record Failure(Instant since, Charge probe) {
-
 	}
 
 }

@@ -17,6 +17,7 @@ import javax.net.ssl.SSLSocket;
 import javax.net.ssl.SSLSocketFactory;
 
 import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.HostAndPortMapper;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.JedisSocketFactory;
 import redis.clients.jedis.SSLSocketWrapper;
@@ -42,14 +43,26 @@ final class DeadlineSocketFactory implements JedisSocketFactory {
 
 	@Override
 	public Socket createSocket() {
-		HostAndPort server = this.address.get();
+		HostAndPort server = mapped(this.address.get());
 		try {
 			Socket socket = connect(server);
-			return this.config.isSsl() ? encrypted(socket, server) : socket;
+			try {
+				return this.config.isSsl() ? encrypted(socket, server) : socket;
+			}
+			catch (IOException | RuntimeException ex) {
+				closeQuietly(socket, ex);
+				throw ex;
+			}
 		}
 		catch (IOException ex) {
 			throw new JedisConnectionException("Failed to connect to " + server, ex);
 		}
+	}
+
+	private HostAndPort mapped(HostAndPort server) {
+		HostAndPortMapper mapper = this.config.getHostAndPortMapper();
+		HostAndPort mapped = (mapper != null) ? mapper.getHostAndPort(server) : null;
+		return (mapped != null) ? mapped : server;
 	}
 
 	/** To the first of the addresses of the host that answers. */
@@ -74,31 +87,29 @@ final class DeadlineSocketFactory implements JedisSocketFactory {
 					failure = ex;
 				}
 			}
+			catch (RuntimeException ex) {
+				closeQuietly(socket, ex);
+				throw ex;
+			}
 		}
 		throw (failure != null) ? failure : new IOException("No address of " + server.getHost());
 	}
 
 	private Socket encrypted(Socket socket, HostAndPort server) throws IOException {
-		try {
-			SSLSocketFactory factory = (this.config.getSslSocketFactory() != null) ? this.config.getSslSocketFactory()
-					: (SSLSocketFactory) SSLSocketFactory.getDefault();
-			SSLSocket encrypted = (SSLSocket) factory.createSocket(socket, server.getHost(), server.getPort(), true);
-			if (this.config.getSslParameters() != null) {
-				encrypted.setSSLParameters(this.config.getSslParameters());
-			}
-			if (this.config.getHostnameVerifier() != null
-					&& !this.config.getHostnameVerifier().verify(server.getHost(), encrypted.getSession())) {
-				throw new IOException("The certificate is not one of " + server.getHost());
-			}
-			return new SSLSocketWrapper(encrypted, socket);
+		SSLSocketFactory factory = (this.config.getSslSocketFactory() != null) ? this.config.getSslSocketFactory()
+				: (SSLSocketFactory) SSLSocketFactory.getDefault();
+		SSLSocket encrypted = (SSLSocket) factory.createSocket(socket, server.getHost(), server.getPort(), true);
+		if (this.config.getSslParameters() != null) {
+			encrypted.setSSLParameters(this.config.getSslParameters());
 		}
-		catch (IOException ex) {
-			closeQuietly(socket, ex);
-			throw ex;
+		if (this.config.getHostnameVerifier() != null
+				&& !this.config.getHostnameVerifier().verify(server.getHost(), encrypted.getSession())) {
+			throw new IOException("The certificate is not one of " + server.getHost());
 		}
+		return new SSLSocketWrapper(encrypted, socket);
 	}
 
-	private static void closeQuietly(Socket socket, IOException reason) {
+	private static void closeQuietly(Socket socket, Exception reason) {
 		try {
 			socket.close();
 		}

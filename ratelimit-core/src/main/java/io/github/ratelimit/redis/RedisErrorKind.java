@@ -43,6 +43,12 @@ public enum RedisErrorKind {
 	POOL_EXHAUSTED,
 
 	/**
+	 * The thread was interrupted while it waited, which says nothing about Redis. It is
+	 * not known whether the cost was used.
+	 */
+	INTERRUPTED,
+
+	/**
 	 * Redis is full, and may not evict anything.
 	 */
 	OOM,
@@ -146,6 +152,9 @@ public enum RedisErrorKind {
 	 * @return the kind; {@link #OTHER} if it does not come from Redis
 	 */
 	public static RedisErrorKind of(StoreException exception) {
+		if (exception.isInterrupt()) {
+			return INTERRUPTED;
+		}
 		boolean connection = false;
 		for (Throwable cause = exception.getCause(); cause != null; cause = cause.getCause()) {
 			if (cause instanceof SocketTimeoutException) {

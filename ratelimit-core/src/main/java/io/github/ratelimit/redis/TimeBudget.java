@@ -1,6 +1,7 @@
 package io.github.ratelimit.redis;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import io.github.ratelimit.Decision;
@@ -40,8 +41,13 @@ import redis.clients.jedis.util.Pool;
  * buffer, as those of this library do. Calls that are not made through
  * {@link #limit(RateLimiter)} have the budget for each step.
  * <p>
- * If a connection fails, those that are idle are closed as well: the server that they
- * lead to may be gone, and each of them would cost another decision.
+ * If a connection breaks, those that are idle are closed as well: the server that they
+ * lead to may be gone, and each of them would cost another decision. The same is done
+ * after five time-outs in a row, but not after the first, which may be only a slow
+ * command: then a herd of new connections is the last thing that the server needs.
+ * <p>
+ * A thread that is interrupted while it waits for a free connection stays interrupted,
+ * and so does a virtual thread whose connection is closed by that.
  * <p>
  * Safe for use by several threads.
  *
@@ -62,11 +68,16 @@ public final class TimeBudget {
 	/** More at a time would only wait for each other, in a server of one thread. */
 	private static final int MAX_CONNECTIONS = 32;
 
+	/** In a row, after which connections may be at fault. */
+	private static final int TIMEOUTS = 5;
+
 	private final Duration budget;
 
 	private final UnifiedJedis client;
 
 	private final Pool<Connection> pool;
+
+	private final AtomicInteger timeouts = new AtomicInteger();
 
 	/**
 	 * Creates a client, with at most 32 connections.
@@ -190,30 +201,12 @@ public final class TimeBudget {
 
 		@Override
 		public Decision tryAcquire(RateLimitRequest request) {
-			Deadline.set(TimeBudget.this.budget);
-			try {
-				return this.store.tryAcquire(request);
-			}
-			catch (StoreException ex) {
-				throw failed(ex);
-			}
-			finally {
-				Deadline.clear();
-			}
+			return call(() -> this.store.tryAcquire(request));
 		}
 
 		@Override
 		public Decision peek(RateLimitRequest request) {
-			Deadline.set(TimeBudget.this.budget);
-			try {
-				return this.store.peek(request);
-			}
-			catch (StoreException ex) {
-				throw failed(ex);
-			}
-			finally {
-				Deadline.clear();
-			}
+			return call(() -> this.store.peek(request));
 		}
 
 		@Override
@@ -237,24 +230,48 @@ public final class TimeBudget {
 		}
 
 		private void run(Runnable call) {
+			call(() -> {
+				call.run();
+				return true;
+			});
+		}
+
+		private <T> T call(Supplier<T> call) {
 			Deadline.set(TimeBudget.this.budget);
 			try {
-				call.run();
+				T answer = call.get();
+				answered();
+				return answer;
 			}
 			catch (StoreException ex) {
-				throw failed(ex);
+				failed(ex);
+				throw ex;
 			}
 			finally {
 				Deadline.clear();
 			}
 		}
 
-		private StoreException failed(StoreException ex) {
-			RedisErrorKind kind = RedisErrorKind.of(ex);
-			if (kind == RedisErrorKind.CONNECTION || kind == RedisErrorKind.TIMEOUT) {
-				TimeBudget.this.pool.clear();
+		private void answered() {
+			if (TimeBudget.this.timeouts.get() != 0) {
+				TimeBudget.this.timeouts.set(0);
 			}
-			return ex;
+		}
+
+		private void failed(StoreException ex) {
+			switch (RedisErrorKind.of(ex)) {
+				case CONNECTION -> TimeBudget.this.pool.clear();
+				case TIMEOUT -> {
+					if (TimeBudget.this.timeouts.incrementAndGet() % TIMEOUTS == 0) {
+						TimeBudget.this.pool.clear();
+					}
+				}
+				// The pool has cleared the flag when it threw the exception.
+				case INTERRUPTED -> Thread.currentThread().interrupt();
+				case POOL_EXHAUSTED -> {
+				}
+				default -> answered();
+			}
 		}
 
 	}

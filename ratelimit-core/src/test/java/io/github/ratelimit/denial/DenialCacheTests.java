@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
@@ -20,9 +21,11 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.algorithm.TokenBucket;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.RateLimiterContract;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -51,10 +54,15 @@ class DenialCacheTests {
 
 	private final RateLimiter limiter = this.cache.cache(this.store);
 
-	private final BlockList blocks = this.cache.watch(this.memory);
+	private final BlockList blocks = this.cache.watchBlocks(this.memory);
 
 	private DenialCache newCache(Duration maxAge, long maxSize) {
-		return new DenialCache(maxAge, maxSize, () -> ChronoUnit.NANOS.between(Instant.EPOCH, this.clock.instant()));
+		return newCache(maxAge, maxSize, 16);
+	}
+
+	private DenialCache newCache(Duration maxAge, long maxSize, int maxQuestions) {
+		return new DenialCache(maxAge, maxSize, maxQuestions,
+				() -> ChronoUnit.NANOS.between(Instant.EPOCH, this.clock.instant()));
 	}
 
 	@Test
@@ -111,19 +119,173 @@ class DenialCacheTests {
 	}
 
 	@Test
-	void whoWasDeniedIsDeniedWhateverElseIsAskedFor() {
+	void waitingTimeIsThatOfTheWholeRequestIfOnlyAPartIsKnown() {
+		Policy second = Policy.of("second", new SlidingLog(), Limit.parse("1/s"));
+		Policy hour = Policy.of("hour", new SlidingLog(), Limit.parse("1/h"));
+		RateLimitRequest both = RateLimitRequest.of(Charge.of(second, ALICE), Charge.of(hour, ALICE));
+		assertThat(this.limiter.tryAcquire(both).allowed()).isTrue();
+		assertThat(this.limiter.tryAcquire(second, ALICE).allowed()).isFalse();
+		assertThat(this.limiter.tryAcquire(second, ALICE).source()).isEqualTo(Source.DENIAL_CACHE);
+		for (int i = 0; i < 100; i++) {
+			assertThat(this.limiter.tryAcquire(both).retryAfter()).contains(Duration.ofHours(1));
+		}
+		assertThat(this.store.calls).isEqualTo(3);
+	}
+
+	@Test
+	void whoseOtherLimitAllowsTheRequestIsToldOfTheOneThatDoesNot() {
+		exhaust();
+		RateLimitRequest request = RateLimitRequest.of(POLICY, ADDRESS, ALICE);
+		Decision first = this.limiter.tryAcquire(request);
+		assertThat(first.source()).isEqualTo(Source.STORE);
+		assertThat(this.limiter.tryAcquire(request))
+			.isEqualTo(new Decision(false, first.violated(), null, Source.DENIAL_CACHE));
+		this.limiter.tryAcquire(POLICY, ADDRESS);
+		assertThat(this.limiter.tryAcquire(request).source()).isEqualTo(Source.STORE);
+	}
+
+	@Test
+	void storeIsAskedOnlyNowAndThenAboutThoseWhoChangeTheirOtherIdentifiers() {
 		exhaust();
 		this.limiter.tryAcquire(REQUEST);
 		int calls = this.store.calls;
 		Policy other = Policy.of("other", new SlidingLog(), Limit.parse("5/m"));
-		for (int i = 0; i < 10; i++) {
+		for (int i = 0; i < 1000; i++) {
 			Decision decision = this.limiter
 				.tryAcquire(RateLimitRequest.of(Charge.of(other, Identifier.user("user" + i)),
 						Charge.of(POLICY, Identifier.user("user" + i), ALICE)));
-			assertThat(decision.source()).isEqualTo(Source.DENIAL_CACHE);
+			assertThat(decision.allowed()).isFalse();
 			assertThat(decision.violated()).extracting(LimitStatus::identifier).containsExactly(ALICE);
 		}
-		assertThat(this.store.calls).isEqualTo(calls);
+		assertThat(this.store.calls).isEqualTo(calls + 16);
+		this.clock.advance(Duration.ofSeconds(1));
+		RateLimitRequest later = RateLimitRequest.of(POLICY, ADDRESS, ALICE);
+		assertThat(this.limiter.tryAcquire(later).source()).isEqualTo(Source.STORE);
+	}
+
+	@Test
+	void manyCostsAreRemembered() {
+		exhaust();
+		Policy wide = Policy.of("wide", new SlidingLog(), Limit.parse("100/m"));
+		this.limiter.tryAcquire(wide, ALICE, 50);
+		for (int round = 0; round < 2; round++) {
+			for (int cost = 100; cost > 50; cost--) {
+				Decision decision = this.limiter.tryAcquire(wide, ALICE, cost);
+				assertThat(decision.allowed()).isFalse();
+				assertThat(decision.source()).isEqualTo((round == 0) ? Source.STORE : Source.DENIAL_CACHE);
+			}
+		}
+	}
+
+	@Test
+	void storeIsAskedOnlyNowAndThenAboutLargerCosts() {
+		Policy wide = Policy.of("wide", new SlidingLog(), Limit.parse("10000/m"));
+		this.limiter.tryAcquire(wide, ALICE, 9000);
+		int calls = this.store.calls;
+		for (int cost = 1001; cost < 10_000; cost++) {
+			assertThat(this.limiter.tryAcquire(wide, ALICE, cost).retryAfter()).contains(Duration.ofMinutes(1));
+		}
+		assertThat(this.store.calls).isEqualTo(calls + 17);
+		assertThat(this.limiter.tryAcquire(wide, ALICE, 10_001).retryAfter()).isEmpty();
+	}
+
+	@Test
+	void remainingIsTrue() {
+		this.limiter.tryAcquire(REQUEST);
+		this.clock.advance(Duration.ofSeconds(10));
+		this.limiter.tryAcquire(REQUEST);
+		RateLimitRequest two = RateLimitRequest.of(Charge.of(POLICY, ALICE).withCost(2));
+		assertThat(this.limiter.tryAcquire(two).violated().get(0).remaining()).isZero();
+		this.clock.advance(Duration.ofNanos(49_999_999_999L));
+		Decision before = this.limiter.tryAcquire(two);
+		assertThat(before.source()).isEqualTo(Source.DENIAL_CACHE);
+		assertThat(before.violated().get(0).resetAfter()).isEqualTo(Duration.ofNanos(1000));
+		assertThat(before.retryAfter()).contains(Duration.ofNanos(10_000_001_000L));
+		this.clock.advance(Duration.ofNanos(1));
+		Decision later = this.limiter.tryAcquire(two);
+		assertThat(later.violated().get(0).remaining()).isEqualTo(1);
+		assertThat(later.violated().get(0).resetAfter()).isEqualTo(Duration.ofSeconds(10));
+		assertThat(this.limiter.tryAcquire(two).violated()).isEqualTo(later.violated());
+		assertThat(this.limiter.tryAcquire(two).source()).isEqualTo(Source.DENIAL_CACHE);
+	}
+
+	/** A request that pays for its path, and gives that back when more is denied. */
+	@Test
+	void denialOfTheRestOfACostIsRememberedThoughTheFirstPartIsGivenBack() {
+		Policy policy = Policy.of("api", new SlidingLog(), Limit.parse("5/m"));
+		RateLimitRequest one = RateLimitRequest.of(policy, ALICE);
+		RateLimitRequest two = RateLimitRequest.of(Charge.of(policy, ALICE).withCost(2));
+		RateLimitRequest three = RateLimitRequest.of(Charge.of(policy, ALICE).withCost(3));
+		this.limiter.tryAcquire(three);
+		for (int i = 0; i < 200; i++) {
+			assertThat(this.limiter.tryAcquire(one).allowed()).isTrue();
+			assertThat(this.limiter.tryAcquire(two).allowed()).isFalse();
+			assertThat(this.limiter.peek(three).allowed()).isFalse();
+			this.limiter.refund(one);
+			assertThat(this.limiter.peek(three).retryAfter()).contains(Duration.ofMinutes(1));
+		}
+		assertThat(this.store.calls + this.store.peeks).isEqualTo(1 + 200 + 2 + 16);
+		this.clock.advance(Duration.ofMinutes(1));
+		assertThat(this.limiter.tryAcquire(one).allowed()).isTrue();
+		assertThat(this.limiter.tryAcquire(two).allowed()).isTrue();
+	}
+
+	/** What one request has used is given back after another was denied because of it. */
+	@Test
+	void denialBecauseOfWhatWasGivenBackIsForgotten() {
+		this.limiter.tryAcquire(REQUEST);
+		this.limiter.tryAcquire(REQUEST);
+		this.limiter.tryAcquire(REQUEST);
+		this.limiter.refund(REQUEST);
+		assertThat(this.limiter.tryAcquire(REQUEST).allowed()).isTrue();
+		assertThat(this.limiter.tryAcquire(REQUEST).allowed()).isFalse();
+	}
+
+	@Test
+	void denialThatWasOvertakenByAUseThatIsGivenBackIsNotRemembered() {
+		RateLimitRequest two = RateLimitRequest.of(Charge.of(POLICY, ALICE).withCost(2));
+		this.store.meanwhile = () -> assertThat(this.limiter.tryAcquire(two).allowed()).isFalse();
+		assertThat(this.limiter.tryAcquire(REQUEST).allowed()).isTrue();
+		this.limiter.refund(REQUEST);
+		assertThat(this.limiter.tryAcquire(two).allowed()).isTrue();
+	}
+
+	@Test
+	void otherQuotasOfABurstAreNotToldOf() {
+		Policy free = Policy.of("api", new TokenBucket(1L), Limit.parse("1/m"));
+		Policy pro = Policy.of("api", new TokenBucket(1L), Limit.parse("600/m"));
+		assertThat(this.limiter.tryAcquire(free, ALICE).allowed()).isTrue();
+		assertThat(this.limiter.tryAcquire(free, ALICE).allowed()).isFalse();
+		assertThat(this.limiter.tryAcquire(pro, ALICE).allowed()).isFalse();
+		this.clock.advance(Duration.ofMillis(200));
+		assertThat(this.limiter.tryAcquire(free, ALICE).allowed()).isTrue();
+	}
+
+	@Test
+	void blockIsRememberedWhateverTheCost() {
+		this.blocks.block(ALICE, null, Duration.ofHours(1), "");
+		for (int cost = 0; cost < 1000; cost++) {
+			assertThat(this.limiter.tryAcquire(POLICY, ALICE, cost).blockedFor()).isEqualTo(Duration.ofHours(1));
+		}
+		assertThat(this.store.calls).isLessThan(20);
+		assertThat(this.limiter.tryAcquire(POLICY, ADDRESS, 0).allowed()).isTrue();
+	}
+
+	@Test
+	void whatIsGivenBackToTheWatchedStoreIsNoticed() {
+		RateLimiter watched = this.cache.watchCounts(this.store);
+		exhaust();
+		this.limiter.tryAcquire(REQUEST);
+		assertThat(watched.tryAcquire(REQUEST).source()).isEqualTo(Source.STORE);
+		watched.refund(REQUEST);
+		assertThat(this.limiter.tryAcquire(REQUEST).allowed()).isTrue();
+		this.limiter.tryAcquire(REQUEST);
+		watched.reset(POLICY, ALICE);
+		assertThat(this.limiter.tryAcquire(REQUEST).allowed()).isTrue();
+		assertThat(watched.tryAcquire(REQUEST).allowed()).isTrue();
+		this.limiter.tryAcquire(REQUEST);
+		watched.charge(REQUEST);
+		assertThat(this.limiter.tryAcquire(REQUEST).source()).isEqualTo(Source.STORE);
 	}
 
 	@Test
@@ -254,10 +416,14 @@ class DenialCacheTests {
 	}
 
 	@Test
-	void peekAsksTheStore() {
+	void peekTellsOfTheDecisionThatARequestGets() {
 		exhaust();
-		this.limiter.tryAcquire(REQUEST);
 		assertThat(this.limiter.peek(REQUEST).source()).isEqualTo(Source.STORE);
+		assertThat(this.limiter.peek(REQUEST)).isEqualTo(this.limiter.tryAcquire(REQUEST));
+		assertThat(this.limiter.tryAcquire(REQUEST).source()).isEqualTo(Source.DENIAL_CACHE);
+		assertThat(this.store.calls + this.store.peeks).isEqualTo(3);
+		assertThat(this.limiter.peek(RateLimitRequest.of(POLICY, ADDRESS)).allowed()).isTrue();
+		assertThat(this.cache.watchCounts(this.store).peek(REQUEST).source()).isEqualTo(Source.STORE);
 	}
 
 	@ParameterizedTest
@@ -285,6 +451,9 @@ class DenialCacheTests {
 	@MethodSource("algorithms")
 	void decisionsAreThoseOfTheStore(Algorithm algorithm) {
 		Random random = new Random(42);
+		DenialCache curious = newCache(Duration.ofDays(1), 1000, Integer.MAX_VALUE);
+		RateLimiter limiter = curious.cache(this.memory);
+		BlockList blocks = curious.watchBlocks(this.memory);
 		MemoryRateLimiter plain = new MemoryRateLimiter(this.clock);
 		Policy[] policies = { Policy.of("one", algorithm, Limit.parse("5/s"), Limit.parse("20/m")),
 				Policy.of("one", algorithm, Limit.parse("6/s"), Limit.parse("20/m")),
@@ -295,39 +464,61 @@ class DenialCacheTests {
 		for (int i = 0; i < 20_000; i++) {
 			Policy policy = policies[random.nextInt(4)];
 			Identifier identifier = identifiers[random.nextInt(2)];
-			RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, identifier).withCost(random.nextInt(7)));
+			Charge charge = Charge.of(policy, identifier).withCost(random.nextInt(7));
+			RateLimitRequest request = (random.nextInt(3) > 0 || policy == policies[2]) ? RateLimitRequest.of(charge)
+					: RateLimitRequest.of(charge, Charge.of(policies[2], identifiers).withCost(random.nextInt(3)));
 			switch (random.nextInt(20)) {
 				case 0 -> {
 					plain.refund(request);
-					this.limiter.refund(request);
+					limiter.refund(request);
 				}
 				case 1 -> {
 					plain.reset(policy, identifier);
-					this.limiter.reset(policy, identifier);
+					limiter.reset(policy, identifier);
 				}
 				case 2 -> {
 					plain.charge(request);
-					this.limiter.charge(request);
+					limiter.charge(request);
 				}
 				case 3 -> {
 					Duration time = Duration.ofMillis(1 + random.nextInt(500));
 					plain.block(identifier, "two", time, "");
-					this.blocks.block(identifier, "two", time, "");
+					blocks.block(identifier, "two", time, "");
 				}
 				case 4 -> this.clock.advance(Duration.of(random.nextInt(400_000), ChronoUnit.MICROS));
 				default -> {
 					Decision expected = plain.tryAcquire(request);
-					Decision decision = this.limiter.tryAcquire(request);
+					Decision decision = limiter.tryAcquire(request);
 					assertThat(decision.allowed()).isEqualTo(expected.allowed());
 					assertThat(decision.retryAfter()).isEqualTo(expected.retryAfter());
 					assertThat(decision.blockedFor()).isEqualTo(expected.blockedFor());
-					assertThat(decision.violated()).extracting(LimitStatus::limit)
-						.isEqualTo(expected.violated().stream().map(LimitStatus::limit).toList());
+					assertThat(decision.violated()).isEqualTo(expected.violated());
 					cached += (decision.source() == Source.DENIAL_CACHE) ? 1 : 0;
 				}
 			}
 		}
 		assertThat(cached).isGreaterThan(500);
+	}
+
+	/** Everything is given back in the end, so that nothing may still be denied. */
+	@RepeatedTest(20)
+	void nothingIsDeniedBecauseOfWhatOthersHaveGivenBack() {
+		RateLimitRequest[] requests = { REQUEST, RateLimitRequest.of(Charge.of(POLICY, ALICE).withCost(2)),
+				RateLimitRequest.of(POLICY, ALICE, ADDRESS) };
+		IntStream.range(0, 8).parallel().forEach((thread) -> {
+			Random random = new Random(thread);
+			for (int i = 0; i < 500; i++) {
+				RateLimitRequest request = requests[random.nextInt(3)];
+				if (this.limiter.tryAcquire(request).allowed()) {
+					Thread.yield();
+					this.limiter.refund(request);
+				}
+			}
+		});
+		for (RateLimitRequest request : requests) {
+			assertThat(this.limiter.tryAcquire(request).allowed()).isTrue();
+			this.limiter.refund(request);
+		}
 	}
 
 	private void exhaust() {
@@ -344,6 +535,8 @@ class DenialCacheTests {
 		};
 
 		private int calls;
+
+		private int peeks;
 
 		CountingStore(RateLimiter store) {
 			this.store = store;
@@ -362,6 +555,7 @@ class DenialCacheTests {
 
 		@Override
 		public Decision peek(RateLimitRequest request) {
+			this.peeks++;
 			return this.store.peek(request);
 		}
 

@@ -31,13 +31,15 @@ class BreakerRateLimiterTests {
 
 	private static final RuntimeException ERROR = new StoreException("full", new IllegalStateException("OOM"));
 
+	private static final RuntimeException INTERRUPT = new StoreException("interrupted", new InterruptedException());
+
 	private final FailingStore store = new FailingStore();
 
 	/** Probes, until it is time for them. */
 	private final Queue<Runnable> later = new ArrayDeque<>();
 
 	private final BreakerRateLimiter limiter = new BreakerRateLimiter(this.store,
-			(ex) -> ex.getCause() instanceof TimeoutException, this.later::add);
+			(ex) -> ex.getCause() instanceof TimeoutException || ex.isInterrupt(), this.later::add);
 
 	@Test
 	void storeIsNotAskedAnyMoreAfterFiveOutages() {
@@ -104,6 +106,25 @@ class BreakerRateLimiterTests {
 		}
 		assertThat(this.store.calls).isEqualTo(20);
 		assertThat(this.later).isEmpty();
+	}
+
+	@Test
+	void interruptsAreNeitherOutagesNorAnswers() {
+		for (int i = 0; i < 20; i++) {
+			this.store.failure = INTERRUPT;
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.limiter.tryAcquire(REQUEST))
+				.isSameAs(INTERRUPT);
+			this.store.failure = OUTAGE;
+			assertThat(this.limiter.isOpen()).isFalse();
+			if (i >= 15) {
+				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.limiter.tryAcquire(REQUEST));
+			}
+		}
+		assertThat(this.limiter.isOpen()).isTrue();
+		this.store.failure = INTERRUPT;
+		this.later.remove().run();
+		assertThat(this.limiter.isOpen()).isTrue();
+		assertThat(this.later).hasSize(1);
 	}
 
 	@Test

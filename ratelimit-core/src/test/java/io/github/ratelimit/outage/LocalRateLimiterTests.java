@@ -2,9 +2,14 @@ package io.github.ratelimit.outage;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -28,8 +33,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.slf4j.LoggerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 class LocalRateLimiterTests {
 
@@ -56,6 +63,39 @@ class LocalRateLimiterTests {
 		assertThat(denied.violated()).extracting(LimitStatus::limit).isEqualTo(policy.limits());
 		this.clock.advance(Duration.ofMinutes(1));
 		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isEqualTo(share > 0);
+	}
+
+	/** As when the registry that knows the instances is gone as well. */
+	@Test
+	void lastNumberOfInstancesCountsWhileItIsNotKnown() {
+		Logger logger = (Logger) LoggerFactory.getLogger(LocalRateLimiter.class);
+		ListAppender<ILoggingEvent> log = new ListAppender<>();
+		log.start();
+		logger.addAppender(log);
+		AtomicBoolean gone = new AtomicBoolean(true);
+		LocalRateLimiter unsure = new LocalRateLimiter(new MemoryRateLimiter(this.clock), () -> {
+			if (gone.get()) {
+				throw new IllegalStateException("discovery is down");
+			}
+			return 5;
+		});
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.of(10, Duration.ofMinutes(1)));
+		RateLimitRequest five = RateLimitRequest.of(Charge.of(policy, ALICE).withCost(5));
+		assertThat(unsure.peek(five).allowed()).isTrue();
+		assertThat(unsure.peek(five).allowed()).isTrue();
+		gone.set(false);
+		assertThat(unsure.peek(five).allowed()).isFalse();
+		gone.set(true);
+		assertThat(unsure.peek(five).allowed()).isFalse();
+		logger.detachAppender(log);
+		assertThat(log.list).extracting(ILoggingEvent::getLevel, ILoggingEvent::getFormattedMessage)
+			.containsExactly(
+					tuple(Level.WARN,
+							"The number of instances is not known: 1 is used until it is. "
+									+ "java.lang.IllegalStateException: discovery is down"),
+					tuple(Level.INFO, "The number of instances is known again: 5"),
+					tuple(Level.WARN, "The number of instances is not known: 5 is used until it is. "
+							+ "java.lang.IllegalStateException: discovery is down"));
 	}
 
 	static Stream<Algorithm> algorithms() {

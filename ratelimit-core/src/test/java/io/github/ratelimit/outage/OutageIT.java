@@ -139,8 +139,8 @@ class OutageIT {
 			this.limiter.peek(this.request);
 			assertThat(this.log.list).singleElement().satisfies((event) -> {
 				assertThat(event.getLevel()).isEqualTo(Level.WARN);
-				assertThat(event.getFormattedMessage())
-					.startsWith("The store failed: limits are not enforced until it answers. Redis failed");
+				assertThat(event.getFormattedMessage()).startsWith(
+						"The store failed: until it answers, each policy does as its on-store-failure says. Redis failed");
 				assertThat(event.getFormattedMessage()).contains("JedisConnectionException");
 			});
 			this.log.list.clear();

@@ -99,9 +99,41 @@ class OutageRateLimiterTests {
 		this.store.full = true;
 		this.limiter.tryAcquire(NEW);
 		assertThat(this.log.list).extracting(ILoggingEvent::getFormattedMessage)
-			.containsExactly("The store failed: limits are not enforced until it answers. "
+			.containsExactly("The store failed: until it answers, each policy does as its on-store-failure says. "
 					+ "cannot write: java.lang.IllegalStateException: OOM");
 		assertThat(this.log.list).extracting(ILoggingEvent::getThrowableProxy).containsOnlyNulls();
+	}
+
+	/** As by a Redis key that the user may not write. */
+	@Test
+	void storeThatFailsForOnePolicyOnlyIsSaidToFailOnce() {
+		RateLimitRequest both = RateLimitRequest.of(Charge.of(OTHER, Identifier.user("bob")),
+				Charge.of(POLICY, Identifier.user("bob")));
+		RateLimitRequest other = RateLimitRequest.of(Charge.of(OTHER.withCountDenied(true), Identifier.user("erin")));
+		for (int i = 0; i < 3; i++) {
+			this.store.full = true;
+			this.limiter.tryAcquire(both);
+			this.store.full = false;
+			this.clock.advance(Duration.ofSeconds(9));
+			this.store.counts.reset(OTHER, Identifier.user("erin"));
+			assertThat(this.limiter.tryAcquire(other).source()).isEqualTo(Decision.Source.STORE);
+		}
+		assertThat(this.log.list).extracting(ILoggingEvent::getLevel).containsExactly(Level.WARN);
+		assertThat(this.limiter.failingSince()).contains(Instant.parse("2026-01-01T00:00:00Z"));
+		this.clock.advance(Duration.ofSeconds(1));
+		this.store.counts.reset(OTHER, Identifier.user("erin"));
+		this.limiter.tryAcquire(other);
+		assertThat(this.log.list).extracting(ILoggingEvent::getLevel).containsExactly(Level.WARN, Level.INFO);
+	}
+
+	@Test
+	void interruptIsNoFailureOfTheStore() {
+		this.store.interrupted = true;
+		assertThat(this.limiter.tryAcquire(NEW).source()).isEqualTo(Decision.Source.NONE);
+		assertThat(this.limiter.failingSince()).isEmpty();
+		assertThat(this.log.list).isEmpty();
+		RateLimitRequest login = RateLimitRequest.of(LOGIN, Identifier.user("bob"));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.limiter.tryAcquire(login));
 	}
 
 	@Test
@@ -147,6 +179,7 @@ class OutageRateLimiterTests {
 		probe();
 		assertThat(this.limiter.failingSince()).contains(Instant.parse("2026-01-01T00:00:00Z"));
 		this.store.full = false;
+		this.clock.advance(Duration.ofSeconds(1));
 		probe();
 		assertThat(this.limiter.failingSince()).isEmpty();
 		assertThat(this.later).isEmpty();
@@ -154,6 +187,21 @@ class OutageRateLimiterTests {
 		// Nobody has paid for the probes.
 		assertThat(this.limiter.peek(NEW).statuses().get(0).remaining()).isOne();
 		assertThat(this.store.reset).containsExactly("ratelimit-probe");
+	}
+
+	@Test
+	void probeProvesNothingWhileRequestsFail() {
+		this.store.full = true;
+		this.limiter.tryAcquire(NEW);
+		this.clock.advance(Duration.ofSeconds(5));
+		this.limiter.tryAcquire(NEW);
+		this.store.full = false;
+		this.clock.advance(Duration.ofSeconds(1).minusNanos(1));
+		probe();
+		assertThat(this.limiter.failingSince()).isPresent();
+		this.clock.advance(Duration.ofNanos(1));
+		probe();
+		assertThat(this.limiter.failingSince()).isEmpty();
 	}
 
 	@Test
@@ -254,8 +302,13 @@ class OutageRateLimiterTests {
 
 		private final List<String> reset = new ArrayList<>();
 
+		private boolean interrupted;
+
 		@Override
 		public Decision tryAcquire(RateLimitRequest request) {
+			if (this.interrupted) {
+				throw new StoreException("interrupted", new InterruptedException());
+			}
 			Decision decision = this.counts.peek(request);
 			if (this.full && decision.allowed()) {
 				throw new StoreException("cannot write", new IllegalStateException("OOM"));

@@ -5,6 +5,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,6 +14,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+
+import javax.net.ssl.SSLSocketFactory;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -33,6 +36,7 @@ import redis.clients.jedis.ConnectionFactory;
 import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.JedisSocketFactory;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.SslOptions;
 import redis.clients.jedis.UnifiedJedis;
@@ -43,6 +47,7 @@ import redis.embedded.RedisServer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Decisions end in time, whatever Redis does. What has no bound would take for ever, so
@@ -232,6 +237,85 @@ class TimeBudgetIT {
 		}
 	}
 
+	/** The pool takes the interrupt away; whoever sent it still has to be obeyed. */
+	@Test
+	void threadThatWasInterruptedStaysSo() {
+		ConnectionPoolConfig settings = new ConnectionPoolConfig();
+		settings.setMaxTotal(1);
+		TimeBudget budget = new TimeBudget(Duration.ofMinutes(1),
+				new HostAndPort(TestRedis.uri().getHost(), TestRedis.uri().getPort()),
+				DefaultJedisClientConfig.builder().build(), settings);
+		try (UnifiedJedis jedis = budget.client(); Connection held = ((RedisClient) jedis).getPool().getResource()) {
+			RateLimiter limiter = budget.limit(RedisRateLimiter.of(jedis, TestRedis.newKeyPrefix()));
+			Thread.currentThread().interrupt();
+			assertFails(RedisErrorKind.INTERRUPTED, () -> limiter.tryAcquire(REQUEST));
+			assertThat(Thread.interrupted()).isTrue();
+		}
+	}
+
+	@Test
+	void addressIsMappedAsTheConfigurationSays() {
+		TimeBudget budget = new TimeBudget(Duration.ofSeconds(30), new HostAndPort("example.invalid", 1),
+				DefaultJedisClientConfig.builder()
+					.hostAndPortMapper(
+							(address) -> new HostAndPort(TestRedis.uri().getHost(), TestRedis.uri().getPort()))
+					.build());
+		try (UnifiedJedis jedis = budget.client()) {
+			assertThat(budget.limit(RedisRateLimiter.of(jedis, TestRedis.newKeyPrefix())).tryAcquire(REQUEST).allowed())
+				.isTrue();
+		}
+	}
+
+	@Test
+	void connectionIsClosedWhenItCannotBeEncryptedForWhateverReason() throws IOException {
+		SSLSocketFactory broken = new BrokenSslSocketFactory();
+		try (ServerSocket server = new ServerSocket(0, 10, InetAddress.getByName("127.0.0.1"))) {
+			JedisSocketFactory sockets = TimeBudget.sockets(BUDGET,
+					() -> new HostAndPort("127.0.0.1", server.getLocalPort()),
+					DefaultJedisClientConfig.builder().ssl(true).sslSocketFactory(broken).build());
+			assertThatIllegalStateException().isThrownBy(sockets::createSocket);
+			try (Socket accepted = server.accept()) {
+				accepted.setSoTimeout((int) CEILING.toMillis());
+				assertThatExceptionOfType(SocketException.class).isThrownBy(accepted.getInputStream()::read)
+					.withMessageContaining("reset");
+			}
+		}
+	}
+
+	/**
+	 * A slow command should not cost all connections, and a server that is gone should.
+	 */
+	@Test
+	void idleConnectionsAreClosedAfterFiveTimeoutsInARow() {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port);
+		try (Client client = new Client(port)) {
+			RateLimiter limiter = client.limit();
+			Pool<Connection> pool = ((RedisClient) client.jedis).getPool();
+			List<Connection> connections = new ArrayList<>();
+			for (int i = 0; i < 10; i++) {
+				connections.add(pool.getResource());
+			}
+			connections.forEach(Connection::close);
+			try (StoppedServer stopped = StoppedServer.stop(client.jedis)) {
+				assertFails(RedisErrorKind.TIMEOUT, () -> limiter.tryAcquire(REQUEST));
+			}
+			assertThat(pool.getNumIdle()).isGreaterThanOrEqualTo(8);
+			limiter.tryAcquire(REQUEST);
+			try (StoppedServer stopped = StoppedServer.stop(client.jedis)) {
+				for (int i = 0; i < 4; i++) {
+					assertFails(RedisErrorKind.TIMEOUT, () -> limiter.tryAcquire(REQUEST));
+					assertThat(pool.getNumIdle()).isPositive();
+				}
+				assertFails(RedisErrorKind.TIMEOUT, () -> limiter.tryAcquire(REQUEST));
+				assertThat(pool.getNumIdle()).isZero();
+			}
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
 	@Test
 	void remainingTimeIsThatOfTheDecision() {
 		Duration otherwise = Duration.ofDays(1);
@@ -303,6 +387,46 @@ class TimeBudgetIT {
 		assertThatExceptionOfType(StoreException.class).isThrownBy(call::run)
 			.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).as(String.valueOf(ex.getCause())).isEqualTo(kind));
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(CEILING);
+	}
+
+	/** Encrypts nothing. */
+	private static final class BrokenSslSocketFactory extends SSLSocketFactory {
+
+		@Override
+		public String[] getDefaultCipherSuites() {
+			return new String[0];
+		}
+
+		@Override
+		public String[] getSupportedCipherSuites() {
+			return new String[0];
+		}
+
+		@Override
+		public Socket createSocket(Socket socket, String host, int port, boolean autoClose) {
+			throw new IllegalStateException("broken");
+		}
+
+		@Override
+		public Socket createSocket(String host, int port) {
+			throw new IllegalStateException("broken");
+		}
+
+		@Override
+		public Socket createSocket(String host, int port, InetAddress localHost, int localPort) {
+			throw new IllegalStateException("broken");
+		}
+
+		@Override
+		public Socket createSocket(InetAddress host, int port) {
+			throw new IllegalStateException("broken");
+		}
+
+		@Override
+		public Socket createSocket(InetAddress host, int port, InetAddress localHost, int localPort) {
+			throw new IllegalStateException("broken");
+		}
+
 	}
 
 	/** A client and its budget. */

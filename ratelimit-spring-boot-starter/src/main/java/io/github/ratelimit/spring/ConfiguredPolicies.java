@@ -4,6 +4,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
+import io.github.ratelimit.outage.OnStoreFailure;
+
 /**
  * The policies of the configuration, by name.
  * <p>
@@ -30,6 +32,21 @@ public record ConfiguredPolicies(Map<String, IdentifiedPolicy> policies, List<St
 	 */
 	public Optional<IdentifiedPolicy> find(String name) {
 		return Optional.ofNullable(this.policies.get(name));
+	}
+
+	/**
+	 * Returns the policies whose requests become of something while the store fails.
+	 * @param onStoreFailure what becomes of them; policies in shadow mode allow
+	 * everything
+	 * @return the names, sorted
+	 */
+	public List<String> names(OnStoreFailure onStoreFailure) {
+		return this.policies.entrySet()
+			.stream()
+			.filter((policy) -> policy.getValue().enforcement().whenStoreFails() == onStoreFailure)
+			.map(Map.Entry::getKey)
+			.sorted()
+			.toList();
 	}
 
 }

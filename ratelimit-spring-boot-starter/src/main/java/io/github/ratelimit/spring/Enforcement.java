@@ -46,4 +46,9 @@ public record Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable Re
 		this(mode, onStoreFailure, countWhen, MissingIdentifier.ADDRESS);
 	}
 
+	/** What becomes of requests while the store fails: shadow mode denies nothing. */
+	OnStoreFailure whenStoreFails() {
+		return (this.mode == Mode.SHADOW) ? OnStoreFailure.ALLOW : this.onStoreFailure;
+	}
+
 }

@@ -112,8 +112,7 @@ public final class PolicyDecisions implements AutoCloseable {
 	}
 
 	private OnStoreFailure onStoreFailure(Policy policy) {
-		Enforcement enforcement = this.enforcements.getOrDefault(policy.name(), Enforcement.DEFAULT);
-		return (enforcement.mode() == Mode.SHADOW) ? OnStoreFailure.ALLOW : enforcement.onStoreFailure();
+		return this.enforcements.getOrDefault(policy.name(), Enforcement.DEFAULT).whenStoreFails();
 	}
 
 	/**

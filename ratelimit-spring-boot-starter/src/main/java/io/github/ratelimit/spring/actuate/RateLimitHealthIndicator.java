@@ -1,8 +1,6 @@
 package io.github.ratelimit.spring.actuate;
 
 import java.time.Instant;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 import io.github.ratelimit.Identifier;
@@ -14,8 +12,6 @@ import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.spring.ConfiguredPolicies;
-import io.github.ratelimit.spring.Enforcement;
-import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.PolicyDecisions;
 
 import org.springframework.boot.health.contributor.Health;
@@ -83,25 +79,10 @@ public final class RateLimitHealthIndicator implements HealthIndicator {
 			.withDetail("limits", reachable ? "not enforced at the last request" : "not enforced");
 		failingSince.ifPresent((since) -> health.withDetail("since", since));
 		return health.withDetail("breaker", this.decisions.isBreakerOpen() ? "open" : "closed")
-			.withDetail("allowed", names(OnStoreFailure.ALLOW))
-			.withDetail("denied", names(OnStoreFailure.DENY))
-			.withDetail("limited-locally", names(OnStoreFailure.LOCAL))
+			.withDetail("allowed", this.policies.names(OnStoreFailure.ALLOW))
+			.withDetail("denied", this.policies.names(OnStoreFailure.DENY))
+			.withDetail("limited-locally", this.policies.names(OnStoreFailure.LOCAL))
 			.build();
-	}
-
-	/** Policies in shadow mode allow everything. */
-	private static OnStoreFailure onStoreFailure(Enforcement enforcement) {
-		return (enforcement.mode() == Mode.ENFORCE) ? enforcement.onStoreFailure() : OnStoreFailure.ALLOW;
-	}
-
-	private List<String> names(OnStoreFailure onStoreFailure) {
-		return this.policies.policies()
-			.entrySet()
-			.stream()
-			.filter((policy) -> onStoreFailure(policy.getValue().enforcement()) == onStoreFailure)
-			.map(Map.Entry::getKey)
-			.sorted()
-			.toList();
 	}
 
 }

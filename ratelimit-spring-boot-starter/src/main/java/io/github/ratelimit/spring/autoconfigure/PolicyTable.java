@@ -104,8 +104,8 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 			.map((policy) -> policy.policy().name())
 			.distinct()
 			.toList();
-		return shadows.isEmpty() ? "these policies are enforced"
-				: "these policies are enforced, except in shadow mode, which only reports: "
+		return shadows.isEmpty() ? "these policies are enforced while the store answers"
+				: "these policies are enforced while the store answers, except in shadow mode, which only reports: "
 						+ String.join(", ", shadows);
 	}
 

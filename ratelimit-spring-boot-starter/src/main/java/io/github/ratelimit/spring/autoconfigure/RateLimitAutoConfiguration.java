@@ -23,6 +23,7 @@ import org.slf4j.LoggerFactory;
 import redis.clients.jedis.UnifiedJedis;
 
 import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -109,6 +110,12 @@ public final class RateLimitAutoConfiguration {
 		return () -> instances;
 	}
 
+	@Bean
+	SettingsCheck rateLimitSettingsCheck(Environment environment, ListableBeanFactory beans,
+			ConfiguredPolicies policies) {
+		return new SettingsCheck(environment, beans, policies);
+	}
+
 	/**
 	 * Refuses policies that the store cannot hold, before the first request.
 	 */
@@ -180,8 +187,8 @@ public final class RateLimitAutoConfiguration {
 	static class RedisConfiguration {
 
 		@Bean
-		RedisCheck rateLimitRedisCheck(RateLimiter limiter) {
-			return new RedisCheck(limiter);
+		RedisCheck rateLimitRedisCheck(RateLimiter limiter, ConfiguredPolicies policies) {
+			return new RedisCheck(limiter, policies);
 		}
 
 		@Bean
@@ -207,7 +214,7 @@ public final class RateLimitAutoConfiguration {
 		@Bean
 		@ConditionalOnMissingBean
 		@ConditionalOnBooleanProperty(name = "ratelimit.redis.scripting", matchIfMissing = true)
-		@ConditionalOnBooleanProperty(name = "ratelimit.denial-cache.enabled")
+		@ConditionalOnBooleanProperty(name = "ratelimit.denial-cache.enabled", matchIfMissing = true)
 		DenialCache rateLimitDenialCache(RateLimitProperties properties) {
 			DenialCacheProperties cache = properties.denialCache();
 			PolicyReader.read("ratelimit.denial-cache.max-age", cache.maxAge(),

@@ -36,9 +36,9 @@ public final class RateLimitEndpointAutoConfiguration {
 			ObjectProvider<RequestHistory> history, ObjectProvider<DenialCache> denials) {
 		DenialCache cache = denials.getIfAvailable();
 		BlockList list = blocks.getIfAvailable();
-		return new RateLimitsEndpoint((cache != null) ? cache.cache(limiter) : limiter, policies,
+		return new RateLimitsEndpoint((cache != null) ? cache.watchCounts(limiter) : limiter, policies,
 				() -> advisor.stream().flatMap((each) -> each.annotatedPolicies().stream()).toList(),
-				decisions::current, (cache != null && list != null) ? cache.watch(list) : list,
+				decisions::current, (cache != null && list != null) ? cache.watchBlocks(list) : list,
 				history.getIfAvailable());
 	}
 

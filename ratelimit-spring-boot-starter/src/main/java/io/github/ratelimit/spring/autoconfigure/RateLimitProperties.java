@@ -158,9 +158,9 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * they could not be allowed; only where scripts may be used
 	 * @param maxAge for how long at most: the time after which refunds, resets and ended
 	 * blocks of other instances are noticed
-	 * @param maxSize how many policies and identifiers are remembered at most
+	 * @param maxSize how many policies, identifiers and costs are remembered at most
 	 */
-	public record DenialCacheProperties(@DefaultValue("false") boolean enabled, @DefaultValue("1s") Duration maxAge,
+	public record DenialCacheProperties(@DefaultValue("true") boolean enabled, @DefaultValue("1s") Duration maxAge,
 			@DefaultValue("10000") long maxSize) {
 
 	}

@@ -1,15 +1,28 @@
 package io.github.ratelimit.spring.autoconfigure;
 
+import java.util.List;
+
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aot.hint.ExecutableMode;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.aot.hint.TypeReference;
 
 /**
- * What a native image must keep although no code names it: the scripts, and the texts of
- * the IP library's errors.
+ * What a native image must keep although no code names it: the scripts, the texts of the
+ * IP library's errors, and the generated classes of Caffeine, which it finds by names
+ * that it makes of the settings of a cache.
  */
 class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
+
+	private static final String CAFFEINE = "com.github.benmanes.caffeine.cache.";
+
+	/** Of caches that expire after a write, and have a largest size or weight. */
+	private static final List<String> CACHES = List.of("SSMSW", "SSMWW");
+
+	/** Of their entries. */
+	private static final List<String> NODES = List.of("PSWMS", "PSWMW");
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
@@ -17,6 +30,11 @@ class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 			.registerPattern("io/github/ratelimit/algorithm/*.lua")
 			.registerPattern("io/github/ratelimit/redis/*.lua")
 			.registerResourceBundle("inet.ipaddr.IPAddressResources");
+		CACHES.forEach((name) -> hints.reflection()
+			.registerType(TypeReference.of(CAFFEINE + name), (type) -> type.withField("FACTORY")));
+		NODES.forEach((name) -> hints.reflection()
+			.registerType(TypeReference.of(CAFFEINE + name),
+					(type) -> type.withConstructor(List.of(), ExecutableMode.INVOKE)));
 	}
 
 }

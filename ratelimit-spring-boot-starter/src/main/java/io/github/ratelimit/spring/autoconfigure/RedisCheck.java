@@ -1,11 +1,15 @@
 package io.github.ratelimit.spring.autoconfigure;
 
+import java.util.List;
+
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.outage.OnStoreFailure;
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,8 +20,8 @@ import org.springframework.core.NestedExceptionUtils;
 
 /**
  * Says in the log that Redis cannot be used, once the application is ready: otherwise
- * nobody would know before the first request that nothing is limited. Neither the start
- * nor the health of the application depends on it.
+ * nobody would know before the first request what is not limited. Neither the start nor
+ * the health of the application depends on it.
  */
 final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 
@@ -28,8 +32,11 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 
 	private final RateLimiter redis;
 
-	RedisCheck(RateLimiter redis) {
+	private final ConfiguredPolicies policies;
+
+	RedisCheck(RateLimiter redis, ConfiguredPolicies policies) {
 		this.redis = redis;
+		this.policies = policies;
 	}
 
 	@Override
@@ -48,10 +55,26 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 		catch (StoreException ex) {
 			if (!context.isClosed()) {
 				logger.warn(
-						"Redis cannot be used, so that nothing is limited until it can (policies with 'on-store-failure: deny' deny all requests). Is Redis running, and is ratelimit.redis.url right? {}",
-						reason(ex));
+						"Redis cannot be used. Until it can, {}. Is Redis running, and is ratelimit.redis.url right? {}",
+						consequences(), reason(ex));
 			}
 		}
+	}
+
+	/**
+	 * What becomes of requests, of which those of annotations with limits are allowed.
+	 */
+	private String consequences() {
+		List<String> denied = this.policies.names(OnStoreFailure.DENY);
+		List<String> local = this.policies.names(OnStoreFailure.LOCAL);
+		StringBuilder text = new StringBuilder("requests are allowed without limits");
+		if (!denied.isEmpty()) {
+			text.append(", but all those of the policies ").append(denied).append(" are denied");
+		}
+		if (!local.isEmpty()) {
+			text.append(", but those of the policies ").append(local).append(" are limited by this instance alone");
+		}
+		return text.toString();
 	}
 
 	/** With the address, which a refused connection does not name itself. */

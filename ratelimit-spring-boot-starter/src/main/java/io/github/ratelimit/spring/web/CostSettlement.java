@@ -1,12 +1,11 @@
 package io.github.ratelimit.spring.web;
 
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.ToLongFunction;
+import java.util.function.ToLongBiFunction;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -89,18 +88,23 @@ public final class CostSettlement {
 	}
 
 	/**
-	 * Takes out what is given back at once.
+	 * Takes out what is given back at once. If a part of it was counted in the store, and
+	 * another one locally, what was used first is taken first.
 	 * @param charge what to give back, at most
 	 * @return what of it has been used, each with its cost
 	 */
 	synchronized List<PolicyCharge> takeOut(PolicyCharge charge) {
 		List<PolicyCharge> taken = new ArrayList<>();
+		Map<Identifier, Long> rest = new HashMap<>();
+		charge.charge().identifiers().forEach((identifier) -> rest.put(identifier, charge.charge().cost()));
 		this.used.replaceAll((account, used) -> {
-			if (!account.policy().equals(charge.charge().policy().name())
-					|| !charge.charge().identifiers().contains(account.identifier())) {
+			long wanted = account.policy().equals(charge.charge().policy().name())
+					? rest.getOrDefault(account.identifier(), 0L) : 0;
+			long cost = Math.min(used.charge().cost(), wanted);
+			if (cost == 0) {
 				return used;
 			}
-			long cost = Math.min(used.charge().cost(), charge.charge().cost());
+			rest.put(account.identifier(), wanted - cost);
 			taken.add(withCost(used, cost));
 			return withCost(used, used.charge().cost() - cost);
 		});
@@ -133,21 +137,23 @@ public final class CostSettlement {
 		List<Settlement> settlements = new ArrayList<>();
 		if (!this.over) {
 			this.over = true;
-			settlements.addAll(settle(this.free.values(), (charge) -> 0));
-			settlements.addAll(settle(this.used.values(), this::trueCost));
+			settlements.addAll(settle(this.free, (account, charge) -> 0));
+			settlements.addAll(settle(this.used, this::trueCost));
 		}
 		return settlements;
 	}
 
 	/** Identifiers that have used the same, and should have, are settled together. */
-	private static List<Settlement> settle(Collection<PolicyCharge> charges, ToLongFunction<PolicyCharge> trueCost) {
+	private static List<Settlement> settle(Map<Account, PolicyCharge> charges,
+			ToLongBiFunction<Account, PolicyCharge> trueCost) {
 		Map<Settlement, List<Identifier>> identifiers = new LinkedHashMap<>();
-		for (PolicyCharge charge : charges) {
+		charges.forEach((account, charge) -> {
 			PolicyCharge ofAnybody = withIdentifiers(charge, List.of(Identifier.GLOBAL));
 			identifiers
-				.computeIfAbsent(new Settlement(ofAnybody, trueCost.applyAsLong(charge)), (key) -> new ArrayList<>())
+				.computeIfAbsent(new Settlement(ofAnybody, trueCost.applyAsLong(account, charge)),
+						(key) -> new ArrayList<>())
 				.addAll(charge.charge().identifiers());
-		}
+		});
 		return identifiers.entrySet()
 			.stream()
 			.map((entry) -> new Settlement(withIdentifiers(entry.getKey().used(), entry.getValue()),
@@ -155,11 +161,33 @@ public final class CostSettlement {
 			.toList();
 	}
 
-	private long trueCost(PolicyCharge charge) {
+	/**
+	 * What should have been used where it was counted. The cost of a policy and
+	 * identifier that was counted in the store and locally is settled once: what was used
+	 * first counts as far as it goes, and what was used last makes up for the rest.
+	 */
+	private long trueCost(Account account, PolicyCharge charge) {
+		long cost = charge.charge().cost();
 		if (this.response != null && !counts(charge, this.response)) {
 			return 0;
 		}
-		return this.settled.getOrDefault(charge.charge().policy().name(), charge.charge().cost());
+		Long settled = this.settled.get(account.policy());
+		if (settled == null) {
+			return cost;
+		}
+		long rest = settled;
+		boolean last = true;
+		boolean before = true;
+		for (Map.Entry<Account, PolicyCharge> other : this.used.entrySet()) {
+			if (other.getKey().equals(account)) {
+				before = false;
+			}
+			else if (other.getKey().isOfSame(account)) {
+				rest -= before ? Math.min(rest, other.getValue().charge().cost()) : 0;
+				last = before && last;
+			}
+		}
+		return last ? rest : Math.min(rest, cost);
 	}
 
 	/** What has a status that can no longer be known stays counted. */
@@ -190,6 +218,10 @@ public final class CostSettlement {
 	}
 
 	private record Account(String policy, Identifier identifier, Decision.Source source) {
+
+		boolean isOfSame(Account other) {
+			return this.policy.equals(other.policy) && this.identifier.equals(other.identifier);
+		}
 
 	}
 

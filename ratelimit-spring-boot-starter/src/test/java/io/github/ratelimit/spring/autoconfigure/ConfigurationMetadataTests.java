@@ -70,7 +70,7 @@ class ConfigurationMetadataTests {
 			}
 		});
 		assertThat(defaults).containsOnly(entry("ratelimit.default-identifiers", "\"ip\""),
-				entry("ratelimit.denial-cache.enabled", "false"), entry("ratelimit.denial-cache.max-age", "\"1s\""),
+				entry("ratelimit.denial-cache.enabled", "true"), entry("ratelimit.denial-cache.max-age", "\"1s\""),
 				entry("ratelimit.denial-cache.max-size", "10000"), entry("ratelimit.enabled", "true"),
 				entry("ratelimit.health.down-when-failing", "false"), entry("ratelimit.instances", "1"),
 				entry("ratelimit.ip.ipv6-prefix", "64"), entry("ratelimit.headers.styles", "\"[draft, x-rate-limit]\""),

@@ -248,13 +248,13 @@ class InvalidPropertiesTests {
 		Duration value = DurationStyle.detectAndParse(maxAge);
 		assertRefused("ratelimit.denial-cache.max-age", value,
 				"Invalid maximum age (%s): must be from 1ms to 3650d.".formatted(value),
-				"ratelimit.denial-cache.enabled=true", "ratelimit.denial-cache.max-age=" + maxAge);
+				"ratelimit.denial-cache.max-age=" + maxAge);
 	}
 
 	@Test
 	void startFailsWhenNoDenialsMayBeRemembered() {
 		assertRefused("ratelimit.denial-cache.max-size", 0L, "Invalid maximum size (0): must be at least 1.",
-				"ratelimit.denial-cache.enabled=true", "ratelimit.denial-cache.max-size=0");
+				"ratelimit.denial-cache.max-size=0");
 	}
 
 	@ParameterizedTest

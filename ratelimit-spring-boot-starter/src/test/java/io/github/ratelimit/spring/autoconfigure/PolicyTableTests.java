@@ -43,7 +43,8 @@ class PolicyTableTests {
 			.limit(8)
 			.toList();
 		assertThat(lines.get(0))
-			.endsWith("Rate limits: these policies are enforced, except in shadow mode, which only reports: user");
+			.endsWith("Rate limits: these policies are enforced while the store answers, except in shadow mode, which "
+					+ "only reports: user");
 		assertThat(lines.subList(1, 8)).containsExactly(
 				table("""
 						  policy           algorithm                              limits       identifiers  mode     on-store-failure  count-denied  plans                          applies to

@@ -1,8 +1,14 @@
 package io.github.ratelimit.spring.autoconfigure;
 
 import java.io.IOException;
+import java.lang.reflect.Field;
+import java.time.Duration;
+import java.util.List;
 import java.util.ResourceBundle;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import io.github.ratelimit.denial.DenialCache;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aot.hint.RuntimeHints;
@@ -30,6 +36,45 @@ class RateLimitRuntimeHintsTests {
 					RuntimeHintsPredicates.resource().forResource(url.substring(url.indexOf("io/github/ratelimit/"))))
 				.accepts(this.hints);
 		});
+	}
+
+	/** Caches as the memory of denials and the plans of users have them. */
+	@Test
+	void generatedClassesOfCachesAreKept() throws ReflectiveOperationException {
+		new RateLimitRuntimeHints().registerHints(this.hints, getClass().getClassLoader());
+		Caffeine<Object, Object> settings = Caffeine.newBuilder().expireAfterWrite(Duration.ofSeconds(1));
+		for (Object store : List.of(new DenialCache(Duration.ofSeconds(1), 1),
+				settings.maximumSize(1).ticker(() -> 0).build())) {
+			List<Object> caches = (store instanceof Cache<?, ?> cache) ? List.of(cache)
+					: caches(field(store, "memory"));
+			assertThat(caches).isNotEmpty();
+			for (Object cache : caches) {
+				Object map = ((Cache<?, ?>) cache).asMap();
+				assertThat(RuntimeHintsPredicates.reflection().onFieldAccess(map.getClass().getName(), "FACTORY"))
+					.as(map.getClass().getName())
+					.accepts(this.hints);
+				Class<?> node = field(map, "nodeFactory").getClass();
+				assertThat(RuntimeHintsPredicates.reflection().onConstructorInvocation(node.getDeclaredConstructor()))
+					.as(node.getName())
+					.accepts(this.hints);
+			}
+		}
+	}
+
+	private static List<Object> caches(Object memory) throws ReflectiveOperationException {
+		return List.of(field(memory, "accounts"), field(memory, "blocked"));
+	}
+
+	private static Object field(Object object, String name) throws ReflectiveOperationException {
+		for (Class<?> type = object.getClass(); type != null; type = type.getSuperclass()) {
+			for (Field field : type.getDeclaredFields()) {
+				if (field.getName().equals(name)) {
+					field.setAccessible(true);
+					return field.get(object);
+				}
+			}
+		}
+		throw new NoSuchFieldException(name);
 	}
 
 	@Test

@@ -27,7 +27,7 @@ import static org.awaitility.Awaitility.await;
 @ExtendWith(OutputCaptureExtension.class)
 class RedisCheckIT {
 
-	private static final String WARNING = "Redis cannot be used, so that nothing is limited until it can";
+	private static final String WARNING = "Redis cannot be used. Until it can, requests are allowed without limits";
 
 	/** Much longer than any start takes, and shorter than Redis is waited for. */
 	private static final Duration SOON = Duration.ofMinutes(2);
@@ -40,6 +40,19 @@ class RedisCheckIT {
 				.contains("Is Redis running, and is ratelimit.redis.url right?")
 				.contains("Connection refused");
 			assertThat(context.isActive()).isTrue();
+		}
+	}
+
+	@Test
+	void warningSaysWhatBecomesOfTheRequestsOfEachPolicy(CapturedOutput output) {
+		try (ConfigurableApplicationContext context = start("", TestRedis.freePort(), "2s",
+				"--ratelimit.policies.login.limits=5/m", "--ratelimit.policies.login.on-store-failure=deny",
+				"--ratelimit.policies.api.limits=5/m", "--ratelimit.policies.api.on-store-failure=local",
+				"--ratelimit.policies.tried.limits=5/m", "--ratelimit.policies.tried.on-store-failure=deny",
+				"--ratelimit.policies.tried.mode=shadow", "--ratelimit.instances=2")) {
+			context.getBean(RedisCheck.class).check(context);
+			assertThat(output).contains(WARNING + ", but all those of the policies [login] are denied, but those of "
+					+ "the policies [api] are limited by this instance alone. Is Redis running");
 		}
 	}
 
@@ -84,10 +97,11 @@ class RedisCheckIT {
 		return start("", port, timeout);
 	}
 
-	private static ConfigurableApplicationContext start(String login, int port, String timeout) {
+	private static ConfigurableApplicationContext start(String login, int port, String timeout, String... properties) {
 		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
-			.run("--spring.main.banner-mode=off", "--ratelimit.redis.url=redis://" + login + "127.0.0.1:" + port,
-					"--ratelimit.redis.timeout=" + timeout);
+			.properties("spring.main.banner-mode=off", "ratelimit.redis.url=redis://" + login + "127.0.0.1:" + port,
+					"ratelimit.redis.timeout=" + timeout)
+			.run(properties);
 	}
 
 	@Configuration(proxyBeanMethods = false)

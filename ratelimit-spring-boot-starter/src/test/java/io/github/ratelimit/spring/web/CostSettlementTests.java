@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
@@ -94,6 +95,35 @@ class CostSettlementTests {
 		this.costs.settle("tokens", 10);
 		assertThat(this.costs.end()).singleElement()
 			.satisfies((settlement) -> assertThat(settlement.used()).isEqualTo(charge(1, ADDRESS, ALICE)));
+	}
+
+	@Test
+	void costThatWasCountedInTheStoreAndLocallyIsSettledOnce() {
+		for (long cost : new long[] { 0, 1, 2, 4, 5, 10 }) {
+			CostSettlement mixed = CostSettlement.of(new MockHttpServletRequest());
+			mixed.add(charge(2, ALICE), null);
+			mixed.add(local(charge(3, ALICE)), null);
+			mixed.settle("tokens", cost);
+			assertThat(mixed.end()).extracting((settlement) -> settlement.used().source(), Settlement::cost)
+				.containsExactly(tuple(Decision.Source.STORE, Math.min(cost, 2)),
+						tuple(Decision.Source.LOCAL, Math.max(cost - 2, 0)));
+		}
+	}
+
+	@Test
+	void noMoreIsTakenOutThanTheChargeThoughItWasCountedTwice() {
+		this.costs.add(charge(2, ALICE, ADDRESS), null);
+		this.costs.add(local(charge(3, ALICE)), null);
+		assertThat(this.costs.takeOut(charge(4, ALICE)))
+			.extracting((taken) -> taken.source(), (taken) -> taken.charge().cost())
+			.containsExactly(tuple(Decision.Source.STORE, 2L), tuple(Decision.Source.LOCAL, 2L));
+		assertThat(this.costs.takeOut(charge(9, ALICE, ADDRESS)))
+			.extracting((taken) -> taken.charge().identifiers(), (taken) -> taken.charge().cost())
+			.containsExactly(tuple(List.of(ADDRESS), 2L), tuple(List.of(ALICE), 1L));
+	}
+
+	private static PolicyCharge local(PolicyCharge charge) {
+		return new PolicyCharge(charge.policy(), charge.charge(), charge.plan(), Decision.Source.LOCAL);
 	}
 
 	@Test

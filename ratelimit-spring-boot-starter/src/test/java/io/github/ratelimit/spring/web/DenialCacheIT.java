@@ -7,6 +7,7 @@ import java.util.stream.Stream;
 import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.redis.TimeBudget;
 import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;
+import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
@@ -53,8 +54,7 @@ class DenialCacheIT {
 
 	@Test
 	void deniedRequestsCostRedisNothingUntilTheCountIsReset() {
-		try (TestApplication application = start("ratelimit.denial-cache.enabled=true",
-				"ratelimit.denial-cache.max-age=1h")) {
+		try (TestApplication application = start("ratelimit.denial-cache.max-age=1h")) {
 			assertThat(application.get("/api").statusCode()).isEqualTo(200);
 			HttpResponse<String> first = application.get("/api");
 			assertThat(first.statusCode()).isEqualTo(429);
@@ -84,18 +84,48 @@ class DenialCacheIT {
 		}
 	}
 
+	/** The path is paid for and given back each time; the rest is denied from memory. */
+	@Test
+	void annotationThatDeniesMoreThanThePathHasPaidIsNotAskedAboutEachTime() {
+		try (TestApplication application = start("ratelimit.denial-cache.max-age=1h")) {
+			assertThat(application.get("/both").statusCode()).isEqualTo(200);
+			for (int i = 0; i < 20; i++) {
+				assertThat(application.get("/both").statusCode()).isEqualTo(429);
+			}
+			long before = evaluations();
+			long start = System.nanoTime();
+			for (int i = 0; i < 100; i++) {
+				HttpResponse<String> denied = application.get("/both");
+				assertThat(denied.statusCode()).isEqualTo(429);
+				assertThat(denied.headers().allValues("X-Rate-Limit-Remaining")).containsExactly("2");
+				assertThat(denied.headers().firstValueAsLong("Retry-After").orElseThrow())
+					.isBetween(Duration.ofHours(23).toSeconds(), Duration.ofDays(1).toSeconds());
+			}
+			long seconds = Duration.ofNanos(System.nanoTime() - start).toSeconds() + 2;
+			assertThat(evaluations() - before).isLessThanOrEqualTo(200 + 16 * seconds);
+		}
+	}
+
 	@Test
 	void redisIsAskedEachTimeUnlessDenialsMayBeRemembered() {
-		for (String[] properties : new String[][] { {},
-				{ "ratelimit.redis.scripting=false", "ratelimit.denial-cache.enabled=true" } }) {
-			try (TestApplication application = start(
-					Stream.concat(Stream.of("ratelimit.policies.api.algorithm=fixed-window"), Stream.of(properties))
-						.toArray(String[]::new))) {
+		for (String property : new String[] { "ratelimit.redis.scripting=false",
+				"ratelimit.denial-cache.enabled=false" }) {
+			try (TestApplication application = start("ratelimit.policies.api.algorithm=fixed-window",
+					"ratelimit.policies.both.algorithm=fixed-window", property)) {
 				assertThatExceptionOfType(NoSuchBeanDefinitionException.class)
 					.isThrownBy(() -> application.bean(DenialCache.class));
 				assertThat(application.bean(TimeBudget.class)).isNotNull();
 			}
 		}
+	}
+
+	/** How many scripts were run. */
+	private long evaluations() {
+		return this.jedis.info("commandstats")
+			.lines()
+			.filter((line) -> line.startsWith("cmdstat_eval"))
+			.mapToLong((line) -> Long.parseLong(line.replaceFirst(".*?:calls=(\\d+).*", "$1")))
+			.sum();
 	}
 
 	/** How often each command was called, without what this class calls itself. */
@@ -110,14 +140,12 @@ class DenialCacheIT {
 	}
 
 	private TestApplication start(String... properties) {
-		String[] all = new String[properties.length + 5];
-		System.arraycopy(properties, 0, all, 5, properties.length);
-		all[0] = "ratelimit.redis.url=redis://127.0.0.1:" + this.port;
-		all[1] = "ratelimit.redis.timeout=20s";
-		all[2] = "ratelimit.policies.api.paths=/api";
-		all[3] = "ratelimit.policies.api.limits=1/d";
-		all[4] = "management.endpoints.web.exposure.include=ratelimits";
-		return TestApplication.startWithOwnLimiter(Application.class, all);
+		return TestApplication.startWithOwnLimiter(Application.class, Stream
+			.concat(Stream.of("ratelimit.redis.url=redis://127.0.0.1:" + this.port, "ratelimit.redis.timeout=20s",
+					"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=1/d",
+					"ratelimit.policies.both.paths=/both", "ratelimit.policies.both.limits=5/d",
+					"management.endpoints.web.exposure.include=ratelimits"), Stream.of(properties))
+			.toArray(String[]::new));
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -128,6 +156,12 @@ class DenialCacheIT {
 
 		@GetMapping("/api")
 		String get() {
+			return "served";
+		}
+
+		@GetMapping("/both")
+		@RateLimited(policy = "both", cost = 3)
+		String both() {
 			return "served";
 		}
 

@@ -40,7 +40,7 @@ import static org.awaitility.Awaitility.await;
 @ExtendWith(OutputCaptureExtension.class)
 class OutageIT {
 
-	private static final String WARNING = "The store failed: limits are not enforced until it answers";
+	private static final String WARNING = "The store failed: until it answers, each policy does as its on-store-failure says";
 
 	private static final String RECOVERY = "The store answers again: limits are enforced";
 

@@ -1,0 +1,65 @@
+package io.github.ratelimit.outage;
+
+import java.time.Instant;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+
+/**
+ * A time in which the store fails, by the clock of this process.
+ */
+final class Outage {
+
+	private final Instant since;
+
+	private volatile Instant latest;
+
+	private volatile RateLimitRequest failed;
+
+	/**
+	 * Begins.
+	 * @param since the time of the first failure
+	 * @param failed the request that failed
+	 */
+	Outage(Instant since, RateLimitRequest failed) {
+		this.since = since;
+		this.latest = since;
+		this.failed = failed;
+	}
+
+	/** Notes that another request has failed. */
+	void goesOn(Instant now, RateLimitRequest request) {
+		this.latest = now;
+		this.failed = request;
+	}
+
+	Instant since() {
+		return this.since;
+	}
+
+	/** The time of the last failure. */
+	Instant latest() {
+		return this.latest;
+	}
+
+	/** Whether a request has all policies of the one that failed last. */
+	boolean isOfPoliciesOf(RateLimitRequest request) {
+		return names(request).containsAll(names(this.failed));
+	}
+
+	/** What is written where the first charge that failed would have been, and alike. */
+	Charge probe() {
+		Charge charge = this.failed.charges().get(0);
+		Policy policy = charge.policy();
+		return Charge.of(new Policy("ratelimit-probe", policy.algorithm(), policy.limits(), false),
+				charge.identifiers().get(0));
+	}
+
+	private static Set<String> names(RateLimitRequest request) {
+		return request.charges().stream().map((charge) -> charge.policy().name()).collect(Collectors.toSet());
+	}
+
+}

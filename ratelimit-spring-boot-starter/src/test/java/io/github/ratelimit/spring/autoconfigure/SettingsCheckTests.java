@@ -1,0 +1,100 @@
+package io.github.ratelimit.spring.autoconfigure;
+
+import java.time.InstantSource;
+import java.util.List;
+
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.spring.InstanceCount;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link SettingsCheck}.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class SettingsCheckTests {
+
+	private static final String NOT_DIVIDED = "ratelimit.instances is not set: while the store fails, each instance grants "
+			+ "the whole quota of the policies [api]. Set it to the number of instances, also if it is 1";
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(
+			AutoConfigurations.of(RateLimitAutoConfiguration.class, RateLimitNonWebAutoConfiguration.class));
+
+	@Test
+	void settingsThatHaveAnEffectAreNotMentioned() {
+		assertWarnings(this.runner.withPropertyValues("ratelimit.redis.timeout=1s", "ratelimit.key-prefix=a",
+				"ratelimit.denial-cache.max-age=2s", "ratelimit.instances=3", "ratelimit.policies.api.limits=5/m",
+				"ratelimit.policies.api.on-store-failure=local"));
+		assertWarnings(this.runner.withPropertyValues("ratelimit.policies.api.limits=5/m"));
+	}
+
+	@Test
+	void localPoliciesWithoutTheNumberOfInstancesAreNamed(CapturedOutput output) {
+		ApplicationContextRunner local = this.runner.withPropertyValues("ratelimit.policies.api.limits=5/m",
+				"ratelimit.policies.api.on-store-failure=local", "ratelimit.policies.other.limits=5/m");
+		assertWarnings(local, NOT_DIVIDED);
+		assertThat(output).containsOnlyOnce(NOT_DIVIDED);
+		assertWarnings(local.withPropertyValues("ratelimit.instances=1"));
+		assertWarnings(local.withBean(InstanceCount.class, () -> () -> 4));
+		assertWarnings(local.withPropertyValues("ratelimit.policies.api.mode=shadow"));
+	}
+
+	@Test
+	void numberOfInstancesIsWithoutEffectBesidesABean() {
+		assertWarnings(
+				this.runner.withBean(InstanceCount.class, () -> () -> 4).withPropertyValues("ratelimit.instances=3"),
+				"ratelimit.instances: without effect, because the application has an InstanceCount bean of its own");
+	}
+
+	@Test
+	void connectionIsWithoutEffectBesidesAClient() {
+		assertWarnings(
+				this.runner.withBean(UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
+					.withPropertyValues("ratelimit.redis.timeout=1s", "ratelimit.redis.pool.max-active=3",
+							"ratelimit.key-prefix=a", "ratelimit.redis.scripting=true"),
+				"ratelimit.redis.timeout, ratelimit.redis.pool.max-active: without effect, because the application "
+						+ "has a UnifiedJedis bean of its own");
+	}
+
+	@Test
+	void storeIsWithoutEffectBesidesALimiter() {
+		assertWarnings(
+				this.runner.withBean(RateLimiter.class, () -> new MemoryRateLimiter(InstantSource.system()))
+					.withPropertyValues("ratelimit.redis.url=redis://localhost", "ratelimit.key-prefix=a",
+							"ratelimit.denial-cache.enabled=true"),
+				"ratelimit.redis.url, ratelimit.key-prefix: without effect, because the application has a "
+						+ "RateLimiter bean of its own",
+				"ratelimit.denial-cache.enabled: without effect, because the application has a RateLimiter bean of "
+						+ "its own");
+	}
+
+	@Test
+	void denialCacheIsWithoutEffectWhereNothingIsRemembered() {
+		assertWarnings(
+				this.runner.withPropertyValues("ratelimit.denial-cache.enabled=false",
+						"ratelimit.denial-cache.max-age=2s"),
+				"ratelimit.denial-cache.max-age: without effect, because ratelimit.denial-cache.enabled is false");
+		assertWarnings(
+				this.runner.withPropertyValues("ratelimit.redis.scripting=false", "ratelimit.denial-cache.max-size=5"),
+				"ratelimit.denial-cache.max-size: without effect, because ratelimit.redis.scripting is false");
+	}
+
+	private static void assertWarnings(ApplicationContextRunner runner, String... warnings) {
+		runner.run((context) -> {
+			assertThat(context).hasNotFailed();
+			List<String> found = context.getBean(SettingsCheck.class).warnings();
+			assertThat(found).containsExactly(warnings);
+		});
+	}
+
+}
