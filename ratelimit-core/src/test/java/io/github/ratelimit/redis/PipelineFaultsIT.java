@@ -27,6 +27,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.CommandObject;
@@ -388,6 +389,19 @@ class PipelineFaultsIT {
 		// There is nothing to put right.
 		assertThat(this.roundTrips.count()).isEqualTo(2);
 		assertThat(allowedUntilDenied(this.limiter, policy)).isEqualTo(5);
+	}
+
+	/** By what this request has given back, and not by what others put right. */
+	@ParameterizedTest
+	@CsvSource({ "0, 0", "2, 0", "3, 0", "1, 0", "-5, -5" })
+	void countThatFallsBelowNothingIsPutRight(long whenGivenBack, long after) {
+		Policy policy = policy(new FixedWindow());
+		this.limiter.tryAcquire(policy, ALICE, 4);
+		String key = keys().iterator().next();
+		this.roundTrips.before(2, () -> this.jedis.set(key, Long.toString(whenGivenBack)));
+		assertThat(this.traced.tryAcquire(policy, ALICE, 3).allowed()).isFalse();
+		assertThat(this.jedis.get(key)).isEqualTo(Long.toString(after));
+		assertThat(this.roundTrips.count()).isEqualTo((whenGivenBack < 3) ? 3 : 2);
 	}
 
 	@ParameterizedTest
