@@ -175,12 +175,21 @@ class PipelineFaultsIT {
 	@MethodSource("algorithms")
 	void requestFailsIfOthersDamageARedisKeyWheneverItWasReplaced(Algorithm algorithm) {
 		Policy policy = policy(algorithm);
-		this.limiter.tryAcquire(policy, ALICE);
+		// By a clock that runs, a busy machine may be too late to count; but in windows
+		// that begin with the first request, which are the server's.
+		PipelineRateLimiter limiter = PipelineRateLimiter.of(this.roundTrips.client(), this.keyPrefix);
+		limiter = (algorithm instanceof FirstRequestWindow) ? limiter : limiter.withClock(clock("12:00:00"));
+		assertFailsIfDamagedWheneverItWasReplaced(limiter, policy);
+	}
+
+	private void assertFailsIfDamagedWheneverItWasReplaced(RateLimiter limiter, Policy policy) {
+		limiter.tryAcquire(policy, ALICE);
+		this.roundTrips.count();
 		String key = keys().iterator().next();
 		for (int trip : new int[] { 1, 4, 7, 10 }) {
 			this.roundTrips.before(trip, () -> damage(key));
 		}
-		assertFailsBecauseOfOthers(() -> this.traced.tryAcquire(policy, ALICE));
+		assertFailsBecauseOfOthers(() -> limiter.tryAcquire(policy, ALICE));
 		assertThat(this.roundTrips.count()).isEqualTo(9);
 	}
 
