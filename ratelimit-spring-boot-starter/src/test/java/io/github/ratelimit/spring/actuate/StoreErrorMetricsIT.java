@@ -48,7 +48,7 @@ class StoreErrorMetricsIT {
 	void everyKindIsThereFromTheStart() {
 		assertThat(counts().keySet()).containsExactly("busy", "clusterdown", "connection", "error-reply", "interrupted",
 				"loading", "masterdown", "misconf", "noauth", "noperm", "noreplicas", "noscript", "oom", "other",
-				"pool-exhausted", "interrupted", "readonly", "timeout", "wrong-reply", "wrongpass", "wrongtype");
+				"pool-exhausted", "readonly", "timeout", "wrong-reply", "wrongpass", "wrongtype");
 		assertThat(counts().values()).containsOnly(0.0);
 	}
 
