@@ -261,6 +261,20 @@ class DenialCacheTests {
 		assertThat(this.limiter.tryAcquire(free, ALICE).allowed()).isTrue();
 	}
 
+	/** What is used at the other quota drains at the other speed, all of it. */
+	@Test
+	void whatWasUsedAtAnotherQuotaOfABurstEndsWhatIsKnown() {
+		Policy free = Policy.of("api", new TokenBucket(3L), Limit.parse("1/m"));
+		Policy pro = Policy.of("api", new TokenBucket(3L), Limit.parse("600/m"));
+		assertThat(this.limiter.tryAcquire(free, ALICE, 2).allowed()).isTrue();
+		assertThat(this.limiter.tryAcquire(free, ALICE, 2).allowed()).isFalse();
+		assertThat(this.limiter.tryAcquire(free, ALICE, 2).source()).isEqualTo(Source.DENIAL_CACHE);
+		assertThat(this.limiter.tryAcquire(pro, ALICE).allowed()).isTrue();
+		this.limiter.refund(RateLimitRequest.of(pro, ALICE));
+		this.clock.advance(Duration.ofMillis(200));
+		assertThat(this.limiter.tryAcquire(free, ALICE, 2).allowed()).isTrue();
+	}
+
 	@Test
 	void blockIsRememberedWhateverTheCost() {
 		this.blocks.block(ALICE, null, Duration.ofHours(1), "");

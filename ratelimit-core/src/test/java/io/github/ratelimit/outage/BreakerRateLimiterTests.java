@@ -39,7 +39,7 @@ class BreakerRateLimiterTests {
 	private final Queue<Runnable> later = new ArrayDeque<>();
 
 	private final BreakerRateLimiter limiter = new BreakerRateLimiter(this.store,
-			(ex) -> ex.getCause() instanceof TimeoutException || ex.isInterrupt(), this.later::add);
+			(ex) -> ex.getCause() instanceof TimeoutException, this.later::add);
 
 	@Test
 	void storeIsNotAskedAnyMoreAfterFiveOutages() {
