@@ -118,7 +118,10 @@ public final class PipelineRateLimiter implements RateLimiter {
 	 * a cluster
 	 */
 	public static PipelineRateLimiter of(UnifiedJedis jedis, String keyPrefix) {
-		RedisRateLimiter.requireSingleServer(jedis);
+		if (!(Servers.of(jedis) instanceof SingleServer)) {
+			throw new IllegalArgumentException(
+					"Invalid client (%s): a cluster is not supported yet.".formatted(jedis.getClass().getSimpleName()));
+		}
 		return new PipelineRateLimiter(jedis, new RedisKeys(keyPrefix), InstantSource.system(), false);
 	}
 
