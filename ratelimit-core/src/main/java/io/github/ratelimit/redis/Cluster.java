@@ -1,11 +1,14 @@
 package io.github.ratelimit.redis;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.exceptions.JedisException;
 
@@ -19,6 +22,9 @@ final class Cluster implements Servers {
 
 	/** How often a call is sent at most: nodes that disagree may send it to and fro. */
 	private static final int TRIPS = 8;
+
+	/** Time to take in what has arrived while another node was waited for. */
+	private static final Duration ARRIVED = Duration.ofMillis(2);
 
 	/**
 	 * Those who need several connections take them in the same order, or none gets on.
@@ -58,13 +64,25 @@ final class Cluster implements Servers {
 			}
 		}
 		for (int trip = 0; !open.isEmpty(); trip++) {
-			if (trip == TRIPS) {
-				open.forEach((journey) -> journey.call()
-					.fail(new JedisException("The nodes of the cluster do not agree on who has a slot")));
+			JedisException failure = failure(calls);
+			if (failure == null && trip == TRIPS) {
+				failure = new JedisException("The nodes of the cluster do not agree on who has a slot");
+			}
+			if (failure != null) {
+				// What was not done yet need not be taken back.
+				fail(open, failure);
 				return;
 			}
 			open = travel(open);
 		}
+	}
+
+	private static @Nullable JedisException failure(List<Call> calls) {
+		return calls.stream().map(Call::failure).filter(Objects::nonNull).findFirst().orElse(null);
+	}
+
+	private static void fail(List<Journey> journeys, JedisException failure) {
+		journeys.forEach((journey) -> journey.call().fail(failure));
 	}
 
 	/**
@@ -77,14 +95,21 @@ final class Cluster implements Servers {
 			trips.computeIfAbsent(journey.node(), (node) -> new NodeTrip(node, this.topology)).add(journey);
 		}
 		List<Journey> further = new ArrayList<>();
+		boolean waited = false;
 		try {
 			// To all, or else nothing is sent to any of them.
 			trips.values().forEach((trip) -> trip.connect(this.nodes));
 			trips.values().forEach(NodeTrip::send);
-			trips.values().forEach((trip) -> trip.receive(further));
+			for (NodeTrip trip : trips.values()) {
+				trip.receive(further);
+				if (trip.hasFailed() && !waited) {
+					waited = true;
+					Deadline.extend(ARRIVED);
+				}
+			}
 		}
 		catch (JedisException ex) {
-			journeys.forEach((journey) -> journey.call().fail(ex));
+			fail(journeys, ex);
 		}
 		finally {
 			trips.values().forEach(NodeTrip::end);

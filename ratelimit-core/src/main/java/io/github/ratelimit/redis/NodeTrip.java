@@ -32,6 +32,8 @@ final class NodeTrip {
 	/** How many answers there were. */
 	private int answered;
 
+	private boolean failed;
+
 	NodeTrip(HostAndPort node, Topology topology) {
 		this.node = node;
 		this.topology = topology;
@@ -92,6 +94,11 @@ final class NodeTrip {
 		}
 	}
 
+	/** Whether the connection has failed. */
+	boolean hasFailed() {
+		return this.failed;
+	}
+
 	private void take(Journey journey, List<Object> replies, List<Journey> further) {
 		Call call = journey.call();
 		JedisDataException error = null;
@@ -127,6 +134,7 @@ final class NodeTrip {
 
 	/** All calls without an answer, for none of them is known to be done or not. */
 	private void fail(JedisException failure) {
+		this.failed = true;
 		connection().setBroken();
 		this.topology.failed(this.node);
 		this.journeys.subList(this.answered, this.journeys.size()).forEach((journey) -> journey.call().fail(failure));

@@ -68,10 +68,12 @@ local function update(key)
         kept[#kept + 1] = pack(now + time, policy)
         latest = math.max(latest, now + time)
     end
-    redis.call('DEL', key)
     if #kept > 0 then
+        -- Not after a DEL: a node whose slot is moving would not let a key be created again.
         redis.call('SET', key, table.concat(kept))
         expire(key, latest)
+    else
+        redis.call('DEL', key)
     end
     return found
 end

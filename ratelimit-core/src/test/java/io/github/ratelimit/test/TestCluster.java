@@ -210,6 +210,46 @@ public final class TestCluster implements AutoCloseable {
 					(range) -> Integer.parseInt(range[0]) <= slot && slot <= Integer.parseInt(range[range.length - 1]));
 	}
 
+	/** The other masters than that which has a slot. */
+	public List<Node> otherMasters(int slot) {
+		Node owner = master(slot);
+		return this.nodes.stream().filter((node) -> node != owner && node.isMaster()).toList();
+	}
+
+	/** Begins to move a slot: new Redis keys are created at the other node. */
+	public static void beginToMove(int slot, Node from, Node to) {
+		to.admin().clusterSetSlotImporting(slot, from.id());
+		from.admin().clusterSetSlotMigrating(slot, to.id());
+	}
+
+	/** Moves some Redis keys of a slot that is moving. */
+	public static void moveKeys(int slot, Node from, Node to, int count) {
+		for (String key : from.admin().clusterGetKeysInSlot(slot, count)) {
+			from.admin().migrate(to.address().getHost(), to.address().getPort(), key, 0, 5000);
+		}
+	}
+
+	/** Moves all other Redis keys of a slot that is moving, and then the slot. */
+	public void endMove(int slot, Node from, Node to) {
+		while (from.admin().clusterCountKeysInSlot(slot) > 0) {
+			moveKeys(slot, from, to, 10);
+		}
+		to.admin().clusterSetSlotNode(slot, to.id());
+		from.admin().clusterSetSlotNode(slot, to.id());
+		otherMasters(slot).forEach((node) -> node.admin().clusterSetSlotNode(slot, to.id()));
+		// Another move of the slot would not be believed before everybody knows of this.
+		await("All nodes have heard of it", () -> this.nodes.stream().map(TestCluster::epoch).distinct().count() == 1);
+	}
+
+	private static String epoch(Node node) {
+		return node.admin()
+			.clusterInfo()
+			.lines()
+			.filter((line) -> line.startsWith("cluster_current_epoch:"))
+			.findFirst()
+			.orElseThrow();
+	}
+
 	/** Waits for something that happens in other processes. */
 	public static void await(String what, BooleanSupplier condition) {
 		long end = System.nanoTime() + PATIENCE.toNanos();
