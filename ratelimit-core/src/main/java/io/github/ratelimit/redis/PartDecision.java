@@ -24,9 +24,10 @@ record PartDecision(Part part, boolean allowed, long blocked, List<LimitStatus> 
 
 	/**
 	 * Reads the answer.
+	 * @param holds whether the cost was to be held
 	 * @throws JedisException if there is none
 	 */
-	static PartDecision of(Answer answer) {
+	static PartDecision of(Answer answer, boolean holds) {
 		Part part = answer.part();
 		if (part.scope() == Scope.BLOCKS) {
 			long blocked = ScriptReply.number(answer.call().reply());
@@ -44,7 +45,7 @@ record PartDecision(Part part, boolean allowed, long blocked, List<LimitStatus> 
 				}
 			}
 		}
-		long held = reply.hasNext() ? reply.number() : 0;
+		long held = holds ? reply.number() : 0;
 		reply.end();
 		return new PartDecision(part, allowed, blocked, statuses, held);
 	}

@@ -28,10 +28,33 @@ import redis.clients.jedis.exceptions.JedisException;
  * A rate limiter that keeps its counts in Redis, shared by all processes that use the
  * same server and key prefix.
  * <p>
- * Every request is one call of a script, however many policies, identifiers and limits it
- * has, and is decided by the server's clock. Every Redis key expires when it no longer
- * matters. All identifiers of a request must be on the same server: a cluster, where they
- * may lie on different nodes, is not supported yet.
+ * On one server every request is one call of a script, however many policies, identifiers
+ * and limits it has, and is decided by the server's clock. Every Redis key expires when
+ * it no longer matters.
+ * <p>
+ * <b>In a cluster</b> each identifier lies on one slot, with all its policies and blocks.
+ * A request whose identifiers lie on several slots is one call for each slot. All of them
+ * are sent before the first answer is awaited. If one of them denies the request, what
+ * the others have counted is taken back in a second round trip. So nothing is admitted
+ * that a limit does not allow, with one exception: a {@code leaky-bucket} or
+ * {@code token-bucket} that was empty may allow as much more as requests held of it at
+ * one moment that were then denied. Until it is taken back, which a decision with a
+ * {@link TimeBudget} either does within it or not at all, that cost is held: others may
+ * be denied too early, and those who look at it see it as used. If the process or a
+ * connection dies in between, or if a node does not answer in time, it remains held until
+ * the window ends. If a node cannot be connected to, nothing is sent to any other.
+ * Refunds and charges on several slots are not undone if one of them fails.
+ * <p>
+ * Slots may move and replicas may take over at any time: what a node has refused, because
+ * a slot is elsewhere, is sent to where it is. While a slot moves, a call for several
+ * Redis keys on it is made for each of them, and put together in the same way. What the
+ * nodes had not passed on when they died is lost, so that as much may be granted again.
+ * Blocks hold as soon as they are written; in a cluster the list of all blocks is on one
+ * node, is written after that, and may not agree with it if that fails.
+ * <p>
+ * Clients of a cluster are those of {@link TimeBudget#ofCluster} and those of Jedis. Of
+ * the latter only the connections are used, with their time-outs: Jedis itself would send
+ * again what has timed out.
  * <p>
  * A call that fails is not repeated: after a time-out or a broken connection it is not
  * known whether the cost was used.
@@ -102,7 +125,7 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 				Call call = this.driver.call("acquire", whole);
 				this.driver.send(List.of(call));
 				if (!Driver.isMoving(call)) {
-					return decision(PartDecision.of(new Answer(whole, call)));
+					return decision(PartDecision.of(new Answer(whole, call), false));
 				}
 				parts = whole.byKey(true);
 			}

@@ -38,7 +38,8 @@ final class SplitRequest {
 
 	/** Decides without counting. */
 	Decision peek(List<Part> parts) {
-		return join(this.driver.send("peek", parts).stream().map(PartDecision::of).toList(), List.of());
+		return join(this.driver.send("peek", parts).stream().map((answer) -> PartDecision.of(answer, false)).toList(),
+				List.of());
 	}
 
 	/** Decides, all or nothing. */
@@ -47,7 +48,7 @@ final class SplitRequest {
 		JedisException failure = null;
 		for (Answer answer : this.driver.send("hold", parts)) {
 			try {
-				held.add(PartDecision.of(answer));
+				held.add(PartDecision.of(answer, true));
 			}
 			catch (JedisException ex) {
 				failure = (failure != null) ? failure : ex;
@@ -75,7 +76,7 @@ final class SplitRequest {
 		List<PartDecision> returned = new ArrayList<>();
 		for (Answer answer : answers) {
 			try {
-				returned.add(PartDecision.of(answer));
+				returned.add(PartDecision.of(answer, false));
 			}
 			catch (JedisException ex) {
 				logger.debug("Redis failed to give back what a denied request has counted", ex);

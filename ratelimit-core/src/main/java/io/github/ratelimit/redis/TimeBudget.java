@@ -41,6 +41,10 @@ import redis.clients.jedis.util.Pool;
  * buffer, as those of this library do. Calls that are not made through
  * {@link #limit(RateLimiter)} have the budget for each step.
  * <p>
+ * In a cluster ({@link #ofCluster}) the same deadline holds for all nodes. When one of
+ * them has used it up, up to 2 ms more are spent on answers of the others that have
+ * arrived.
+ * <p>
  * If a connection fails, those that are idle are closed as well: the server that they
  * lead to may be gone, and each of them would cost another decision.
  * <p>
