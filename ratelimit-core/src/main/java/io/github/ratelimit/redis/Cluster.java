@@ -51,6 +51,11 @@ final class Cluster implements Servers {
 	}
 
 	@Override
+	public Link link(String key) {
+		return new NodeLink(this.nodes, this.topology, key);
+	}
+
+	@Override
 	public void send(List<Call> calls) {
 		List<Journey> open = new ArrayList<>();
 		for (Call call : calls) {

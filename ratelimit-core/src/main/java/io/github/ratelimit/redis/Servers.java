@@ -51,4 +51,10 @@ interface Servers {
 		return call.reply();
 	}
 
+	/**
+	 * Connects to where a Redis key is.
+	 * @throws JedisException if there is no connection
+	 */
+	Link link(String key);
+
 }

@@ -27,6 +27,11 @@ final class SingleServer implements Servers {
 		calls.forEach(this::execute);
 	}
 
+	@Override
+	public Link link(String key) {
+		return SingleLink.of(this.jedis);
+	}
+
 	/**
 	 * The text of a script is sent only if the server answers that it does not know the
 	 * hash, and has therefore not run anything; nothing is ever sent again for another

@@ -90,23 +90,30 @@ final class SplitRequest {
 	 * @param later how some of the parts stand by now
 	 */
 	private Decision join(List<PartDecision> parts, List<PartDecision> later) {
-		Map<List<Object>, List<LimitStatus>> statuses = new HashMap<>();
-		parts.forEach((part) -> statuses.putAll(byPlace(part)));
-		later.forEach((part) -> statuses.putAll(byPlace(part)));
-		List<LimitStatus> ordered = new ArrayList<>();
-		for (Charge charge : this.request.charges()) {
-			for (Identifier identifier : charge.identifiers()) {
-				ordered.addAll(statuses.getOrDefault(place(charge.policy(), identifier), List.of()));
-			}
-		}
+		Map<List<Object>, List<LimitStatus>> places = new HashMap<>();
+		parts.forEach((part) -> places.putAll(byPlace(part.statuses())));
+		later.forEach((part) -> places.putAll(byPlace(part.statuses())));
+		List<LimitStatus> statuses = places.values().stream().flatMap(List::stream).toList();
 		boolean allowed = parts.stream().allMatch(PartDecision::allowed);
 		long blocked = parts.stream().mapToLong(PartDecision::blocked).max().orElse(0);
-		return new Decision(allowed, ordered, (blocked > 0) ? Duration.of(blocked, ChronoUnit.MICROS) : null);
+		return new Decision(allowed, ordered(this.request, statuses),
+				(blocked > 0) ? Duration.of(blocked, ChronoUnit.MICROS) : null);
 	}
 
-	private static Map<List<Object>, List<LimitStatus>> byPlace(PartDecision part) {
-		return part.statuses()
-			.stream()
+	/** Puts statuses in the order of the request. */
+	static List<LimitStatus> ordered(RateLimitRequest request, List<LimitStatus> statuses) {
+		Map<List<Object>, List<LimitStatus>> places = byPlace(statuses);
+		List<LimitStatus> ordered = new ArrayList<>();
+		for (Charge charge : request.charges()) {
+			for (Identifier identifier : charge.identifiers()) {
+				ordered.addAll(places.getOrDefault(place(charge.policy(), identifier), List.of()));
+			}
+		}
+		return ordered;
+	}
+
+	private static Map<List<Object>, List<LimitStatus>> byPlace(List<LimitStatus> statuses) {
+		return statuses.stream()
 			.collect(Collectors.groupingBy((status) -> place(status.policy(), status.identifier())));
 	}
 
