@@ -8,12 +8,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.AbstractPipeline;
-import redis.clients.jedis.Pipeline;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.Response;
-import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.exceptions.JedisMovedDataException;
 
 /**
  * Commands that travel together, in one round trip.
@@ -57,17 +56,22 @@ final class Batch {
 		/** How often is tried what fails when a watched Redis key changes. */
 		private static final int ATTEMPTS = 100;
 
-		private final AbstractPipeline pipeline;
+		/** How often a slot may move during one decision. */
+		private static final int MOVES = 8;
+
+		private final Link link;
+
+		/**
+		 * What was sent and not answered yet: the commands of a transaction, and EXEC.
+		 */
+		private final List<Response<Object>> queued = new ArrayList<>();
 
 		private boolean watching;
 
-		Session(UnifiedJedis jedis) {
-			this.pipeline = jedis.pipelined();
-			if (!(this.pipeline instanceof Pipeline)) {
-				this.pipeline.close();
-				throw new IllegalArgumentException("Invalid client (%s): its pipelines must keep to one connection."
-					.formatted(jedis.getClass().getSimpleName()));
-			}
+		private int moves;
+
+		Session(Link link) {
+			this.link = link;
 		}
 
 		/**
@@ -90,10 +94,22 @@ final class Batch {
 		 * its Redis key
 		 */
 		void transact(Batch batch) {
+			beginSurely(batch);
+			endSurely(batch);
+		}
+
+		/** Sends what is executed whatever has been watched, and waits for nothing. */
+		void beginSurely(Batch batch) {
 			if (this.watching) {
 				send(Command.UNWATCH);
+				this.watching = false;
 			}
-			if (!transactUnlessChanged(batch)) {
+			begin(batch);
+		}
+
+		/** Takes in the answers to that. */
+		void endSurely(Batch batch) {
+			if (!end(batch)) {
 				throw new JedisDataException("Redis did not execute a transaction");
 			}
 		}
@@ -105,14 +121,39 @@ final class Batch {
 		 * its Redis key
 		 */
 		boolean transactUnlessChanged(Batch batch) {
+			begin(batch);
+			return end(batch);
+		}
+
+		/** Sends the commands of a transaction, and waits for nothing. */
+		void begin(Batch batch) {
+			this.queued.clear();
 			send(Command.MULTI);
 			for (Line line : batch.lines) {
-				send(line.command(), line.arguments());
+				this.queued.add(send(line.command(), line.arguments()));
 			}
-			Response<Object> exec = send(Command.EXEC);
-			this.pipeline.sync();
+			this.queued.add(send(Command.EXEC));
+			this.link.flush();
+		}
+
+		/**
+		 * Takes in the answers. If the slot has moved, nothing was executed, and the same
+		 * is done where it is now.
+		 * @return whether they were executed; if not, a watched key has changed
+		 * @throws JedisDataException if one of them failed, and not because of what is in
+		 * its Redis key
+		 */
+		boolean end(Batch batch) {
+			this.link.pipeline().sync();
+			boolean watched = this.watching;
 			this.watching = false;
-			List<?> replies = (List<?>) exec.get();
+			JedisMovedDataException moved = moved();
+			if (moved != null) {
+				follow(moved);
+				// What was watched there is not watched here.
+				return !watched && transactUnlessChanged(batch);
+			}
+			List<?> replies = (List<?>) this.queued.get(this.queued.size() - 1).get();
 			if (replies == null) {
 				return false;
 			}
@@ -120,6 +161,23 @@ final class Batch {
 				batch.lines.get(i).reply().set(replies.get(i));
 			}
 			return true;
+		}
+
+		private @Nullable JedisMovedDataException moved() {
+			for (Response<Object> response : this.queued) {
+				if (replyOf(response) instanceof JedisMovedDataException ex) {
+					return ex;
+				}
+			}
+			return null;
+		}
+
+		private void follow(JedisMovedDataException moved) {
+			this.moves++;
+			if (this.moves > MOVES) {
+				throw moved;
+			}
+			this.link.follow(moved);
 		}
 
 		/**
@@ -136,7 +194,12 @@ final class Batch {
 			for (Line line : reads.lines) {
 				replies.add(send(line.command(), line.arguments()));
 			}
-			this.pipeline.sync();
+			this.link.pipeline().sync();
+			if (replyOf(watch) instanceof JedisMovedDataException moved) {
+				follow(moved);
+				watch(keys, reads);
+				return;
+			}
 			watch.get();
 			for (int i = 0; i < replies.size(); i++) {
 				reads.lines.get(i).reply().set(replyOf(replies.get(i)));
@@ -153,7 +216,7 @@ final class Batch {
 		}
 
 		private Response<Object> send(Command command, String... arguments) {
-			return this.pipeline.sendCommand(command, arguments);
+			return this.link.pipeline().sendCommand(command, arguments);
 		}
 
 		/**
@@ -162,9 +225,9 @@ final class Batch {
 		 */
 		@Override
 		public void close() {
-			try (this.pipeline) {
+			try (AbstractPipeline pipeline = this.link.pipeline()) {
 				if (this.watching) {
-					send(Command.UNWATCH);
+					pipeline.sendCommand(Command.UNWATCH, new String[0]);
 				}
 			}
 			catch (RuntimeException ex) {

@@ -27,6 +27,13 @@ final class Deadline {
 		OF_THREAD.get()[0] = NONE;
 	}
 
+	/** Gives the present thread this long, if it has a deadline that is sooner. */
+	static void extend(Duration least) {
+		if (remaining(least).compareTo(least) < 0) {
+			set(least);
+		}
+	}
+
 	/**
 	 * Returns how long the present thread may still wait.
 	 * @param otherwise what it may if it has no deadline

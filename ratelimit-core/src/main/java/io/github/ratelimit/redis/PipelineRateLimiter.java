@@ -1,17 +1,21 @@
 package io.github.ratelimit.redis;
 
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
-import java.util.function.Predicate;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
+import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.redis.Batch.Session;
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
@@ -71,9 +75,15 @@ import redis.clients.jedis.exceptions.JedisException;
  * same moment they begin again, up to a hundred times, and then fail without an effect.
  * So does a request or charge that has to replace a Redis key.
  * <p>
- * All identifiers of a request must be on the same server: a cluster is not supported
- * yet, and neither is a client whose pipelines use several connections, which fails every
- * call. A call that fails is not repeated: it is not known whether the cost was used.
+ * <b>In a cluster</b> a request whose identifiers lie on several slots is one transaction
+ * for each slot, and needs a connection for each. They are sent together; what is taken
+ * back, replaced or refunded is done slot by slot, after one another. If one of them
+ * fails, the others are taken back if there is time. Where a slot has moved, nothing was
+ * executed, and it is done there. <b>While a slot moves</b>, transactions on it fail:
+ * plain commands cannot be split any further.
+ * <p>
+ * A client whose pipelines use several connections fails every call. A call that fails is
+ * not repeated: it is not known whether the cost was used.
  *
  * @since 0.1
  */
@@ -82,7 +92,7 @@ public final class PipelineRateLimiter implements RateLimiter {
 	/** How often a request is counted at most. */
 	private static final int ATTEMPTS = 3;
 
-	private final UnifiedJedis jedis;
+	private final Servers servers;
 
 	private final RedisKeys keys;
 
@@ -92,8 +102,8 @@ public final class PipelineRateLimiter implements RateLimiter {
 
 	private final PastCounts pastCounts = new PastCounts();
 
-	private PipelineRateLimiter(UnifiedJedis jedis, RedisKeys keys, InstantSource clock, boolean handsInTime) {
-		this.jedis = jedis;
+	private PipelineRateLimiter(Servers servers, RedisKeys keys, InstantSource clock, boolean handsInTime) {
+		this.servers = servers;
 		this.keys = keys;
 		this.clock = clock;
 		this.handsInTime = handsInTime;
@@ -114,12 +124,10 @@ public final class PipelineRateLimiter implements RateLimiter {
 	 * @param keyPrefix what the names of all Redis keys start with: 1 to 64 letters,
 	 * digits, dots, underscores, colons and hyphens
 	 * @return a new rate limiter
-	 * @throws IllegalArgumentException if the prefix is invalid, or the client is one of
-	 * a cluster
+	 * @throws IllegalArgumentException if the prefix is invalid
 	 */
 	public static PipelineRateLimiter of(UnifiedJedis jedis, String keyPrefix) {
-		RedisRateLimiter.requireSingleServer(jedis);
-		return new PipelineRateLimiter(jedis, new RedisKeys(keyPrefix), InstantSource.system(), false);
+		return new PipelineRateLimiter(Servers.of(jedis), new RedisKeys(keyPrefix), InstantSource.system(), false);
 	}
 
 	/**
@@ -131,7 +139,7 @@ public final class PipelineRateLimiter implements RateLimiter {
 	 * @return a new rate limiter
 	 */
 	public PipelineRateLimiter withClock(InstantSource clock) {
-		return new PipelineRateLimiter(this.jedis, this.keys, clock, true);
+		return new PipelineRateLimiter(this.servers, this.keys, clock, true);
 	}
 
 	@Override
@@ -142,12 +150,16 @@ public final class PipelineRateLimiter implements RateLimiter {
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
 		requireExpressible(request);
-		return call("acquire a request", (session) -> {
+		return call("acquire a request", request, (places) -> {
 			if (!Tallies.isCountable(request)) {
-				return tallies(request).look(session);
+				return look(request, places);
 			}
 			// Nobody is hurt by a denial that comes late.
-			return count(session, request, Tallies::isAllowed).settle(session);
+			count(places, () -> places.stream().allMatch((place) -> place.tallies().isAllowed()));
+			boolean allowed = places.stream().allMatch((place) -> place.tallies().isAllowed());
+			List<LimitStatus> statuses = new ArrayList<>();
+			places.forEach((place) -> statuses.addAll(place.tallies().settle(place.session(), allowed)));
+			return new Decision(allowed, SplitRequest.ordered(request, statuses));
 		});
 	}
 
@@ -156,36 +168,87 @@ public final class PipelineRateLimiter implements RateLimiter {
 	 * @param matters whether what was counted matters to others, so that it must not be
 	 * late
 	 */
-	private Tallies count(Session session, RateLimitRequest request, Predicate<Tallies> matters) {
+	private void count(List<Place> places, BooleanSupplier matters) {
 		String reason = "";
 		for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-			Tallies tallies = tallies(request);
-			tallies.count(session);
-			if (tallies.isLate(now()) && matters.test(tallies)) {
-				tallies.takeBack(session);
+			begin(places);
+			countEverywhere(places);
+			Moment counted = now();
+			boolean late = places.stream().anyMatch((place) -> place.tallies().isLate(counted));
+			boolean damaged = places.stream().anyMatch((place) -> place.tallies().areDamaged());
+			if (late && matters.getAsBoolean()) {
+				places.forEach((place) -> place.tallies().takeBack(place.session()));
 				reason = "Redis is too slow to count by the time of a request";
 			}
-			else if (tallies.replaceDamaged(session)) {
+			else if (damaged) {
+				places.forEach((place) -> place.tallies().takeBack(place.session()));
+				places.forEach((place) -> place.tallies().replaceDamaged(place.session()));
 				reason = Session.OTHERS_WRITE;
 			}
 			else {
-				return tallies;
+				return;
 			}
 		}
 		throw new JedisException(reason);
 	}
 
+	/** At once; if one place fails, the others are taken back. */
+	private static void countEverywhere(List<Place> places) {
+		List<Place> counted = new ArrayList<>();
+		RuntimeException failure = null;
+		List<Place> begun = new ArrayList<>();
+		for (Place place : places) {
+			failure = attempt(failure, () -> {
+				place.tallies().beginToCount(place.session());
+				begun.add(place);
+			});
+		}
+		for (Place place : begun) {
+			failure = attempt(failure, () -> {
+				place.tallies().end(place.session());
+				counted.add(place);
+			});
+		}
+		if (failure != null) {
+			for (Place place : counted) {
+				failure = attempt(failure, () -> place.tallies().takeBack(place.session()));
+			}
+			throw failure;
+		}
+	}
+
+	/** Returns the first failure. */
+	private static @Nullable RuntimeException attempt(@Nullable RuntimeException failure, Runnable task) {
+		try {
+			task.run();
+			return failure;
+		}
+		catch (RuntimeException ex) {
+			return (failure != null) ? failure : ex;
+		}
+	}
+
+	private Decision look(RateLimitRequest request, List<Place> places) {
+		begin(places);
+		places.forEach((place) -> place.tallies().beginToLook(place.session()));
+		places.forEach((place) -> place.tallies().end(place.session()));
+		boolean allowed = places.stream().allMatch((place) -> place.tallies().isAllowed());
+		List<LimitStatus> statuses = places.stream().flatMap((place) -> place.tallies().statuses().stream()).toList();
+		return new Decision(allowed, SplitRequest.ordered(request, statuses));
+	}
+
 	@Override
 	public Decision peek(RateLimitRequest request) {
 		requireExpressible(request);
-		return call("peek at a request", (session) -> tallies(request).look(session));
+		return call("peek at a request", request, (places) -> look(request, places));
 	}
 
 	@Override
 	public void refund(RateLimitRequest request) {
 		requireExpressible(request);
-		call("refund a request", (session) -> {
-			Session.untilUnchanged(() -> tallies(request).tryRefund(session));
+		call("refund a request", request, (places) -> {
+			places.forEach((place) -> Session
+				.untilUnchanged(() -> tallies(place.request(), now()).tryRefund(place.session())));
 			return request;
 		});
 	}
@@ -197,8 +260,9 @@ public final class PipelineRateLimiter implements RateLimiter {
 		if (possible.charges().stream().allMatch((charge) -> charge.cost() == 0)) {
 			return;
 		}
-		call("charge a request", (session) -> {
-			count(session, possible, (tallies) -> true).keep(session);
+		call("charge a request", possible, (places) -> {
+			count(places, () -> true);
+			places.forEach((place) -> place.tallies().keep(place.session()));
 			return possible;
 		});
 	}
@@ -206,12 +270,13 @@ public final class PipelineRateLimiter implements RateLimiter {
 	@Override
 	public void reset(Policy policy, Identifier identifier) {
 		PlainAlgorithm.require(policy);
-		call("reset a count of the policy '" + policy.name() + "'", (session) -> {
+		RateLimitRequest request = RateLimitRequest.of(policy, identifier);
+		call("reset a count of the policy '" + policy.name() + "'", request, (places) -> {
 			Tally tally = PlainAlgorithm.tally(Charge.of(policy, identifier), identifier, this.keys, now(),
 					this.pastCounts);
 			Batch batch = new Batch();
 			batch.add(Command.DEL, tally.keys().toArray(String[]::new));
-			session.transact(batch);
+			places.get(0).session().transact(batch);
 			this.pastCounts.remove(tally.keys());
 			return policy;
 		});
@@ -221,22 +286,37 @@ public final class PipelineRateLimiter implements RateLimiter {
 		request.charges().forEach((charge) -> PlainAlgorithm.require(charge.policy()));
 	}
 
-	/** To be called when there is a connection, because that may take its time. */
-	private Tallies tallies(RateLimitRequest request) {
-		return new Tallies(request, this.keys, now(), this.pastCounts);
+	/** The time is that when there are connections, because that may take its time. */
+	private void begin(List<Place> places) {
+		Moment moment = now();
+		places.forEach((place) -> place.tryAgain(tallies(place.request(), moment)));
+	}
+
+	private Tallies tallies(RateLimitRequest request, Moment moment) {
+		return new Tallies(request, this.keys, moment, this.pastCounts);
 	}
 
 	private Moment now() {
 		return Moment.now(this.clock, this.handsInTime);
 	}
 
-	private <T> T call(String purpose, Function<Session, T> calls) {
-		try (Session session = new Session(this.jedis)) {
-			return calls.apply(session);
+	private <T> T call(String purpose, RateLimitRequest request, Function<List<Place>, T> calls) {
+		List<Place> places = new ArrayList<>();
+		try {
+			for (Part part : Part.bySlot(request, (identifier) -> this.servers.slot(this.keys.blocks(identifier)))) {
+				Identifier any = part.request().charges().get(0).identifiers().get(0);
+				// The time is that when there is a connection, because that may take its
+				// time.
+				places.add(new Place(part.request(), this.servers.link(this.keys.blocks(any))));
+			}
+			return calls.apply(places);
 		}
 		catch (RuntimeException ex) {
 			// Not only of Jedis: a client may fail in other ways, and no request with it.
 			throw new StoreException("Redis failed to " + purpose, ex);
+		}
+		finally {
+			places.forEach(Place::close);
 		}
 	}
 

@@ -9,7 +9,6 @@ import io.github.ratelimit.Block;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.StoreException;
 import org.jspecify.annotations.Nullable;
-import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
@@ -22,12 +21,12 @@ final class RedisBlocks {
 
 	private static final Script LIST = Script.named("block-list");
 
-	private final UnifiedJedis jedis;
+	private final Servers servers;
 
 	private final RedisKeys keys;
 
-	RedisBlocks(UnifiedJedis jedis, RedisKeys keys) {
-		this.jedis = jedis;
+	RedisBlocks(Servers servers, RedisKeys keys) {
+		this.servers = servers;
 		this.keys = keys;
 	}
 
@@ -52,8 +51,8 @@ final class RedisBlocks {
 
 	List<Block> list(String now) {
 		try {
-			ScriptReply reply = ScriptReply
-				.of(LIST.run(this.jedis, List.of(this.keys.blockEnds(), this.keys.blockDescriptions()), List.of(now)));
+			ScriptReply reply = ScriptReply.of(this.servers
+				.send(LIST.call(List.of(this.keys.blockEnds(), this.keys.blockDescriptions()), List.of(now))));
 			List<Block> blocks = new ArrayList<>();
 			while (reply.hasNext()) {
 				Instant until = reply.instant();
@@ -66,12 +65,29 @@ final class RedisBlocks {
 		}
 	}
 
+	/**
+	 * In a cluster the list is elsewhere, and written after what holds: if that fails, or
+	 * somebody else changes the same block at that moment, it may not agree with it.
+	 */
 	private long update(String now, Identifier identifier, @Nullable String policy, long micros, String reason) {
+		String own = this.keys.blocks(identifier);
+		List<String> list = List.of(this.keys.blockEnds(), this.keys.blockDescriptions());
 		String name = (policy != null) ? policy : "";
-		return ScriptReply.number(BLOCK.run(this.jedis,
-				List.of(this.keys.blocks(identifier), this.keys.blockEnds(), this.keys.blockDescriptions()),
-				List.of(now, name, Long.toString(micros), this.keys.block(identifier, policy),
-						BlockDescription.of(identifier, name, reason))));
+		String block = this.keys.block(identifier, policy);
+		String description = BlockDescription.of(identifier, name, reason);
+		if (this.servers.slot(own) == this.servers.slot(list.get(0))) {
+			return run(List.of(own, list.get(0), list.get(1)), now, name, micros, block, description);
+		}
+		long result = run(List.of(own), now, name, micros, block, description);
+		// By the clock of the node that the block is on.
+		String then = (micros > 0) ? Long.toString(result - micros) : now;
+		run(list, then, name, micros, block, description);
+		return result;
+	}
+
+	private long run(List<String> keys, String now, String policy, long micros, String block, String description) {
+		return ScriptReply.number(
+				this.servers.send(BLOCK.call(keys, List.of(now, policy, Long.toString(micros), block, description))));
 	}
 
 }

@@ -1,25 +1,17 @@
 package io.github.ratelimit.redis;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
+import java.util.function.Supplier;
 
-import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Block;
 import io.github.ratelimit.BlockList;
-import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
-import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.LogEntry;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
@@ -27,6 +19,7 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.RequestHistory;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.WindowCount;
+import io.github.ratelimit.redis.Driver.Answer;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
@@ -35,10 +28,33 @@ import redis.clients.jedis.exceptions.JedisException;
  * A rate limiter that keeps its counts in Redis, shared by all processes that use the
  * same server and key prefix.
  * <p>
- * Every request is one call of a script, however many policies, identifiers and limits it
- * has, and is decided by the server's clock. Every Redis key expires when it no longer
- * matters. All identifiers of a request must be on the same server: a cluster, where they
- * may lie on different nodes, is not supported yet.
+ * On one server every request is one call of a script, however many policies, identifiers
+ * and limits it has, and is decided by the server's clock. Every Redis key expires when
+ * it no longer matters.
+ * <p>
+ * <b>In a cluster</b> each identifier lies on one slot, with all its policies and blocks.
+ * A request whose identifiers lie on several slots is one call for each slot. All of them
+ * are sent before the first answer is awaited. If one of them denies the request, what
+ * the others have counted is taken back in a second round trip. So nothing is admitted
+ * that a limit does not allow, with one exception: a {@code leaky-bucket} or
+ * {@code token-bucket} that was empty may allow as much more as requests held of it at
+ * one moment that were then denied. Until it is taken back, which a decision with a
+ * {@link TimeBudget} either does within it or not at all, that cost is held: others may
+ * be denied too early, and those who look at it see it as used. If the process or a
+ * connection dies in between, or if a node does not answer in time, it remains held until
+ * the window ends. If a node cannot be connected to, nothing is sent to any other.
+ * Refunds and charges on several slots are not undone if one of them fails.
+ * <p>
+ * Slots may move and replicas may take over at any time: what a node has refused, because
+ * a slot is elsewhere, is sent to where it is. While a slot moves, a call for several
+ * Redis keys on it is made for each of them, and put together in the same way. What the
+ * nodes had not passed on when they died is lost, so that as much may be granted again.
+ * Blocks hold as soon as they are written; in a cluster the list of all blocks is on one
+ * node, is written after that, and may not agree with it if that fails.
+ * <p>
+ * Clients of a cluster are those of {@link TimeBudget#ofCluster} and those of Jedis. Of
+ * the latter only the connections are used, with their time-outs: Jedis itself would send
+ * again what has timed out.
  * <p>
  * A call that fails is not repeated: after a time-out or a broken connection it is not
  * known whether the cost was used.
@@ -52,35 +68,25 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	 */
 	public static final String DEFAULT_KEY_PREFIX = "ratelimit";
 
-	private static final Set<String> CLUSTER_CLIENTS = Set.of("redis.clients.jedis.JedisCluster",
-			"redis.clients.jedis.RedisClusterClient");
-
-	private final UnifiedJedis jedis;
+	private final Servers servers;
 
 	private final RedisKeys keys;
 
-	private final InstantSource clock;
-
-	/** Whether the clock decides, and not the server's. */
-	private final boolean handsInTime;
+	private final Driver driver;
 
 	private final RedisBlocks blocks;
 
-	private final Map<List<String>, Script> scripts = new ConcurrentHashMap<>();
-
-	private RedisRateLimiter(UnifiedJedis jedis, RedisKeys keys, InstantSource clock, boolean handsInTime) {
-		this.jedis = jedis;
+	private RedisRateLimiter(Servers servers, RedisKeys keys, Driver driver) {
+		this.servers = servers;
 		this.keys = keys;
-		this.clock = clock;
-		this.handsInTime = handsInTime;
-		this.blocks = new RedisBlocks(jedis, keys);
+		this.driver = driver;
+		this.blocks = new RedisBlocks(servers, keys);
 	}
 
 	/**
 	 * Creates a rate limiter with the default key prefix.
 	 * @param jedis the client, which remains the caller's to close
 	 * @return a new rate limiter
-	 * @throws IllegalArgumentException if the client is one of a cluster
 	 */
 	public static RedisRateLimiter of(UnifiedJedis jedis) {
 		return of(jedis, DEFAULT_KEY_PREFIX);
@@ -92,22 +98,12 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	 * @param keyPrefix what the names of all Redis keys start with: 1 to 64 letters,
 	 * digits, dots, underscores, colons and hyphens
 	 * @return a new rate limiter
-	 * @throws IllegalArgumentException if the prefix is invalid, or the client is one of
-	 * a cluster
+	 * @throws IllegalArgumentException if the prefix is invalid
 	 */
 	public static RedisRateLimiter of(UnifiedJedis jedis, String keyPrefix) {
-		requireSingleServer(jedis);
-		return new RedisRateLimiter(jedis, new RedisKeys(keyPrefix), InstantSource.system(), false);
-	}
-
-	/** By name, because no client of a cluster exists in every version of Jedis. */
-	static void requireSingleServer(UnifiedJedis jedis) {
-		for (Class<?> type = jedis.getClass(); type != null; type = type.getSuperclass()) {
-			if (CLUSTER_CLIENTS.contains(type.getName())) {
-				throw new IllegalArgumentException(
-						"Invalid client (%s): a cluster is not supported yet.".formatted(type.getSimpleName()));
-			}
-		}
+		Servers servers = Servers.of(jedis);
+		RedisKeys keys = new RedisKeys(keyPrefix);
+		return new RedisRateLimiter(servers, keys, new Driver(servers, keys, InstantSource.system(), false));
 	}
 
 	/**
@@ -117,118 +113,103 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	 * @return a new rate limiter
 	 */
 	public RedisRateLimiter withClock(InstantSource clock) {
-		return new RedisRateLimiter(this.jedis, this.keys, clock, true);
+		return new RedisRateLimiter(this.servers, this.keys, this.driver.withClock(clock));
 	}
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
-		return run("acquire", "acquire a request", request, (reply) -> decision(request, reply));
+		return ask("acquire a request", () -> {
+			List<Part> parts = this.driver.split(request);
+			if (parts.size() == 1) {
+				Part whole = parts.get(0);
+				Call call = this.driver.call("acquire", whole);
+				this.driver.send(List.of(call));
+				if (!Driver.isMoving(call)) {
+					return decision(PartDecision.of(new Answer(whole, call), false));
+				}
+				parts = whole.byKey(true);
+			}
+			return new SplitRequest(this.driver, request).acquire(parts);
+		});
 	}
 
 	@Override
 	public Decision peek(RateLimitRequest request) {
-		return run("peek", "peek at a request", request, (reply) -> decision(request, reply));
+		return ask("peek at a request", () -> new SplitRequest(this.driver, request).peek(this.driver.split(request)));
 	}
 
 	@Override
 	public void refund(RateLimitRequest request) {
-		run("refund", "refund a request", request, RedisRateLimiter::nothing);
+		ask("refund a request", () -> everywhere("refund", request));
 	}
 
 	@Override
 	public void charge(RateLimitRequest request) {
-		run("charge", "charge a request", request.withPossibleCosts(), RedisRateLimiter::nothing);
+		ask("charge a request", () -> everywhere("charge", request.withPossibleCosts()));
 	}
 
 	@Override
 	public void reset(Policy policy, Identifier identifier) {
-		try {
-			this.jedis.del(this.keys.key(identifier, policy));
-		}
-		catch (JedisException ex) {
-			throw new StoreException("Redis failed to reset a count of the policy '" + policy.name() + "'", ex);
-		}
+		ask("reset a count of the policy '" + policy.name() + "'",
+				() -> this.servers.send(Call.delete(this.keys.key(identifier, policy))));
 	}
 
 	@Override
 	public List<LogEntry> entries(Policy policy, Identifier identifier) {
 		RequestHistory.requireEntries(policy);
-		return run("history", "read the entries of the policy '" + policy.name() + "'",
-				RateLimitRequest.of(policy, identifier), RedisRateLimiter::entries);
+		return ask("read the entries of the policy '" + policy.name() + "'",
+				() -> entries(history(policy, identifier)));
 	}
 
 	@Override
 	public List<WindowCount> series(Policy policy, Identifier identifier) {
 		RequestHistory.requireWindows(policy);
-		return run("history", "read the series of the policy '" + policy.name() + "'",
-				RateLimitRequest.of(policy, identifier), (reply) -> series(policy.limits(), reply));
+		return ask("read the series of the policy '" + policy.name() + "'",
+				() -> series(policy.limits(), history(policy, identifier)));
 	}
 
 	@Override
 	public Block block(Identifier identifier, @Nullable String policy, Duration time, String reason) {
 		BlockList.requireValid(policy);
 		BlockList.requireValid(time, reason);
-		return this.blocks.block(handedInTime(), identifier, policy, time, reason);
+		return this.blocks.block(this.driver.handedInTime(), identifier, policy, time, reason);
 	}
 
 	@Override
 	public boolean unblock(Identifier identifier, @Nullable String policy) {
 		BlockList.requireValid(policy);
-		return this.blocks.unblock(handedInTime(), identifier, policy);
+		return this.blocks.unblock(this.driver.handedInTime(), identifier, policy);
 	}
 
 	@Override
 	public List<Block> blocks() {
-		return this.blocks.list(handedInTime());
+		return this.blocks.list(this.driver.handedInTime());
 	}
 
-	private <T> T run(String operation, String purpose, RateLimitRequest request, Function<ScriptReply, T> reader) {
-		ScriptCall call = ScriptCall.of(operation, handedInTime(), request, this.keys, now());
+	/** Does the same everywhere, and expects no answer. */
+	private RateLimitRequest everywhere(String operation, RateLimitRequest request) {
+		this.driver.send(operation, this.driver.split(request))
+			.forEach((answer) -> ScriptReply.of(answer.call().reply()).end());
+		return request;
+	}
+
+	private ScriptReply history(Policy policy, Identifier identifier) {
+		List<Part> parts = this.driver.split(RateLimitRequest.of(policy, identifier));
+		return ScriptReply.of(this.driver.send("history", parts).get(0).call().reply());
+	}
+
+	private static <T> T ask(String purpose, Supplier<T> question) {
 		try {
-			return reader.apply(ScriptReply.of(script(request).run(this.jedis, call.keys(), call.arguments())));
+			return question.get();
 		}
 		catch (JedisException ex) {
 			throw new StoreException("Redis failed to " + purpose, ex);
 		}
 	}
 
-	/** The time for scripts; empty for the server's. */
-	private String handedInTime() {
-		return this.handsInTime ? Long.toString(now()) : "";
-	}
-
-	private long now() {
-		return ChronoUnit.MICROS.between(Instant.EPOCH, this.clock.instant());
-	}
-
-	private Script script(RateLimitRequest request) {
-		Map<String, Algorithm> algorithms = new TreeMap<>();
-		for (Charge charge : request.charges()) {
-			algorithms.put(charge.policy().algorithm().part(), charge.policy().algorithm());
-		}
-		return this.scripts.computeIfAbsent(List.copyOf(algorithms.keySet()),
-				(parts) -> Script.of(algorithms.values()));
-	}
-
-	private static boolean nothing(ScriptReply reply) {
-		reply.end();
-		return true;
-	}
-
-	private static Decision decision(RateLimitRequest request, ScriptReply reply) {
-		boolean allowed = reply.yesOrNo();
-		long blocked = reply.number();
-		List<LimitStatus> statuses = new ArrayList<>();
-		for (Charge charge : request.charges()) {
-			for (Identifier identifier : charge.identifiers()) {
-				for (Limit limit : charge.policy().limits()) {
-					statuses.add(LimitStatus.ofMicros(charge.policy(), identifier, limit, reply.number(),
-							reply.number(), reply.numberOrNever()));
-				}
-			}
-		}
-		reply.end();
-		return new Decision(allowed, statuses, (blocked > 0) ? Duration.of(blocked, ChronoUnit.MICROS) : null);
+	private static Decision decision(PartDecision part) {
+		return new Decision(part.allowed(), part.statuses(),
+				(part.blocked() > 0) ? Duration.of(part.blocked(), ChronoUnit.MICROS) : null);
 	}
 
 	private static List<LogEntry> entries(ScriptReply reply) {

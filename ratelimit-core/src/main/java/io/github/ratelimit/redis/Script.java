@@ -11,8 +11,6 @@ import java.util.HexFormat;
 import java.util.List;
 
 import io.github.ratelimit.Algorithm;
-import redis.clients.jedis.UnifiedJedis;
-import redis.clients.jedis.exceptions.JedisNoScriptException;
 
 /**
  * A script. Those that decide requests are put together from the parts of the algorithms
@@ -52,17 +50,12 @@ final class Script {
 	}
 
 	/**
-	 * Runs the script by its hash. Its text is sent only if the server answers that it
-	 * does not know the hash, and has therefore not run anything; nothing is ever sent
-	 * again for another reason.
+	 * Returns the call of the script by its hash. Its text is sent only if the server
+	 * answers that it does not know the hash, and has therefore not run anything.
+	 * @param keys Redis keys of one slot
 	 */
-	Object run(UnifiedJedis jedis, List<String> keys, List<String> arguments) {
-		try {
-			return jedis.evalsha(this.sha1, keys, arguments);
-		}
-		catch (JedisNoScriptException ex) {
-			return jedis.eval(this.source, keys, arguments);
-		}
+	Call call(List<String> keys, List<String> arguments) {
+		return Call.script(this.sha1, this.source, keys, arguments);
 	}
 
 	private static String read(Class<?> neighbour, String name) {

@@ -14,7 +14,30 @@ import io.github.ratelimit.RateLimitRequest;
  */
 record ScriptCall(List<String> keys, List<String> arguments) {
 
+	/** What of a request a call has the Redis keys of. */
+	enum Scope {
+
+		/** All, which is on one slot. */
+		ALL,
+
+		/** What is counted, but not the blocks. */
+		COUNTS,
+
+		/** The blocks, of a request with one identifier. */
+		BLOCKS
+
+	}
+
 	static ScriptCall of(String operation, String handedInTime, RateLimitRequest request, RedisKeys keys, long now) {
+		return of(operation, handedInTime, request, Scope.ALL, request.metadata(), keys, now);
+	}
+
+	/**
+	 * Creates the call of a part of a request.
+	 * @param text metadata, or what the operation wants in its place
+	 */
+	static ScriptCall of(String operation, String handedInTime, RateLimitRequest request, Scope scope, String text,
+			RedisKeys keys, long now) {
 		List<String> states = new ArrayList<>();
 		List<Identifier> identifiers = new ArrayList<>();
 		for (Charge charge : request.charges()) {
@@ -28,14 +51,20 @@ record ScriptCall(List<String> keys, List<String> arguments) {
 		List<String> arguments = new ArrayList<>();
 		arguments.add(operation);
 		arguments.add(handedInTime);
-		arguments.add(request.metadata());
+		arguments.add(text);
 		arguments.add(Integer.toString(states.size()));
 		for (Charge charge : request.charges()) {
 			for (Identifier identifier : charge.identifiers()) {
-				addMeter(arguments, charge, states.size() + 1 + identifiers.indexOf(identifier), now);
+				int blocks = (scope == Scope.ALL) ? states.size() + 1 + identifiers.indexOf(identifier) : 0;
+				addMeter(arguments, charge, blocks, now);
 			}
 		}
-		identifiers.forEach((identifier) -> states.add(keys.blocks(identifier)));
+		if (scope == Scope.BLOCKS) {
+			states.clear();
+		}
+		if (scope != Scope.COUNTS) {
+			identifiers.forEach((identifier) -> states.add(keys.blocks(identifier)));
+		}
 		return new ScriptCall(states, arguments);
 	}
 

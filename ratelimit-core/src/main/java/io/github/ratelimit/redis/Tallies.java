@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Set;
 
 import io.github.ratelimit.Charge;
-import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
@@ -28,6 +27,8 @@ final class Tallies {
 
 	private final Moment moment;
 
+	private Batch begun = new Batch();
+
 	Tallies(RateLimitRequest request, RedisKeys keys, Moment moment, PastCounts pastCounts) {
 		this.moment = moment;
 		for (Charge charge : request.charges()) {
@@ -48,8 +49,8 @@ final class Tallies {
 		return policy.limits().stream().allMatch((limit) -> charge.cost() <= policy.algorithm().largestCost(limit));
 	}
 
-	/** Counts everything, and reads how things stand then. */
-	void count(Session session) {
+	/** Sends what counts everything, and reads how things stand then. */
+	void beginToCount(Session session) {
 		if (this.moment.handedIn()) {
 			endWindows(session);
 		}
@@ -62,7 +63,24 @@ final class Tallies {
 				tally.read(batch);
 			}
 		}
-		session.transact(batch);
+		begin(session, batch);
+	}
+
+	/** Sends what reads how things stand, and counts nothing. */
+	void beginToLook(Session session) {
+		Batch batch = new Batch();
+		this.tallies.forEach((tally) -> tally.read(batch));
+		begin(session, batch);
+	}
+
+	private void begin(Session session, Batch batch) {
+		this.begun = batch;
+		session.beginSurely(batch);
+	}
+
+	/** Takes in the answers to what was sent. */
+	void end(Session session) {
+		session.endSurely(this.begun);
 	}
 
 	/** A handed-in clock's: the server does not end them. */
@@ -74,24 +92,20 @@ final class Tallies {
 		}
 	}
 
-	/**
-	 * Replaces Redis keys that cannot be counted with, and takes back all that was
-	 * counted.
-	 * @return whether there were any
-	 */
-	boolean replaceDamaged(Session session) {
+	/** Whether something was to be counted in a Redis key that cannot be counted with. */
+	boolean areDamaged() {
+		return this.tallies.stream().anyMatch((tally) -> tally.counts() && !tally.damaged().isEmpty());
+	}
+
+	/** Replaces Redis keys that cannot be counted with. */
+	void replaceDamaged(Session session) {
 		List<Tally> damaged = this.tallies.stream()
 			.filter((tally) -> tally.counts() && !tally.damaged().isEmpty())
 			.toList();
-		if (damaged.isEmpty()) {
-			return false;
-		}
-		takeBack(session);
 		for (Tally tally : damaged) {
 			List<String> keys = tally.damaged();
 			Session.untilUnchanged(() -> tryReplace(session, tally, keys));
 		}
-		return true;
 	}
 
 	/** Only what is still damaged: others may have replaced it, and counted since. */
@@ -129,20 +143,18 @@ final class Tallies {
 		returns.send(session);
 	}
 
-	/** Decides, and counts nothing. */
-	Decision look(Session session) {
-		Batch batch = new Batch();
-		this.tallies.forEach((tally) -> tally.read(batch));
-		session.transact(batch);
-		boolean allowed = isAllowed();
+	/** Tells how things stand, after they were looked at. */
+	List<LimitStatus> statuses() {
 		List<LimitStatus> statuses = new ArrayList<>();
 		this.tallies.forEach((tally) -> tally.addStatuses(statuses, false, false));
-		return new Decision(allowed, statuses);
+		return statuses;
 	}
 
-	/** Decides by what was counted, and gives back what does not stay so. */
-	Decision settle(Session session) {
-		boolean allowed = isAllowed();
+	/**
+	 * Gives back what does not stay counted, and tells how things stand.
+	 * @param allowed whether the request is allowed
+	 */
+	List<LimitStatus> settle(Session session, boolean allowed) {
 		Returns returns = new Returns();
 		List<LimitStatus> statuses = new ArrayList<>();
 		for (Tally tally : this.tallies) {
@@ -153,7 +165,7 @@ final class Tallies {
 			tally.addStatuses(statuses, stays && !allowed, stays);
 		}
 		finish(session, returns);
-		return new Decision(allowed, statuses);
+		return statuses;
 	}
 
 	/** Lets all that was counted stay so. */

@@ -1,6 +1,7 @@
 package io.github.ratelimit.redis;
 
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
@@ -41,6 +42,10 @@ import redis.clients.jedis.util.Pool;
  * buffer, as those of this library do. Calls that are not made through
  * {@link #limit(RateLimiter)} have the budget for each step.
  * <p>
+ * In a cluster ({@link #ofCluster}) the same deadline holds for all nodes. When one of
+ * them has used it up, up to 2 ms more are spent on answers of the others that have
+ * arrived.
+ * <p>
  * If a connection breaks, those that are idle are closed as well: the server that they
  * lead to may be gone, and each of them would cost another decision. The same is done
  * after five time-outs in a row, but not after the first, which may be only a slow
@@ -75,7 +80,8 @@ public final class TimeBudget {
 
 	private final UnifiedJedis client;
 
-	private final Pool<Connection> pool;
+	/** What is done when a connection has failed. */
+	private final Runnable afterFailure;
 
 	private final AtomicInteger timeouts = new AtomicInteger();
 
@@ -123,9 +129,48 @@ public final class TimeBudget {
 	 */
 	public TimeBudget(Duration budget, PooledConnectionProvider connections, JedisClientConfig config) {
 		this.budget = checked(budget);
-		this.pool = connections.getPool();
-		this.pool.setMaxWait(budget);
+		Pool<Connection> pool = connections.getPool();
+		pool.setMaxWait(budget);
 		this.client = RedisClient.builder().connectionProvider(connections).clientConfig(config).build();
+		this.afterFailure = pool::clear;
+	}
+
+	private TimeBudget(Duration budget, NodeConnections nodes) {
+		this.budget = checked(budget);
+		this.client = new ClusterClient(nodes);
+		this.afterFailure = () -> {
+			// The connections to the node that has failed are closed already.
+		};
+	}
+
+	/**
+	 * Creates a client of a cluster. It reads from the nodes which of them has what, in
+	 * the background: the first time when it is used, and whenever that changes or a node
+	 * fails. Nothing is sent again that may have been done.
+	 * @param budget how long a decision may take, from {@link #SHORTEST} to
+	 * {@link #LONGEST}
+	 * @param nodes some nodes of the cluster, at least one; those that are not named are
+	 * found by them
+	 * @param config how to log in to every node, and to encrypt; its time-outs do not
+	 * matter, and a cluster has only the database 0
+	 * @param pool how many connections there are to each node; how long it says that one
+	 * is waited for does not matter
+	 * @return a new budget, whose client does single commands, but no pipelines and
+	 * transactions
+	 * @throws IllegalArgumentException if the budget is out of range, there is no node,
+	 * or the configuration has SSL options or a database other than 0
+	 */
+	public static TimeBudget ofCluster(Duration budget, Set<HostAndPort> nodes, JedisClientConfig config,
+			ConnectionPoolConfig pool) {
+		if (nodes.isEmpty()) {
+			throw new IllegalArgumentException("Invalid nodes: there must be at least one.");
+		}
+		if (config.getDatabase() != 0) {
+			throw new IllegalArgumentException(
+					"Invalid database (%d): a cluster has only the database 0.".formatted(config.getDatabase()));
+		}
+		requireNoSslOptions(config);
+		return new TimeBudget(budget, new BudgetedNodes(budget, nodes, config, pool));
 	}
 
 	private static ConnectionPoolConfig pool() {
@@ -156,12 +201,16 @@ public final class TimeBudget {
 	 * socket factory
 	 */
 	public static JedisSocketFactory sockets(Duration budget, Supplier<HostAndPort> address, JedisClientConfig config) {
+		requireNoSslOptions(config);
+		return new DeadlineSocketFactory(address, config, checked(budget));
+	}
+
+	/** They would be ignored, and the password sent in plain text. */
+	private static void requireNoSslOptions(JedisClientConfig config) {
 		if (config.getSslOptions() != null) {
-			// They would be ignored, and the password sent in plain text.
 			throw new IllegalArgumentException(
 					"Invalid configuration: SSL options are not supported, set ssl and an SSL socket factory.");
 		}
-		return new DeadlineSocketFactory(address, config, checked(budget));
 	}
 
 	/**
@@ -260,10 +309,10 @@ public final class TimeBudget {
 
 		private void failed(StoreException ex) {
 			switch (RedisErrorKind.of(ex)) {
-				case CONNECTION -> TimeBudget.this.pool.clear();
+				case CONNECTION -> TimeBudget.this.afterFailure.run();
 				case TIMEOUT -> {
 					if (TimeBudget.this.timeouts.incrementAndGet() % TIMEOUTS == 0) {
-						TimeBudget.this.pool.clear();
+						TimeBudget.this.afterFailure.run();
 					}
 				}
 				// The pool has cleared the flag when it threw the exception.

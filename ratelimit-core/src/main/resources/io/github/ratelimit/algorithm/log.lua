@@ -268,17 +268,37 @@ algorithms['log'] = {
         enter(meter, cost, metadata, math.max(meter.used[#meter.used], 2 * math.max(unpack(meter.quotas))))
     end,
 
-    refund = function(meter, cost)
-        local back = math.min(cost, meter.used[#meter.used])
+    -- What was used last; if it is said when it was used, what was used last until then: later requests stay where
+    -- they are, or they would leave the window too soon.
+    refund = function(meter, cost, since)
         read_whole(meter)
-        local newest = first(meter, 0, is_within, back)
+        local used, last, later = meter.used[#meter.used], meter.last, ''
+        if since then
+            local moment = meter.shared and since - since % meter.options[1] + meter.options[1] or since
+            last = first(meter, 0, is_after, moment) - 1
+            used = math.max(0, used - used_after(meter, math.max(last, 0)))
+        end
+        local back = math.min(cost, used)
+        if back == 0 then
+            return
+        end
+        local after = used_after(meter, last)
+        local newest = first(meter, 0, is_within, after + back)
+        local text = text_end(meter, last) - text_end(meter, newest)
+        for k = last + 1, meter.last do
+            later = later .. entry(meter, time(meter, k), total(meter, k) - back, length(meter, k) - text)
+        end
+        meter.text = string.sub(meter.text, 1, text_end(meter, newest)) .. string.sub(meter.text, text_end(meter, last) + 1)
         meter.total = meter.total - back
         -- No later than now in a log that is damaged.
         local newest_time = math.min(time(meter, newest), meter.present)
-        put(meter, newest, entry(meter, newest_time, meter.total, length(meter, newest)))
-        meter.text = string.sub(meter.text, 1, text_end(meter, newest))
+        put(meter, newest, entry(meter, newest_time, meter.total - after, length(meter, newest)) .. later)
         for i = 1, #meter.used do
-            meter.used[i] = math.max(0, meter.used[i] - back)
+            if since then
+                meter.used[i] = used_after(meter, first(meter, 1, is_after, meter.now - meter.windows[i]) - 1)
+            else
+                meter.used[i] = math.max(0, meter.used[i] - back)
+            end
         end
     end,
 

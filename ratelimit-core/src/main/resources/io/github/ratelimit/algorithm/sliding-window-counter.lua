@@ -93,9 +93,14 @@ algorithms['sliding-window-counter'] = {
         end
     end,
 
-    refund = function(meter, cost)
+    -- Out of the window in which it was used, if that is said.
+    refund = function(meter, cost, since)
         for i = 1, #meter.current do
-            meter.current[i] = math.max(0, meter.current[i] - cost)
+            if not since or since >= meter.starts[i] then
+                meter.current[i] = math.max(0, meter.current[i] - cost)
+            elseif since >= meter.starts[i] - meter.windows[i] then
+                meter.previous[i] = math.max(0, meter.previous[i] - cost)
+            end
         end
     end,
 

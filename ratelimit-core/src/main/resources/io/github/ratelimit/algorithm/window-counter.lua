@@ -69,7 +69,7 @@ algorithms['window-counter'] = {
 
     load = function(meter)
         local now, state, retain = meter.now, meter.state, meter.options[1]
-        meter.retain, meter.ends, meter.counts = retain, {}, {}
+        meter.retain, meter.starts, meter.ends, meter.counts = retain, {}, {}, {}
         local stored = #state == 14 * retain * #meter.windows
         for k = 1, retain * #meter.windows do
             meter.ends[k], meter.counts[k] = 0, 0
@@ -101,6 +101,7 @@ algorithms['window-counter'] = {
                 begin(meter, present, meter.ends[present] > start and meter.ends[present] + length or finish)
             end
             forget(meter, present, meter.ends[present] - retain * length)
+            meter.starts[i] = meter.ends[present] == finish and start or meter.ends[present] - length
         end
     end,
 
@@ -115,9 +116,13 @@ algorithms['window-counter'] = {
         end
     end,
 
-    refund = function(meter, cost)
-        for present = 1, #meter.counts, meter.retain do
-            meter.counts[present] = math.max(0, meter.counts[present] - cost)
+    -- What was used before the present window, if that is said, is not part of it.
+    refund = function(meter, cost, since)
+        for i = 1, #meter.windows do
+            local present = meter.retain * (i - 1) + 1
+            if not since or since >= meter.starts[i] then
+                meter.counts[present] = math.max(0, meter.counts[present] - cost)
+            end
         end
     end,
 

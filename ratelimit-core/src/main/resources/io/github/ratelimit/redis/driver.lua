@@ -4,17 +4,21 @@
 -- KEYS      the states of the meters, then the blocks of the identifiers. A key of another type counts as empty, and is
 --           replaced.
 -- ARGV      operation: 'acquire', 'peek' (writes nothing), 'refund', 'charge' (whether it is allowed or not) or
---           'history' (of one meter)
+--           'history' (of one meter). Where several calls decide a request together: 'hold' (acquires, until all have
+--           answered), 'return' (gives back what was held) or 'blocked' (KEYS are the blocks of the identifier of all
+--           meters, and nothing else)
 --           now_us: microseconds since the epoch, or '' for this server's clock
---           metadata of the request
+--           metadata of the request; of a return the time when it was held, in microseconds since the epoch
 --           number of meters, then for each of them:
---             part of its algorithm, name of its policy, number of its identifier's key of blocks in KEYS,
---             cost, whether denied requests count (1 or 0),
+--             part of its algorithm, name of its policy,
+--             number of its identifier's key of blocks in KEYS (0 = not in this call), cost,
+--             whether denied requests count (1 or 0); of a return whether the cost stays as it is,
 --             number of limits, and for each limit: quota, window_us
 --             number of options, and the options
 -- Reply     acquire and peek: allowed (1 or 0), blocked_us (0 = not blocked), then for each meter and limit:
 --           remaining, reset_after_us, retry_after_us (0 = allows it now, -1 = never will)
---           refund and charge: nothing; history: as the algorithm says
+--           hold: the same, then the time; return: as peek
+--           refund and charge: nothing; history: as the algorithm says; blocked: blocked_us
 
 local NEVER = -1
 -- The server's clock does not follow a clock that is handed in, so keys must not expire by it.
@@ -63,7 +67,7 @@ local function load(meters)
         if meter.algorithm.in_pieces and meter.algorithm.in_pieces(meter) then
             -- In its place the blocks are read again.
             keys = keys == KEYS and { unpack(KEYS) } or keys
-            keys[m] = KEYS[meter.blocks]
+            keys[m] = KEYS[meter.blocks] or meter.key
         end
     end
     local values = redis.call('MGET', unpack(keys))
@@ -120,6 +124,16 @@ local function retry_after(meter, i, cost)
 end
 
 local meters = read_arguments()
+
+if operation == 'blocked' then
+    local blocks, longest = redis.call('MGET', KEYS[1])[1], 0
+    for m = 1, #meters do
+        meters[m].blocks = blocks
+        longest = math.max(longest, blocked(meters[m]))
+    end
+    return longest
+end
+
 load(meters)
 
 if operation == 'history' then
@@ -149,6 +163,16 @@ if operation == 'charge' then
     return {}
 end
 
+if operation == 'return' then
+    for m = 1, #meters do
+        local meter = meters[m]
+        if meter.cost > 0 and not meter.count_denied and meter.state ~= '' then
+            meter.algorithm.refund(meter, meter.cost, tonumber(metadata))
+            save(meter)
+        end
+    end
+end
+
 -- The times to wait stand in the reply until the rest of it is known.
 local reply, at = {0, 0}, 3
 local blocked_us, fits, possible = 0, true, true
@@ -168,7 +192,7 @@ local allowed = fits and blocked_us == 0
 reply[1], reply[2], at = allowed and 1 or 0, blocked_us, 3
 for m = 1, #meters do
     local meter = meters[m]
-    local acquires = operation == 'acquire' and meter.cost > 0
+    local acquires = (operation == 'acquire' or operation == 'hold') and meter.cost > 0
     local counts = acquires and (allowed or (meter.count_denied and possible and blocked_us == 0))
     if counts then
         meter.algorithm.add(meter, meter.cost, metadata)
@@ -187,5 +211,8 @@ for m = 1, #meters do
         end
         at = at + 3
     end
+end
+if operation == 'hold' then
+    reply[at] = now
 end
 return reply

@@ -13,7 +13,6 @@ import java.util.stream.IntStream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
-import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
@@ -104,12 +103,12 @@ class PipelineConcurrencyIT {
 		limiter.tryAcquire(policy, ALICE, 4);
 		Moment now = Moment.now(InstantSource.system(), false);
 		Tallies tallies = new Tallies(request(policy, 3), new RedisKeys(this.keyPrefix), now, new PastCounts());
-		try (Session session = new Session(TestRedis.client())) {
-			tallies.count(session);
+		try (Session session = new Session(SingleLink.of(TestRedis.client()))) {
+			tallies.beginToCount(session);
+			tallies.end(session);
 			assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
-			Decision decision = tallies.settle(session);
-			assertThat(decision.allowed()).isFalse();
-			assertThat(decision.statuses()).extracting(LimitStatus::remaining).containsExactly(1L);
+			assertThat(tallies.isAllowed()).isFalse();
+			assertThat(tallies.settle(session, false)).extracting(LimitStatus::remaining).containsExactly(1L);
 		}
 		assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
 	}
@@ -123,11 +122,13 @@ class PipelineConcurrencyIT {
 		remembering.tryAcquire(policy, ALICE, 3);
 		Tallies tallies = new Tallies(request(policy, 4), new RedisKeys(this.keyPrefix), Moment.now(clock, true),
 				new PastCounts());
-		try (Session session = new Session(TestRedis.client())) {
-			tallies.count(session);
+		try (Session session = new Session(SingleLink.of(TestRedis.client()))) {
+			tallies.beginToCount(session);
+			tallies.end(session);
 			clock.set("2026-03-01T12:00:02Z");
 			assertThat(remembering.tryAcquire(policy, ALICE).allowed()).isFalse();
-			assertThat(tallies.settle(session).allowed()).isFalse();
+			assertThat(tallies.isAllowed()).isFalse();
+			tallies.settle(session, false);
 		}
 		assertThat(remembering.tryAcquire(policy, ALICE).allowed()).isFalse();
 		RateLimiter other = PipelineRateLimiter.of(TestRedis.client(), this.keyPrefix).withClock(clock);
@@ -162,11 +163,13 @@ class PipelineConcurrencyIT {
 		limiter.tryAcquire(policy, ALICE, 4);
 		Tallies tallies = new Tallies(request(policy, 3), new RedisKeys(this.keyPrefix), Moment.now(clock, true),
 				new PastCounts());
-		try (Session session = new Session(TestRedis.client())) {
-			tallies.count(session);
+		try (Session session = new Session(SingleLink.of(TestRedis.client()))) {
+			tallies.beginToCount(session);
+			tallies.end(session);
 			clock.advance(Duration.ofMinutes(3));
 			assertThat(limiter.tryAcquire(policy, ALICE, 5).allowed()).isTrue();
-			assertThat(tallies.settle(session).allowed()).isFalse();
+			assertThat(tallies.isAllowed()).isFalse();
+			tallies.settle(session, false);
 		}
 		assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
 	}
@@ -179,10 +182,11 @@ class PipelineConcurrencyIT {
 		limiter.tryAcquire(policy, ALICE, 4);
 		Moment now = Moment.now(InstantSource.system(), false);
 		Tallies tallies = new Tallies(request(policy, 3), new RedisKeys(this.keyPrefix), now, new PastCounts());
-		try (Session session = new Session(TestRedis.client())) {
-			tallies.count(session);
+		try (Session session = new Session(SingleLink.of(TestRedis.client()))) {
+			tallies.beginToCount(session);
+			tallies.end(session);
 			limiter.reset(policy, ALICE);
-			tallies.settle(session);
+			tallies.settle(session, tallies.isAllowed());
 		}
 		assertThat(limiter.tryAcquire(policy, ALICE, 5).allowed()).isTrue();
 		assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isFalse();

@@ -106,10 +106,13 @@ class PipelineFaultsIT {
 		this.limiter.tryAcquire(policy, ALICE);
 		keys().forEach(this::damage);
 		Tallies late = tallies(policy, 1);
-		try (Session session = new Session(this.jedis)) {
-			late.count(session);
+		try (Session session = new Session(SingleLink.of(this.jedis))) {
+			late.beginToCount(session);
+			late.end(session);
 			assertThat(allowedUntilDenied(this.limiter, policy)).isEqualTo(5);
-			assertThat(late.replaceDamaged(session)).isTrue();
+			assertThat(late.areDamaged()).isTrue();
+			late.takeBack(session);
+			late.replaceDamaged(session);
 		}
 		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
 	}
@@ -378,11 +381,12 @@ class PipelineFaultsIT {
 		this.limiter.tryAcquire(policy, ALICE, 4);
 		Tallies held = tallies(policy, 3);
 		long allowed;
-		try (Session session = new Session(this.jedis)) {
-			held.count(session);
+		try (Session session = new Session(SingleLink.of(this.jedis))) {
+			held.beginToCount(session);
+			held.end(session);
 			this.limiter.reset(policy, ALICE);
 			allowed = allowedUntilDenied(this.limiter, policy);
-			held.settle(session);
+			held.settle(session, held.isAllowed());
 		}
 		allowed += allowedUntilDenied(this.limiter, policy);
 		assertThat(allowed).isEqualTo((algorithm instanceof FirstRequestWindow) ? 5 : 5 + 3);
@@ -474,11 +478,12 @@ class PipelineFaultsIT {
 		for (String key : keys()) {
 			Tallies held = tallies(policy, 3);
 			long allowed;
-			try (Session session = new Session(this.jedis)) {
-				held.count(session);
+			try (Session session = new Session(SingleLink.of(this.jedis))) {
+				held.beginToCount(session);
+				held.end(session);
 				this.jedis.del(key);
 				allowed = allowedUntilDenied(this.limiter, policy);
-				held.settle(session);
+				held.settle(session, held.isAllowed());
 			}
 			allowed += allowedUntilDenied(this.limiter, policy);
 			assertThat(allowed).isBetween(5L, 5L + 3);
@@ -494,10 +499,12 @@ class PipelineFaultsIT {
 		this.limiter.tryAcquire(policy, ALICE, 5);
 		for (String key : keys()) {
 			Tallies tallies = tallies(policy, 3);
-			try (Session session = new Session(this.jedis)) {
-				tallies.count(session);
+			try (Session session = new Session(SingleLink.of(this.jedis))) {
+				tallies.beginToCount(session);
+				tallies.end(session);
 				this.jedis.del(key);
-				assertThat(tallies.settle(session).allowed()).isFalse();
+				assertThat(tallies.isAllowed()).isFalse();
+				tallies.settle(session, false);
 			}
 			assertThat(keys()).allSatisfy((each) -> assertThat(this.jedis.pttl(each)).isPositive());
 			this.limiter.reset(policy, ALICE);

@@ -75,9 +75,27 @@ final class RedisMonitor implements AutoCloseable {
 	 * and then of what it calls, behind a space.
 	 */
 	List<String> commands() throws InterruptedException {
+		return executed().stream()
+			.map((each) -> (each.script() ? " " : "") + each.words().get(0).toUpperCase(Locale.ROOT))
+			.toList();
+	}
+
+	/**
+	 * What was executed.
+	 *
+	 * @param script whether a script did that
+	 * @param words the command and its arguments, where other characters than those of
+	 * ASCII are escaped
+	 */
+	record Executed(boolean script, List<String> words) {
+
+	}
+
+	/** Returns the commands since the last call: of a script first its own. */
+	List<Executed> executed() throws InterruptedException {
 		String mark = "mark-" + UUID.randomUUID();
 		TestRedis.client().exists(mark);
-		List<String> commands = new ArrayList<>();
+		List<Executed> commands = new ArrayList<>();
 		boolean ours = false;
 		while (true) {
 			String line = this.lines.poll(10, TimeUnit.SECONDS);
@@ -90,12 +108,31 @@ final class RedisMonitor implements AutoCloseable {
 				ours = matcher.group(3).contains("\"" + this.keyPrefix + ":");
 			}
 			if (ours) {
-				commands.add((script ? " " : "") + matcher.group(2).toUpperCase(Locale.ROOT));
+				commands.add(new Executed(script, words(matcher.group(2), matcher.group(3))));
 			}
 			if (matcher.group(3).contains(mark)) {
 				return commands;
 			}
 		}
+	}
+
+	/** The arguments stand in quotes; quotes in them stand behind a backslash. */
+	private static List<String> words(String command, String arguments) {
+		List<String> words = new ArrayList<>(List.of(command));
+		int start = -1;
+		for (int i = 0; i < arguments.length(); i++) {
+			if (arguments.charAt(i) == '\\') {
+				i++;
+			}
+			else if (arguments.charAt(i) == '"' && start < 0) {
+				start = i + 1;
+			}
+			else if (arguments.charAt(i) == '"') {
+				words.add(arguments.substring(start, i));
+				start = -1;
+			}
+		}
+		return words;
 	}
 
 	@Override

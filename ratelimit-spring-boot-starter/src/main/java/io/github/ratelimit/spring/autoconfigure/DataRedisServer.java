@@ -8,6 +8,7 @@ import redis.clients.jedis.HostAndPort;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Cluster;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Node;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Sentinel;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Standalone;
@@ -36,19 +37,19 @@ final class DataRedisServer {
 		if (named == null || named.getClass().getName().equals(OF_PROPERTIES)) {
 			return null;
 		}
-		if (named.getCluster() != null) {
-			throw unsupported("cluster.nodes", named.getCluster().getNodes());
-		}
 		if (named.getMasterReplica() != null) {
 			throw unsupported("masterreplica.nodes", named.getMasterReplica().getNodes());
 		}
 		RedisSsl ssl = (named.getSslBundle() != null) ? new RedisSsl(named.getSslBundle()) : null;
 		Sentinel sentinel = named.getSentinel();
 		if (sentinel != null) {
-			return new RedisServer(
-					sentinel.getNodes().stream().map((node) -> new HostAndPort(node.host(), node.port())).toList(),
-					new RedisSentinel(sentinel.getMaster(), sentinel.getUsername(), sentinel.getPassword()),
+			return new RedisServer(addresses(sentinel.getNodes()),
+					new RedisSentinel(sentinel.getMaster(), sentinel.getUsername(), sentinel.getPassword()), false,
 					named.getUsername(), named.getPassword(), sentinel.getDatabase(), ssl);
+		}
+		Cluster cluster = named.getCluster();
+		if (cluster != null) {
+			return RedisServer.ofCluster(addresses(cluster.getNodes()), named.getUsername(), named.getPassword(), ssl);
 		}
 		Standalone server = named.getStandalone();
 		if (server == null) {
@@ -57,6 +58,10 @@ final class DataRedisServer {
 		}
 		return new RedisServer(new HostAndPort(server.getHost(), server.getPort()), named.getUsername(),
 				named.getPassword(), server.getDatabase(), ssl);
+	}
+
+	private static List<HostAndPort> addresses(List<Node> nodes) {
+		return nodes.stream().map((node) -> new HostAndPort(node.host(), node.port())).toList();
 	}
 
 	private static InvalidConfigurationPropertyValueException unsupported(String name, List<Node> nodes) {

@@ -194,8 +194,6 @@ public final class RateLimitAutoConfiguration {
 		@Bean
 		@ConditionalOnBooleanProperty(name = "ratelimit.redis.scripting", matchIfMissing = true)
 		RedisRateLimiter rateLimiter(UnifiedJedis jedis, RateLimitProperties properties) {
-			// Refuses a client that will not do, which has nothing to do with the prefix.
-			RedisRateLimiter.of(jedis);
 			return PolicyReader.read("ratelimit.key-prefix", properties.keyPrefix(),
 					() -> RedisRateLimiter.of(jedis, properties.keyPrefix()));
 		}

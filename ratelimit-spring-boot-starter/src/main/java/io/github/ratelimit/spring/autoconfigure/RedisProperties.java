@@ -25,12 +25,13 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param clientName what the server knows the connections by, in CLIENT LIST
  * @param pool how many connections there are
  * @param sentinel sentinels that know which server it is, instead of url, host and port
+ * @param cluster a cluster, instead of url, host, port and database
  * @since 0.1
  */
 public record RedisProperties(@Nullable String url, @Nullable String host, @DefaultValue("6379") int port,
 		@Nullable String username, @Nullable String password, @DefaultValue("0") int database, @DefaultValue Ssl ssl,
 		@DefaultValue("true") boolean scripting, @DefaultValue("100ms") Duration timeout, @Nullable String clientName,
-		@DefaultValue Pool pool, @Nullable Sentinel sentinel) {
+		@DefaultValue Pool pool, @Nullable Sentinel sentinel, @Nullable Cluster cluster) {
 
 	/**
 	 * Encryption. The certificate of the server must be that of its host name.
@@ -47,7 +48,7 @@ public record RedisProperties(@Nullable String url, @Nullable String host, @Defa
 	 * How many connections there are. How long one is waited for is part of the time
 	 * budget.
 	 *
-	 * @param maxActive number of connections at most
+	 * @param maxActive number of connections at most; in a cluster, to each node
 	 * @param maxIdle number of connections that are kept while they are not used, at
 	 * most; by default all
 	 * @param minIdle number of connections that are kept ready
@@ -66,6 +67,16 @@ public record RedisProperties(@Nullable String url, @Nullable String host, @Defa
 	 */
 	public record Sentinel(@Nullable String master, @DefaultValue List<String> nodes, @Nullable String username,
 			@Nullable String password) {
+
+	}
+
+	/**
+	 * A cluster, whose nodes know which of them has what.
+	 *
+	 * @param nodes some nodes of the cluster, each such as example.com:6379; the others
+	 * are found by them
+	 */
+	public record Cluster(@DefaultValue List<String> nodes) {
 
 	}
 

@@ -4,6 +4,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -26,12 +27,13 @@ import org.springframework.core.env.Environment;
 /**
  * Where Redis is, and how to log in to it.
  *
- * @param nodes the server, or the sentinels that know where it is
+ * @param nodes the server, or the sentinels that know where it is, or nodes of a cluster
  * @param sentinel what the sentinels are asked for; {@code null} if there are none
+ * @param cluster whether it is a cluster
  * @param ssl how to encrypt; {@code null} for not at all
  */
-record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, @Nullable String username,
-		@Nullable String password, int database, @Nullable RedisSsl ssl) {
+record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, boolean cluster,
+		@Nullable String username, @Nullable String password, int database, @Nullable RedisSsl ssl) {
 
 	private static final int LAST_PORT = 65_535;
 
@@ -39,7 +41,7 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, @N
 
 	static final String SPRING = "spring.data.redis";
 
-	static final String UNSUPPORTED = "Rate limits need a single Redis server, or sentinels: set ratelimit.redis.url, or provide a UnifiedJedis bean.";
+	static final String UNSUPPORTED = "Rate limits need a single Redis server, sentinels or a cluster: set ratelimit.redis.url, or provide a UnifiedJedis bean.";
 
 	private static final Pattern DATABASE = Pattern.compile("(/[0-9]{0,9})?");
 
@@ -48,7 +50,13 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, @N
 
 	RedisServer(HostAndPort address, @Nullable String username, @Nullable String password, int database,
 			@Nullable RedisSsl ssl) {
-		this(List.of(address), null, username, password, database, ssl);
+		this(List.of(address), null, false, username, password, database, ssl);
+	}
+
+	/** A cluster, which has no databases but the first. */
+	static RedisServer ofCluster(List<HostAndPort> nodes, @Nullable String username, @Nullable String password,
+			@Nullable RedisSsl ssl) {
+		return new RedisServer(nodes, null, true, username, password, 0, ssl);
 	}
 
 	/**
@@ -58,6 +66,17 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, @N
 	static RedisServer find(RedisProperties properties, Environment environment, @Nullable SslBundles bundles,
 			@Nullable DataRedisServer bean) {
 		Binder binder = Binder.get(environment);
+		if (properties.cluster() != null) {
+			require(properties.url() == null && properties.host() == null && properties.sentinel() == null,
+					OWN + ".cluster.nodes", properties.cluster().nodes(),
+					"Counts only without ratelimit.redis.url, ratelimit.redis.host and ratelimit.redis.sentinel: remove them.");
+			requireNothingOfOwn(binder,
+					"Counts only with ratelimit.redis.host: the nodes of a cluster have ports of their own: remove it.",
+					"port");
+			require(properties.database() == 0, OWN + ".database", properties.database(),
+					"Must be 0, because a cluster has no other.");
+			return of(OWN, properties, bundles);
+		}
 		if (properties.sentinel() != null) {
 			require(properties.url() == null && properties.host() == null, OWN + ".sentinel.master",
 					properties.sentinel().master(),
@@ -70,17 +89,15 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, @N
 			return of(OWN, properties, bundles);
 		}
 		requireNothingOfOwn(binder,
-				"Counts only with ratelimit.redis.host, ratelimit.redis.url or ratelimit.redis.sentinel.master: set one of them.",
+				"Counts only with ratelimit.redis.host, ratelimit.redis.url, ratelimit.redis.sentinel.master or ratelimit.redis.cluster.nodes: set one of them.",
 				"port", "username", "password", "database", "ssl.enabled", "ssl.bundle");
 		RedisServer ofBean = (bean != null) ? bean.find() : null;
 		if (ofBean != null) {
 			return ofBean;
 		}
-		for (String unsupported : new String[] { "cluster.nodes", "masterreplica.nodes" }) {
-			String property = SPRING + "." + unsupported;
-			List<String> values = binder.bind(property, Bindable.listOf(String.class)).orElse(List.of());
-			require(values.isEmpty(), property, String.join(",", values), UNSUPPORTED);
-		}
+		String unsupported = SPRING + ".masterreplica.nodes";
+		List<String> values = binder.bind(unsupported, Bindable.listOf(String.class)).orElse(List.of());
+		require(values.isEmpty(), unsupported, String.join(",", values), UNSUPPORTED);
 		return of(SPRING, binder.bindOrCreate(SPRING, RedisProperties.class), bundles);
 	}
 
@@ -98,7 +115,7 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, @N
 		RedisServer server = standalone(prefix, properties, bundles);
 		RedisProperties.Sentinel sentinel = properties.sentinel();
 		if (sentinel == null) {
-			return server;
+			return (properties.cluster() != null) ? cluster(prefix, properties.cluster(), server) : server;
 		}
 		String master = sentinel.master();
 		if (master == null || master.isBlank()) {
@@ -107,17 +124,28 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, @N
 		}
 		require(!sentinel.nodes().isEmpty(), prefix + ".sentinel.nodes", sentinel.nodes(),
 				"Must name the sentinels, such as example.com:26379.");
-		return new RedisServer(sentinel.nodes().stream().map((node) -> node(prefix, node)).toList(),
-				new RedisSentinel(master, sentinel.username(), sentinel.password()), server.username(),
+		return new RedisServer(nodes(prefix + ".sentinel.nodes", sentinel.nodes(), "example.com:26379"),
+				new RedisSentinel(master, sentinel.username(), sentinel.password()), false, server.username(),
 				server.password(), server.database(), server.ssl());
 	}
 
-	private static HostAndPort node(String prefix, String node) {
-		Matcher matcher = NODE.matcher(node);
-		int port = matcher.matches() ? Integer.parseInt(matcher.group(2)) : 0;
-		require(port > 0 && port <= LAST_PORT, prefix + ".sentinel.nodes", node,
-				"Must be a host and a port, such as example.com:26379.");
-		return new HostAndPort(matcher.group(1), port);
+	/** The login and encryption are those of a server. */
+	private static RedisServer cluster(String prefix, RedisProperties.Cluster cluster, RedisServer server) {
+		String property = prefix + ".cluster.nodes";
+		require(!cluster.nodes().isEmpty(), property, cluster.nodes(),
+				"Must name nodes of the cluster, such as example.com:6379.");
+		return ofCluster(nodes(property, cluster.nodes(), "example.com:6379"), server.username(), server.password(),
+				server.ssl());
+	}
+
+	private static List<HostAndPort> nodes(String property, List<String> nodes, String example) {
+		return nodes.stream().map((node) -> {
+			Matcher matcher = NODE.matcher(node);
+			int port = matcher.matches() ? Integer.parseInt(matcher.group(2)) : 0;
+			require(port > 0 && port <= LAST_PORT, property, node,
+					"Must be a host and a port, such as " + example + ".");
+			return new HostAndPort(matcher.group(1), port);
+		}).toList();
 	}
 
 	private static RedisServer standalone(String prefix, RedisProperties properties, @Nullable SslBundles bundles) {
@@ -198,6 +226,9 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, @N
 			.password(this.password)
 			.database(this.database)
 			.build();
+		if (this.cluster) {
+			return TimeBudget.ofCluster(budget, Set.copyOf(this.nodes), config, connections.pool());
+		}
 		if (this.sentinel == null) {
 			return new TimeBudget(budget, address(), config, connections.pool());
 		}
@@ -222,6 +253,9 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, @N
 
 	@Override
 	public String toString() {
+		if (this.cluster) {
+			return "the cluster of the nodes " + this.nodes;
+		}
 		return (this.sentinel == null) ? address().toString()
 				: "the master %s of the sentinels %s".formatted(this.sentinel.master(), this.nodes);
 	}

@@ -45,12 +45,13 @@ class ConfigurationMetadataTests {
 				"ratelimit.identifiers", "ratelimit.instances", "ratelimit.ip.forwarded-header",
 				"ratelimit.ip.ipv6-prefix", "ratelimit.ip.trusted-proxies", "ratelimit.key-prefix", "ratelimit.plan",
 				"ratelimit.plan-cache-ttl", "ratelimit.policies", "ratelimit.redis.client-name",
-				"ratelimit.redis.database", "ratelimit.redis.host", "ratelimit.redis.password",
-				"ratelimit.redis.pool.max-active", "ratelimit.redis.pool.max-idle", "ratelimit.redis.pool.min-idle",
-				"ratelimit.redis.port", "ratelimit.redis.scripting", "ratelimit.redis.sentinel.master",
-				"ratelimit.redis.sentinel.nodes", "ratelimit.redis.sentinel.password",
-				"ratelimit.redis.sentinel.username", "ratelimit.redis.ssl.bundle", "ratelimit.redis.ssl.enabled",
-				"ratelimit.redis.timeout", "ratelimit.redis.url", "ratelimit.redis.username");
+				"ratelimit.redis.cluster.nodes", "ratelimit.redis.database", "ratelimit.redis.host",
+				"ratelimit.redis.password", "ratelimit.redis.pool.max-active", "ratelimit.redis.pool.max-idle",
+				"ratelimit.redis.pool.min-idle", "ratelimit.redis.port", "ratelimit.redis.scripting",
+				"ratelimit.redis.sentinel.master", "ratelimit.redis.sentinel.nodes",
+				"ratelimit.redis.sentinel.password", "ratelimit.redis.sentinel.username", "ratelimit.redis.ssl.bundle",
+				"ratelimit.redis.ssl.enabled", "ratelimit.redis.timeout", "ratelimit.redis.url",
+				"ratelimit.redis.username");
 	}
 
 	@Test

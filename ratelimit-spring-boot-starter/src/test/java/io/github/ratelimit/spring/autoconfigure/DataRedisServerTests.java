@@ -82,12 +82,17 @@ class DataRedisServerTests {
 			}
 
 		}).find()).isEqualTo(new RedisServer(List.of(new HostAndPort("a", 1), new HostAndPort("b", 2)),
-				new RedisSentinel("main", "guard", "open"), null, "secret", 3, null));
+				new RedisSentinel("main", "guard", "open"), false, null, "secret", 3, null));
 	}
 
 	@Test
-	void detailsOfClusterAreRefused() {
+	void clusterIsThatOfDetails() {
 		Details details = new Details() {
+
+			@Override
+			public String getPassword() {
+				return "secret";
+			}
 
 			@Override
 			public Cluster getCluster() {
@@ -95,12 +100,8 @@ class DataRedisServerTests {
 			}
 
 		};
-		assertThatExceptionOfType(InvalidConfigurationPropertyValueException.class)
-			.isThrownBy(() -> new DataRedisServer(details).find())
-			.satisfies((ex) -> {
-				assertThat(ex.getName()).isEqualTo("spring.data.redis.cluster.nodes");
-				assertThat(ex.getValue()).isEqualTo("a:1,b:2");
-			});
+		assertThat(new DataRedisServer(details).find()).isEqualTo(
+				RedisServer.ofCluster(List.of(new HostAndPort("a", 1), new HostAndPort("b", 2)), null, "secret", null));
 	}
 
 	@Test

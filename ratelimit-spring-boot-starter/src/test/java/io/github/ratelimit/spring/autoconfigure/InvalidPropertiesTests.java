@@ -36,7 +36,7 @@ class InvalidPropertiesTests {
 
 	private static final String URL_RULE = "Must be a URL such as redis://user:password@example.com:6379/0, or rediss:// for encryption.";
 
-	private static final String SERVER_RULE = "Rate limits need a single Redis server, or sentinels: set ratelimit.redis.url, or provide a UnifiedJedis bean.";
+	private static final String SERVER_RULE = "Rate limits need a single Redis server, sentinels or a cluster: set ratelimit.redis.url, or provide a UnifiedJedis bean.";
 
 	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
@@ -277,12 +277,35 @@ class InvalidPropertiesTests {
 				"ratelimit.redis.database=-1");
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
+	void startFailsWhenClusterHasNoNodes(String prefix) {
+		assertRefused(prefix + ".cluster.nodes", List.of(), "Must name nodes of the cluster, such as example.com:6379.",
+				prefix + ".cluster.nodes=");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "a", "a:", ":1", "a:0", "a:65536", "a:b", "::1:6379", "redis://a:1" })
+	void startFailsWhenNodeOfClusterIsWrong(String node) {
+		for (String prefix : List.of("ratelimit.redis", "spring.data.redis")) {
+			assertRefused(prefix + ".cluster.nodes", node, "Must be a host and a port, such as example.com:6379.",
+					prefix + ".cluster.nodes=b:1," + node);
+		}
+	}
+
 	@Test
-	void startFailsWhenSpringUsesCluster() {
-		assertRefused("spring.data.redis.cluster.nodes", "a:1,b:1", SERVER_RULE,
-				"spring.data.redis.cluster.nodes=a:1,b:1");
-		assertRefused("spring.data.redis.cluster.nodes", "a:1,b:1", SERVER_RULE,
-				"spring.data.redis.cluster.nodes[0]=a:1", "spring.data.redis.cluster.nodes[1]=b:1");
+	void startFailsWhenServerAndClusterAreNamed() {
+		for (String server : List.of("ratelimit.redis.url=redis://a", "ratelimit.redis.host=a",
+				"ratelimit.redis.sentinel.master=main")) {
+			assertRefused("ratelimit.redis.cluster.nodes", List.of("a:1"),
+					"Counts only without ratelimit.redis.url, ratelimit.redis.host and ratelimit.redis.sentinel: remove them.",
+					"ratelimit.redis.cluster.nodes=a:1", server);
+		}
+		assertRefused("ratelimit.redis.port", "6380",
+				"Counts only with ratelimit.redis.host: the nodes of a cluster have ports of their own: remove it.",
+				"ratelimit.redis.cluster.nodes=a:1", "ratelimit.redis.port=6380");
+		assertRefused("ratelimit.redis.database", 3, "Must be 0, because a cluster has no other.",
+				"ratelimit.redis.cluster.nodes=a:1", "ratelimit.redis.database=3");
 	}
 
 	@ParameterizedTest
@@ -327,7 +350,7 @@ class InvalidPropertiesTests {
 			"ssl.enabled, true, true", "ssl.bundle, mine, mine" })
 	void startFailsWhenServerIsNotNamed(String name, String value, String shown) {
 		assertRefused("ratelimit.redis." + name, shown,
-				"Counts only with ratelimit.redis.host, ratelimit.redis.url or ratelimit.redis.sentinel.master: set one of them.",
+				"Counts only with ratelimit.redis.host, ratelimit.redis.url, ratelimit.redis.sentinel.master or ratelimit.redis.cluster.nodes: set one of them.",
 				"ratelimit.redis." + name + "=" + value, "spring.data.redis.host=example.com");
 	}
 

@@ -155,8 +155,23 @@ class RedisServerTests {
 			.withProperty(prefix + ".ssl.enabled", "true");
 		assertThat(find())
 			.isEqualTo(new RedisServer(List.of(new HostAndPort("a", 26379), new HostAndPort("[::1]", 26380)),
-					new RedisSentinel("main", "guard", "open"), "user", "secret", 3, ENCRYPTED));
+					new RedisSentinel("main", "guard", "open"), false, "user", "secret", 3, ENCRYPTED));
 		assertThat(find()).hasToString("the master main of the sentinels [a:26379, [::1]:26380]");
+	}
+
+	/** A cluster has only the first database, whatever else Spring is told. */
+	@ParameterizedTest
+	@CsvSource({ "ratelimit.redis, 0", "spring.data.redis, 3" })
+	void clusterIsUsed(String prefix, String database) {
+		this.environment.withProperty(prefix + ".cluster.nodes", "a:6379,[::1]:6380")
+			.withProperty(prefix + ".username", "user")
+			.withProperty(prefix + ".password", "secret")
+			.withProperty(prefix + ".database", database)
+			.withProperty(prefix + ".ssl.enabled", "true");
+		assertThat(find())
+			.isEqualTo(new RedisServer(List.of(new HostAndPort("a", 6379), new HostAndPort("[::1]", 6380)), null, true,
+					"user", "secret", 0, ENCRYPTED));
+		assertThat(find()).hasToString("the cluster of the nodes [a:6379, [::1]:6380]");
 	}
 
 	@Test

@@ -1,0 +1,102 @@
+package io.github.ratelimit.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.ConnectionFactory;
+import redis.clients.jedis.ConnectionPool;
+import redis.clients.jedis.ConnectionPoolConfig;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Connections that keep to the {@link Deadline} of the thread. Those of the cluster
+ * clients of Jedis cannot: the client makes their sockets itself.
+ */
+final class BudgetedNodes implements NodeConnections {
+
+	private final Duration budget;
+
+	private final Set<HostAndPort> seeds;
+
+	private final JedisClientConfig config;
+
+	private final ConnectionPoolConfig poolConfig;
+
+	private final Map<HostAndPort, ConnectionPool> pools = new ConcurrentHashMap<>();
+
+	private volatile boolean closed;
+
+	/**
+	 * Connects to nothing yet.
+	 * @param seeds nodes that are known from the beginning
+	 */
+	BudgetedNodes(Duration budget, Set<HostAndPort> seeds, JedisClientConfig config, ConnectionPoolConfig poolConfig) {
+		this.budget = budget;
+		this.seeds = Set.copyOf(seeds);
+		this.config = config;
+		this.poolConfig = poolConfig;
+	}
+
+	@Override
+	public List<HostAndPort> nodes() {
+		List<HostAndPort> nodes = new ArrayList<>(this.pools.keySet());
+		this.seeds.stream().filter((seed) -> !nodes.contains(seed)).forEach(nodes::add);
+		return nodes;
+	}
+
+	@Override
+	public Connection connect(HostAndPort node, String key) {
+		ConnectionPool pool = this.pools.computeIfAbsent(node, this::newPool);
+		try {
+			Connection connection = pool.borrowObject(Deadline.remaining(this.budget));
+			connection.setHandlingPool(pool);
+			return connection;
+		}
+		catch (JedisException ex) {
+			throw ex;
+		}
+		catch (Exception ex) {
+			throw new JedisException("Could not get a connection to " + node, ex);
+		}
+	}
+
+	private ConnectionPool newPool(HostAndPort node) {
+		if (this.closed) {
+			throw new JedisException("The client is closed");
+		}
+		return new ConnectionPool(
+				new ConnectionFactory(TimeBudget.sockets(this.budget, () -> node, this.config), this.config),
+				this.poolConfig);
+	}
+
+	@Override
+	public void failed(HostAndPort node) {
+		ConnectionPool pool = this.pools.get(node);
+		if (pool != null) {
+			pool.clear();
+		}
+	}
+
+	@Override
+	public void retain(Set<HostAndPort> nodes) {
+		this.pools.forEach((node, pool) -> {
+			if (!nodes.contains(node) && this.pools.remove(node, pool)) {
+				pool.close();
+			}
+		});
+	}
+
+	@Override
+	public void close() {
+		this.closed = true;
+		retain(Set.of());
+	}
+
+}

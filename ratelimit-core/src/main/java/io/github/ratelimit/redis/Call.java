@@ -1,0 +1,98 @@
+package io.github.ratelimit.redis;
+
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.CommandObject;
+import redis.clients.jedis.CommandObjects;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Something that a server is asked to do, and what became of it. For one thread.
+ */
+final class Call {
+
+	private static final CommandObjects COMMANDS = new CommandObjects();
+
+	private final String key;
+
+	private CommandObject<?> command;
+
+	private final @Nullable CommandObject<?> whole;
+
+	private @Nullable Object reply;
+
+	private @Nullable JedisException failure;
+
+	/**
+	 * Creates a call.
+	 * @param key a Redis key of the command
+	 * @param command what is asked first
+	 * @param whole what is asked if the server does not know the script of the first
+	 */
+	private Call(String key, CommandObject<?> command, @Nullable CommandObject<?> whole) {
+		this.key = key;
+		this.command = command;
+		this.whole = whole;
+	}
+
+	/** A command with a Redis key. */
+	static Call of(String key, CommandObject<?> command) {
+		return new Call(key, command, null);
+	}
+
+	/** Deletes a Redis key. */
+	static Call delete(String key) {
+		return of(key, COMMANDS.del(key));
+	}
+
+	/** Runs a script by its hash. */
+	static Call script(String sha1, String source, List<String> keys, List<String> arguments) {
+		return new Call(keys.get(0), COMMANDS.evalsha(sha1, keys, arguments), COMMANDS.eval(source, keys, arguments));
+	}
+
+	String key() {
+		return this.key;
+	}
+
+	CommandObject<?> command() {
+		return this.command;
+	}
+
+	/**
+	 * Changes to what holds the text of the script.
+	 * @return whether there is such a thing, and it was not asked yet
+	 */
+	boolean useWhole() {
+		if (this.whole == null || this.command == this.whole) {
+			return false;
+		}
+		this.command = this.whole;
+		return true;
+	}
+
+	void answered(@Nullable Object reply) {
+		this.reply = reply;
+	}
+
+	void fail(JedisException failure) {
+		this.failure = failure;
+	}
+
+	/** Why it failed; {@code null} if it did not. */
+	@Nullable JedisException failure() {
+		return this.failure;
+	}
+
+	/**
+	 * Returns the answer.
+	 * @throws JedisException if it failed
+	 */
+	@Nullable Object reply() {
+		if (this.failure != null) {
+			throw this.failure;
+		}
+		return this.reply;
+	}
+
+}

@@ -1,0 +1,70 @@
+package io.github.ratelimit.redis;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.ConnectionPool;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Connections of a cluster client of Jedis. They are used without it, because it would
+ * repeat what has timed out.
+ */
+final class ClientNodes implements NodeConnections {
+
+	private final UnifiedJedis client;
+
+	private final Supplier<Map<String, ConnectionPool>> pools;
+
+	/**
+	 * Uses the connections of a client, which remains the caller's to close.
+	 * @param pools what the client knows: connections by host and port
+	 */
+	ClientNodes(UnifiedJedis client, Supplier<Map<String, ConnectionPool>> pools) {
+		this.client = client;
+		this.pools = pools;
+	}
+
+	@Override
+	public List<HostAndPort> nodes() {
+		return this.pools.get().keySet().stream().map(HostAndPort::from).toList();
+	}
+
+	@Override
+	public Connection connect(HostAndPort node, String key) {
+		ConnectionPool pool = this.pools.get().get(node.toString());
+		if (pool == null) {
+			// The client meets nodes that are new to it when it looks for what they have.
+			this.client.mget(key);
+			pool = this.pools.get().get(node.toString());
+		}
+		if (pool == null) {
+			throw new JedisException("The client does not know the node " + node);
+		}
+		return pool.getResource();
+	}
+
+	@Override
+	public void failed(HostAndPort node) {
+		ConnectionPool pool = this.pools.get().get(node.toString());
+		if (pool != null) {
+			pool.clear();
+		}
+	}
+
+	@Override
+	public void retain(Set<HostAndPort> nodes) {
+		// What the client connects to is its own business.
+	}
+
+	@Override
+	public void close() {
+		// It is the caller's.
+	}
+
+}

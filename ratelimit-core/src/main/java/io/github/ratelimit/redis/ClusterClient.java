@@ -1,0 +1,55 @@
+package io.github.ratelimit.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.CommandObject;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.executors.CommandExecutor;
+
+/**
+ * A client of a cluster that repeats nothing and keeps to the {@link Deadline}. It does
+ * single commands; its pipelines and transactions cannot be used.
+ */
+final class ClusterClient extends UnifiedJedis {
+
+	private final Cluster cluster;
+
+	ClusterClient(NodeConnections nodes) {
+		this(new Cluster(nodes));
+	}
+
+	@SuppressWarnings("deprecation")
+	private ClusterClient(Cluster cluster) {
+		super(new Executor(cluster));
+		this.cluster = cluster;
+	}
+
+	Cluster cluster() {
+		return this.cluster;
+	}
+
+	private record Executor(Cluster cluster) implements CommandExecutor {
+
+		@Override
+		@SuppressWarnings("unchecked")
+		public <T> @Nullable T executeCommand(CommandObject<T> command) {
+			return (T) this.cluster.send(Call.of(key(command), command));
+		}
+
+		/** Without one any node will do. */
+		private static String key(CommandObject<?> command) {
+			List<Object> keys = command.getArguments().getKeys();
+			Object key = keys.isEmpty() ? "" : keys.get(0);
+			return (key instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8) : String.valueOf(key);
+		}
+
+		@Override
+		public void close() {
+			this.cluster.close();
+		}
+
+	}
+
+}

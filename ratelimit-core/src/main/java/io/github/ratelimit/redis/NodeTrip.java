@@ -1,0 +1,161 @@
+package io.github.ratelimit.redis;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.exceptions.JedisAskDataException;
+import redis.clients.jedis.exceptions.JedisClusterException;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.exceptions.JedisMovedDataException;
+import redis.clients.jedis.exceptions.JedisNoScriptException;
+import redis.clients.jedis.exceptions.JedisRedirectionException;
+
+/**
+ * What one node is asked in one round trip.
+ */
+final class NodeTrip {
+
+	private final HostAndPort node;
+
+	private final Topology topology;
+
+	private final List<Journey> journeys = new ArrayList<>();
+
+	private @Nullable Connection connection;
+
+	/** How many answers there were. */
+	private int answered;
+
+	private boolean failed;
+
+	NodeTrip(HostAndPort node, Topology topology) {
+		this.node = node;
+		this.topology = topology;
+	}
+
+	void add(Journey journey) {
+		this.journeys.add(journey);
+	}
+
+	/**
+	 * Connects, and sends nothing.
+	 * @throws JedisException if there is no connection
+	 */
+	void connect(NodeConnections nodes) {
+		try {
+			this.connection = nodes.connect(this.node, this.journeys.get(0).call().key());
+		}
+		catch (JedisConnectionException ex) {
+			this.topology.failed(this.node);
+			throw ex;
+		}
+	}
+
+	/** Sends everything, and waits for nothing. */
+	void send() {
+		Connection connection = connection();
+		try {
+			for (Journey journey : this.journeys) {
+				if (journey.asks()) {
+					connection.sendCommand(Command.ASKING);
+				}
+				connection.sendCommand(journey.call().command().getArguments());
+			}
+			// None of the answers, but everything leaves.
+			connection.getMany(0);
+		}
+		catch (JedisException ex) {
+			fail(ex);
+		}
+	}
+
+	/**
+	 * Takes in the answers.
+	 * @param further where calls are put that have to travel on
+	 */
+	void receive(List<Journey> further) {
+		Connection connection = connection();
+		while (this.answered < this.journeys.size()) {
+			Journey journey = this.journeys.get(this.answered);
+			try {
+				List<Object> replies = connection.getMany(journey.asks() ? 2 : 1);
+				this.answered++;
+				take(journey, replies, further);
+			}
+			catch (JedisException ex) {
+				fail(ex);
+			}
+		}
+	}
+
+	/** Whether the connection has failed. */
+	boolean hasFailed() {
+		return this.failed;
+	}
+
+	private void take(Journey journey, List<Object> replies, List<Journey> further) {
+		Call call = journey.call();
+		JedisDataException error = null;
+		for (Object reply : replies) {
+			if (error == null && reply instanceof JedisDataException ex) {
+				error = ex;
+			}
+		}
+		if (error == null) {
+			call.answered(call.command().getBuilder().build(replies.get(replies.size() - 1)));
+		}
+		else if (error instanceof JedisRedirectionException redirection) {
+			if (error instanceof JedisMovedDataException) {
+				this.topology.changed();
+			}
+			further.add(new Journey(call, target(redirection), error instanceof JedisAskDataException));
+		}
+		else if (error instanceof JedisNoScriptException && call.useWhole()) {
+			further.add(journey);
+		}
+		else {
+			if (error instanceof JedisClusterException) {
+				this.topology.changed();
+			}
+			call.fail(error);
+		}
+	}
+
+	private HostAndPort target(JedisRedirectionException redirection) {
+		HostAndPort target = redirection.getTargetNode();
+		return Slots.address(target.getHost(), target.getPort(), this.node);
+	}
+
+	/** All calls without an answer, for none of them is known to be done or not. */
+	private void fail(JedisException failure) {
+		this.failed = true;
+		connection().setBroken();
+		this.topology.failed(this.node);
+		this.journeys.subList(this.answered, this.journeys.size()).forEach((journey) -> journey.call().fail(failure));
+		this.answered = this.journeys.size();
+	}
+
+	private Connection connection() {
+		if (this.connection == null) {
+			throw new IllegalStateException("Not connected");
+		}
+		return this.connection;
+	}
+
+	/** Returns the connection, which is not used again if an answer may still come. */
+	void end() {
+		if (this.connection != null) {
+			if (this.answered < this.journeys.size()) {
+				this.connection.setBroken();
+			}
+			this.connection.close();
+		}
+	}
+
+}

@@ -1,0 +1,238 @@
+package io.github.ratelimit.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.test.StoppedServer;
+import io.github.ratelimit.test.TestCluster;
+import io.github.ratelimit.test.TestCluster.Node;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.ConnectionPoolConfig;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.RedisClusterClient;
+import redis.clients.jedis.UnifiedJedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A master of a cluster fails, and its replica takes over.
+ */
+@SuppressWarnings("try")
+class ClusterFailoverIT {
+
+	private static final int QUOTA = 1_000_000;
+
+	private static final Policy POLICY = Policy.of("api", new FixedWindow(), new Limit(QUOTA, Limit.MAX_WINDOW));
+
+	private static final Duration BUDGET = Duration.ofMillis(300);
+
+	/** Without a budget it would be much more. */
+	private static final Duration CEILING = Duration.ofSeconds(5);
+
+	private final String keyPrefix = TestRedis.newKeyPrefix();
+
+	private TestCluster cluster;
+
+	private UnifiedJedis jedis;
+
+	private RateLimiter limiter;
+
+	/** On different masters; the first one fails. */
+	private List<Identifier> users;
+
+	private Node master;
+
+	@BeforeEach
+	void start() {
+		this.cluster = TestCluster.start();
+		this.users = ClusterKeys.onDifferentMasters(this.cluster);
+		this.master = this.cluster.master(ClusterKeys.slot(this.users.get(0)));
+		TimeBudget budget = TimeBudget.ofCluster(BUDGET, this.cluster.addresses(),
+				DefaultJedisClientConfig.builder().build(), new ConnectionPoolConfig());
+		this.jedis = budget.client();
+		this.limiter = budget.limit(RedisRateLimiter.of(this.jedis, this.keyPrefix));
+	}
+
+	@AfterEach
+	void stop() {
+		this.jedis.close();
+		this.cluster.close();
+	}
+
+	@Test
+	void countsThatTheReplicaHasGoOnThere() {
+		count(100);
+		assertThat(this.master.admin().waitReplicas(1, CEILING.toMillis())).isEqualTo(1);
+		this.master.kill();
+		awaitRecovery();
+		assertThat(used(this.users.get(0))).isEqualTo(100);
+		count(1);
+		this.users.forEach((user) -> assertThat(used(user)).isEqualTo(101));
+	}
+
+	/** It is given up, and goes on later as if nothing had been. */
+	@Test
+	void nothingIsCountedOnAMasterThatHasHung() {
+		count(100);
+		assertThat(this.master.admin().waitReplicas(1, CEILING.toMillis())).isEqualTo(1);
+		try (UnifiedJedis ofMaster = RedisClient.create(this.master.address());
+				StoppedServer server = StoppedServer.stop(ofMaster)) {
+			awaitRecovery();
+			count(1);
+		}
+		count(1);
+		this.users.forEach((user) -> assertThat(used(user)).isEqualTo(102));
+		TestCluster.await("The old master is a replica", () -> !this.master.isMaster());
+		count(1);
+		this.users.forEach((user) -> assertThat(used(user)).isEqualTo(103));
+	}
+
+	private void count(int times) {
+		for (int i = 0; i < times; i++) {
+			assertThat(this.limiter.tryAcquire(all()).allowed()).isTrue();
+		}
+	}
+
+	private RateLimitRequest all() {
+		return RateLimitRequest.of(POLICY, this.users.toArray(Identifier[]::new));
+	}
+
+	private void awaitRecovery() {
+		TestCluster.await("The replica has taken over", () -> {
+			try {
+				return this.limiter.peek(all()).allowed();
+			}
+			catch (StoreException ex) {
+				return false;
+			}
+		});
+	}
+
+	/**
+	 * Of what was allowed only that may be missing which the master has not passed on
+	 * before it died. What has failed may have been counted, but not twice.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void nothingButTheLastWritesIsLostUnderLoad(boolean ownClient) throws Exception {
+		RateLimiter limiter = ownClient ? RedisRateLimiter.of(connect(), this.keyPrefix) : this.limiter;
+		Load load = new Load(limiter);
+		ExecutorService threads = Executors.newFixedThreadPool(6);
+		try {
+			List<Future<?>> results = new ArrayList<>();
+			for (int i = 0; i < 6; i++) {
+				Identifier user = this.users.get(i % 3);
+				results.add(threads.submit(() -> load.run(user)));
+			}
+			TestCluster.await("Enough is counted", () -> load.allowed(this.users.get(0)) > 500);
+			this.master.kill();
+			long before = load.allowed(this.users.get(0));
+			TestCluster.await("Enough is counted again",
+					() -> load.allowed(this.users.get(0)) > before + 500 && load.allowed(this.users.get(1)) > 1000);
+			load.done.set(true);
+			for (Future<?> result : results) {
+				result.get();
+			}
+			long after = load.allowed(this.users.get(0)) - before;
+			assertThat(used(this.users.get(0))).isBetween(after - 2,
+					load.allowed(this.users.get(0)) + load.failed(this.users.get(0)));
+			for (Identifier other : this.users.subList(1, 3)) {
+				assertThat(used(other)).isEqualTo(load.allowed(other));
+			}
+			if (!ownClient) {
+				assertThat(load.longest()).isLessThan(CEILING);
+			}
+		}
+		finally {
+			load.done.set(true);
+			threads.shutdownNow();
+			this.clients.forEach(UnifiedJedis::close);
+		}
+	}
+
+	private final List<UnifiedJedis> clients = new ArrayList<>();
+
+	private UnifiedJedis connect() {
+		UnifiedJedis client = RedisClusterClient.builder().nodes(this.cluster.addresses()).build();
+		this.clients.add(client);
+		return client;
+	}
+
+	private long used(Identifier user) {
+		return QUOTA - this.limiter.peek(RateLimitRequest.of(POLICY, user)).statuses().get(0).remaining();
+	}
+
+	/** Acquires all the time. Nothing but a {@link StoreException} may come of it. */
+	private static final class Load {
+
+		private final RateLimiter limiter;
+
+		private final AtomicBoolean done = new AtomicBoolean();
+
+		private final Map<Identifier, AtomicLong> allowed = new ConcurrentHashMap<>();
+
+		private final Map<Identifier, AtomicLong> failed = new ConcurrentHashMap<>();
+
+		private final AtomicLong longestNanos = new AtomicLong();
+
+		Load(RateLimiter limiter) {
+			this.limiter = limiter;
+		}
+
+		void run(Identifier user) {
+			while (!this.done.get()) {
+				long start = System.nanoTime();
+				try {
+					assertThat(this.limiter.tryAcquire(POLICY, user).allowed()).isTrue();
+					add(this.allowed, user);
+				}
+				catch (StoreException ex) {
+					add(this.failed, user);
+				}
+				this.longestNanos.accumulateAndGet(System.nanoTime() - start, Math::max);
+			}
+		}
+
+		private static void add(Map<Identifier, AtomicLong> counts, Identifier user) {
+			counts.computeIfAbsent(user, (key) -> new AtomicLong()).incrementAndGet();
+		}
+
+		long allowed(Identifier user) {
+			AtomicLong count = this.allowed.get(user);
+			return (count != null) ? count.get() : 0;
+		}
+
+		long failed(Identifier user) {
+			AtomicLong count = this.failed.get(user);
+			return (count != null) ? count.get() : 0;
+		}
+
+		Duration longest() {
+			return Duration.of(this.longestNanos.get(), TimeUnit.NANOSECONDS.toChronoUnit());
+		}
+
+	}
+
+}

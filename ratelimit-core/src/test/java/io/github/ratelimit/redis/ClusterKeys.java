@@ -1,0 +1,59 @@
+package io.github.ratelimit.redis;
+
+import java.util.Base64;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.test.TestCluster;
+import io.github.ratelimit.test.TestCluster.Node;
+
+/**
+ * Identifiers by where a cluster has them.
+ */
+final class ClusterKeys {
+
+	private ClusterKeys() {
+	}
+
+	/** The slot of an identifier, whatever the prefix. */
+	static int slot(Identifier identifier) {
+		return Slots.slot(new RedisKeys("x").blocks(identifier));
+	}
+
+	/** Users that a master has, each on another slot. */
+	static Stream<Identifier> of(TestCluster cluster, Node node) {
+		return IntStream.iterate(0, (i) -> i + 1)
+			.mapToObj((i) -> Identifier.user("user" + i))
+			.filter((user) -> cluster.master(slot(user)) == node);
+	}
+
+	/** Users on different masters. */
+	static List<Identifier> onDifferentMasters(TestCluster cluster) {
+		TreeMap<String, Identifier> byMaster = new TreeMap<>();
+		for (int i = 0; byMaster.size() < 3; i++) {
+			Identifier user = Identifier.user("user" + i);
+			byMaster.putIfAbsent(cluster.master(slot(user)).address().toString(), user);
+		}
+		return List.copyOf(byMaster.values());
+	}
+
+	/** What a cluster holds below a prefix, byte by byte. */
+	static List<String> content(TestCluster cluster, String keyPrefix) {
+		return cluster.nodes()
+			.stream()
+			.filter(Node::isMaster)
+			.flatMap((node) -> node.admin().keys(keyPrefix + ":*").stream().map((key) -> key + " " + dump(node, key)))
+			.sorted()
+			.toList();
+	}
+
+	/** Also of a key that has arrived before its slot. */
+	private static String dump(Node node, String key) {
+		node.admin().asking();
+		return Base64.getEncoder().encodeToString(node.admin().dump(key));
+	}
+
+}

@@ -1,0 +1,137 @@
+package io.github.ratelimit.redis;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.algorithm.FirstRequestWindow;
+import io.github.ratelimit.test.TestCluster;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.ConnectionPoolConfig;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.RedisClusterClient;
+import redis.clients.jedis.UnifiedJedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A node of a cluster has done what it was asked for, and its answer is lost: nothing is
+ * asked for a second time.
+ */
+class ClusterLostReplyIT {
+
+	private static final TestCluster CLUSTER = TestCluster.shared();
+
+	private static final Policy POLICY = Policy.of("api", new FirstRequestWindow(), Limit.parse("100/d"));
+
+	/** On different nodes. */
+	private static final List<Identifier> USERS = ClusterKeys.onDifferentMasters(CLUSTER);
+
+	private static final RateLimitRequest REQUEST = RateLimitRequest.of(POLICY, USERS.get(0));
+
+	private final String keyPrefix = TestRedis.newKeyPrefix();
+
+	private final Map<HostAndPort, LosingProxy> proxies = CLUSTER.addresses()
+		.stream()
+		.collect(Collectors.toMap(Function.identity(), (node) -> new LosingProxy(URI.create("redis://" + node))));
+
+	@AfterEach
+	void closeProxies() {
+		this.proxies.values().forEach(LosingProxy::close);
+	}
+
+	/** Calls, and what is left of 100 after each of them was served once, after 10. */
+	static Stream<Arguments> calls() {
+		return Stream.of(call("acquire", (limiter) -> limiter.tryAcquire(REQUEST), 89),
+				call("charge", (limiter) -> limiter.charge(REQUEST), 89),
+				call("refund", (limiter) -> limiter.refund(REQUEST), 91),
+				call("peek", (limiter) -> limiter.peek(REQUEST), 90));
+	}
+
+	private static Arguments call(String name, Consumer<RateLimiter> call, long remaining) {
+		return Arguments.of(Named.of(name, call), remaining);
+	}
+
+	@ParameterizedTest
+	@MethodSource("calls")
+	void requestWhoseReplyIsLostIsServedOnce(Consumer<RateLimiter> call, long remaining) {
+		try (UnifiedJedis jedis = TimeBudget
+			.ofCluster(Duration.ofSeconds(10), CLUSTER.addresses(), config(), new ConnectionPoolConfig())
+			.client()) {
+			assertServedOnce(jedis, call, remaining);
+		}
+	}
+
+	/** Jedis itself would send it again, up to five times. */
+	@ParameterizedTest
+	@MethodSource("calls")
+	void requestOfClientOfJedisIsServedOnce(Consumer<RateLimiter> call, long remaining) {
+		try (UnifiedJedis jedis = RedisClusterClient.builder()
+			.nodes(CLUSTER.addresses())
+			.clientConfig(config())
+			.build()) {
+			assertServedOnce(jedis, call, remaining);
+		}
+	}
+
+	private void assertServedOnce(UnifiedJedis jedis, Consumer<RateLimiter> call, long remaining) {
+		RateLimiter limiter = RedisRateLimiter.of(jedis, this.keyPrefix);
+		for (int i = 0; i < 10; i++) {
+			limiter.tryAcquire(REQUEST);
+		}
+		limiter.refund(RateLimitRequest.of(POLICY, USERS.get(1)));
+		limiter.charge(RateLimitRequest.of(POLICY, USERS.get(1)));
+		LosingProxy proxy = proxyOf(USERS.get(0));
+		proxy.lose(1);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> call.accept(limiter))
+			.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.CONNECTION));
+		assertThat(proxy.toLose()).isZero();
+		assertThat(limiter.peek(REQUEST).statuses().get(0).remaining()).isEqualTo(remaining);
+	}
+
+	@Test
+	void otherNodesAreTakenBackWhenOneReplyIsLost() {
+		try (UnifiedJedis jedis = TimeBudget
+			.ofCluster(Duration.ofSeconds(10), CLUSTER.addresses(), config(), new ConnectionPoolConfig())
+			.client()) {
+			RateLimiter limiter = RedisRateLimiter.of(jedis, this.keyPrefix);
+			RateLimitRequest all = RateLimitRequest.of(POLICY, USERS.toArray(Identifier[]::new));
+			assertThat(limiter.tryAcquire(all).allowed()).isTrue();
+			proxyOf(USERS.get(1)).lose(1);
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(all));
+			assertThat(limiter.peek(all).statuses()).extracting((status) -> status.remaining())
+				.containsExactly(99L, 98L, 99L);
+		}
+	}
+
+	private LosingProxy proxyOf(Identifier user) {
+		return this.proxies.get(CLUSTER.master(ClusterKeys.slot(user)).address());
+	}
+
+	private JedisClientConfig config() {
+		return DefaultJedisClientConfig.builder()
+			.hostAndPortMapper((node) -> new HostAndPort("127.0.0.1", this.proxies.get(node).uri().getPort()))
+			.build();
+	}
+
+}

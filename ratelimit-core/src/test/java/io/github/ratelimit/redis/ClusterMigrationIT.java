@@ -1,0 +1,280 @@
+package io.github.ratelimit.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.test.RateLimiterContract;
+import io.github.ratelimit.test.TestCluster;
+import io.github.ratelimit.test.TestCluster.Node;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.ConnectionPoolConfig;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.RedisClusterClient;
+import redis.clients.jedis.UnifiedJedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Slots that move to other nodes, while and after they do.
+ */
+class ClusterMigrationIT {
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private static final int SLOT = ClusterKeys.slot(ALICE);
+
+	/** Shares the slot of Alice. */
+	private static final Identifier NEIGHBOUR = IntStream.iterate(0, (i) -> i + 1)
+		.mapToObj((i) -> Identifier.user("neighbour" + i))
+		.filter((user) -> ClusterKeys.slot(user) == SLOT)
+		.findFirst()
+		.orElseThrow();
+
+	private static TestCluster cluster;
+
+	private final String keyPrefix = TestRedis.newKeyPrefix();
+
+	private final List<UnifiedJedis> clients = new ArrayList<>();
+
+	private Node from;
+
+	private Node to;
+
+	/** Whose client it is. */
+	enum Owner {
+
+		LIMITER {
+			@Override
+			UnifiedJedis connect() {
+				return TimeBudget
+					.ofCluster(Duration.ofSeconds(10), cluster.addresses(), DefaultJedisClientConfig.builder().build(),
+							new ConnectionPoolConfig())
+					.client();
+			}
+		},
+
+		APPLICATION {
+			@Override
+			UnifiedJedis connect() {
+				return RedisClusterClient.builder().nodes(cluster.addresses()).build();
+			}
+		};
+
+		abstract UnifiedJedis connect();
+
+	}
+
+	@BeforeAll
+	static void start() {
+		cluster = TestCluster.start();
+	}
+
+	@AfterAll
+	static void stop() {
+		cluster.close();
+	}
+
+	@AfterEach
+	void closeClients() {
+		this.clients.forEach(UnifiedJedis::close);
+	}
+
+	/** Knows where everything is before it moves. */
+	private RedisRateLimiter limiter(Owner owner) {
+		UnifiedJedis jedis = owner.connect();
+		this.clients.add(jedis);
+		RedisRateLimiter limiter = RedisRateLimiter.of(jedis, this.keyPrefix);
+		limiter.peek(RateLimitRequest.of(Policy.of("any", new FixedWindow(), Limit.parse("1/s")), ALICE));
+		this.from = cluster.master(SLOT);
+		this.to = cluster.otherMasters(SLOT).get(0);
+		return limiter;
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void countsGoOnAfterTheSlotHasMovedAndTheSlotsAreReadAgain(Owner owner) {
+		Policy policy = Policy.of("api", new SlidingLog(), Limit.parse("100/h"));
+		RedisRateLimiter limiter = limiter(owner);
+		assertThat(remainingAfterOneMore(limiter, policy)).isEqualTo(99);
+		TestCluster.beginToMove(SLOT, this.from, this.to);
+		cluster.endMove(SLOT, this.from, this.to);
+		assertThat(remainingAfterOneMore(limiter, policy)).isEqualTo(98);
+		TestCluster.await("The old node is not asked any more", () -> {
+			long before = moved(this.from);
+			limiter.peek(RateLimitRequest.of(policy, ALICE));
+			return moved(this.from) == before;
+		});
+		assertThat(remainingAfterOneMore(limiter, policy)).isEqualTo(97);
+	}
+
+	private static long remainingAfterOneMore(RateLimiter limiter, Policy policy) {
+		return limiter.tryAcquire(policy, ALICE).statuses().get(0).remaining();
+	}
+
+	private static long moved(Node node) {
+		return node.admin()
+			.info("errorstats")
+			.lines()
+			.filter((line) -> line.startsWith("errorstat_MOVED:count="))
+			.mapToLong((line) -> Long.parseLong(line.replaceAll("\\D", "")))
+			.sum();
+	}
+
+	static Stream<Algorithm> algorithms() {
+		return Stream.concat(RateLimiterContract.algorithms(), RateLimiterContract.variants());
+	}
+
+	/** Nothing has arrived, then one of two Redis keys, then the other. */
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void countsGoOnWhileTheSlotMoves(Algorithm algorithm) {
+		Policy first = new Policy("first", algorithm, List.of(new Limit(6, Limit.MAX_WINDOW)));
+		Policy second = new Policy("second", algorithm, List.of(new Limit(100, Limit.MAX_WINDOW)));
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(first, ALICE), Charge.of(second, ALICE));
+		RateLimitRequest ofNeighbour = RateLimitRequest.of(Charge.of(first, NEIGHBOUR), Charge.of(second, NEIGHBOUR));
+		RedisRateLimiter limiter = limiter(Owner.LIMITER);
+		assertThat(limiter.tryAcquire(request).allowed()).isTrue();
+		TestCluster.beginToMove(SLOT, this.from, this.to);
+		try {
+			assertCounts(limiter, request, 2);
+			assertCounts(limiter, ofNeighbour, 1);
+			TestCluster.moveKeys(SLOT, this.from, this.to, 1);
+			assertCounts(limiter, request, 3);
+			TestCluster.moveKeys(SLOT, this.from, this.to, 10);
+			assertCounts(limiter, request, 4);
+			assertCounts(limiter, ofNeighbour, 2);
+			limiter.refund(request);
+			limiter.charge(request);
+			limiter.charge(request);
+			limiter.charge(request);
+			// 6 of 6, 6 of 100.
+			List<String> before = ClusterKeys.content(cluster, this.keyPrefix);
+			assertThat(limiter.tryAcquire(request).violated()).extracting((status) -> status.policy().name())
+				.containsExactly("first");
+			assertThat(ClusterKeys.content(cluster, this.keyPrefix)).isEqualTo(before);
+			limiter.reset(first, ALICE);
+			assertThat(limiter.tryAcquire(request).allowed()).isTrue();
+		}
+		finally {
+			cluster.endMove(SLOT, this.from, this.to);
+		}
+		assertThat(limiter.peek(request).statuses()).extracting(LimitStatus::remaining).containsExactly(5L, 93L);
+	}
+
+	private static void assertCounts(RedisRateLimiter limiter, RateLimitRequest request, long used) {
+		assertThat(limiter.tryAcquire(request).statuses()).extracting(LimitStatus::remaining)
+			.containsExactly(6 - used, 100 - used);
+	}
+
+	@Test
+	void blocksHoldWhileTheSlotMoves() {
+		Policy policy = Policy.of("api", new SlidingLog(true), Limit.parse("100/h"));
+		RedisRateLimiter limiter = limiter(Owner.LIMITER);
+		limiter.tryAcquire(policy, ALICE);
+		limiter.block(ALICE, null, Duration.ofHours(1), "scraping");
+		TestCluster.beginToMove(SLOT, this.from, this.to);
+		try {
+			for (int keys = 0; keys <= 2; keys++) {
+				assertThat(limiter.tryAcquire(policy, ALICE).blockedFor()).isBetween(Duration.ofMinutes(59),
+						Duration.ofHours(1));
+				assertThat(limiter.peek(RateLimitRequest.of(policy, ALICE)).allowed()).isFalse();
+				assertThat(limiter.entries(policy, ALICE)).hasSize(1);
+				TestCluster.moveKeys(SLOT, this.from, this.to, 1);
+			}
+			limiter.block(ALICE, "api", Duration.ofHours(2), "");
+			assertThat(limiter.unblock(ALICE, null)).isTrue();
+			assertThat(limiter.tryAcquire(policy, ALICE).blockedFor()).isGreaterThan(Duration.ofMinutes(119));
+			assertThat(limiter.unblock(ALICE, "api")).isTrue();
+			assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+		}
+		finally {
+			cluster.endMove(SLOT, this.from, this.to);
+		}
+		assertThat(limiter.peek(RateLimitRequest.of(policy, ALICE)).statuses()).extracting(LimitStatus::remaining)
+			.containsExactly(98L);
+	}
+
+	/** To another node and back again, and again, key by key. */
+	@ParameterizedTest
+	@EnumSource
+	void exactlyTheQuotasAreAllowedWhileSlotsMove(Owner owner) throws Exception {
+		int quota = 2000;
+		Policy policy = new Policy("api", new SlidingLog(), List.of(new Limit(quota, Limit.MAX_WINDOW)));
+		List<RedisRateLimiter> limiters = List.of(limiter(owner), limiter(owner));
+		AtomicBoolean done = new AtomicBoolean();
+		Map<Identifier, LongAdder> allowed = new ConcurrentHashMap<>();
+		ExecutorService threads = Executors.newFixedThreadPool(5);
+		int moves = 0;
+		try {
+			List<Future<?>> load = new ArrayList<>();
+			for (int i = 0; i < 4; i++) {
+				RedisRateLimiter limiter = limiters.get(i % 2);
+				load.add(threads.submit(() -> {
+					for (int attempt = 0; attempt < quota; attempt++) {
+						Identifier user = (attempt % 2 == 0) ? ALICE : NEIGHBOUR;
+						if (limiter.tryAcquire(policy, user, 2).allowed()) {
+							allowed.computeIfAbsent(user, (key) -> new LongAdder()).add(2);
+						}
+					}
+				}));
+			}
+			Future<?> end = threads.submit(() -> {
+				for (Future<?> each : load) {
+					each.get();
+				}
+				done.set(true);
+				return null;
+			});
+			while (!done.get() && !end.isDone()) {
+				move();
+				moves++;
+			}
+			end.get();
+		}
+		finally {
+			threads.shutdownNow();
+		}
+		assertThat(moves).isGreaterThan(3);
+		assertThat(allowed.get(ALICE).sum()).isEqualTo(quota);
+		assertThat(allowed.get(NEIGHBOUR).sum()).isEqualTo(quota);
+		assertThat(limiters.get(0).peek(RateLimitRequest.of(policy, ALICE, NEIGHBOUR)).statuses())
+			.extracting(LimitStatus::remaining)
+			.containsOnly(0L);
+	}
+
+	private static void move() {
+		Node from = cluster.master(SLOT);
+		Node to = cluster.otherMasters(SLOT).get(0);
+		TestCluster.beginToMove(SLOT, from, to);
+		TestCluster.moveKeys(SLOT, from, to, 1);
+		cluster.endMove(SLOT, from, to);
+	}
+
+}

@@ -1,0 +1,177 @@
+package io.github.ratelimit.redis;
+
+import java.time.Duration;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.redis.RedisMonitor.Executed;
+import io.github.ratelimit.redis.ScriptCall.Scope;
+import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.RateLimiterContract;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Scripts touch only the Redis keys that they are given, as a cluster demands: others
+ * might be on another node. A single server does not care, so that it is looked at what
+ * it executes.
+ */
+class ScriptKeysIT {
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private static final Identifier ADDRESS = Identifier.ip("203.0.113.7");
+
+	private final String keyPrefix = TestRedis.newKeyPrefix();
+
+	private final ManualClock clock = new ManualClock("2026-03-01T12:00:20Z");
+
+	private final RedisRateLimiter limiter = RedisRateLimiter.of(TestRedis.client(), this.keyPrefix);
+
+	private final RedisRateLimiter clocked = this.limiter.withClock(this.clock);
+
+	private final RedisKeys keys = new RedisKeys(this.keyPrefix);
+
+	private final Driver driver = new Driver(Servers.of(TestRedis.client()), this.keys, this.clock, true);
+
+	private RedisMonitor monitor;
+
+	@BeforeEach
+	void startMonitor() throws InterruptedException {
+		this.monitor = RedisMonitor.start(this.keyPrefix);
+	}
+
+	@AfterEach
+	void stopMonitor() {
+		this.monitor.close();
+	}
+
+	static Stream<Algorithm> algorithms() {
+		return Stream.concat(RateLimiterContract.algorithms(), RateLimiterContract.variants());
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void requestsTouchNothingElse(Algorithm algorithm) throws InterruptedException {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("3/d"), Limit.parse("5/30d"));
+		RateLimitRequest request = RateLimitRequest
+			.of(Charge.of(policy, ALICE, ADDRESS),
+					Charge.of(new Policy("strict", algorithm, policy.limits(), true), ALICE))
+			.withMetadata("abc");
+		for (RedisRateLimiter each : List.of(this.limiter, this.clocked)) {
+			for (int i = 0; i < 5; i++) {
+				each.tryAcquire(request);
+			}
+			each.peek(request);
+			each.charge(request);
+			each.refund(request);
+		}
+		this.clock.advance(Duration.ofDays(1));
+		this.clocked.tryAcquire(request);
+		this.clock.advance(Duration.ofHours(-7));
+		this.clocked.tryAcquire(request);
+		TestRedis.client().del(this.keys.key(ALICE, policy));
+		TestRedis.client().lpush(this.keys.key(ALICE, policy), "of another type");
+		this.clocked.tryAcquire(request);
+		Part part = new Part(RateLimitRequest.of(policy, ADDRESS), Scope.COUNTS);
+		this.driver.send("refund", List.of(part));
+		this.driver.send("hold", List.of(part)).forEach((answer) -> {
+			Call back = this.driver.call("return", part, Long.toString(PartDecision.of(answer, true).held()));
+			this.driver.send(List.of(back));
+			assertThat(back.reply()).isNotNull();
+		});
+		this.driver.send("peek", List.of(new Part(RateLimitRequest.of(policy, ADDRESS), Scope.BLOCKS)));
+		assertThat(undeclared()).isEmpty();
+	}
+
+	@Test
+	void largeLogsTouchNothingElse() throws InterruptedException {
+		Policy large = Policy.of("large", new SlidingLog(), Limit.parse("100000/365d"));
+		RateLimitRequest request = RateLimitRequest.of(large, ALICE);
+		for (int i = 0; i < 2000; i++) {
+			this.limiter.tryAcquire(request);
+		}
+		this.limiter.charge(request);
+		this.limiter.refund(request);
+		this.limiter.entries(large, ALICE);
+		assertThat(undeclared()).isEmpty();
+	}
+
+	@Test
+	void blocksAndHistoryTouchNothingElse() throws InterruptedException {
+		Policy windows = Policy.of("windows", new FixedWindow(3, ZoneOffset.UTC), Limit.parse("3/d"));
+		this.limiter.tryAcquire(windows, ALICE);
+		this.limiter.series(windows, ALICE);
+		this.limiter.block(ALICE, null, Duration.ofHours(1), "reason");
+		this.limiter.block(ALICE, "windows", Duration.ofHours(1), "reason");
+		this.limiter.tryAcquire(windows, ALICE);
+		this.limiter.blocks();
+		this.limiter.unblock(ALICE, null);
+		this.limiter.unblock(ALICE, "windows");
+		assertThat(undeclared()).isEmpty();
+	}
+
+	/** This test can fail. */
+	@Test
+	void keyThatWasNotGivenIsFound() throws InterruptedException {
+		String given = this.keyPrefix + ":given";
+		TestRedis.client()
+			.eval("redis.call('SET', KEYS[1] .. 'x', 1) redis.call('GET', KEYS[1])", List.of(given), List.of());
+		assertThat(undeclared()).containsExactly(given + "x");
+	}
+
+	/** Redis keys that scripts have touched since the last call, and were not given. */
+	private Set<String> undeclared() throws InterruptedException {
+		Set<String> undeclared = new LinkedHashSet<>();
+		List<String> given = List.of();
+		int touched = 0;
+		try (Jedis jedis = new Jedis(TestRedis.uri())) {
+			for (Executed command : this.monitor.executed()) {
+				List<String> keys = keysOf(jedis, command.words());
+				if (command.script()) {
+					touched += keys.size();
+					List<String> others = new ArrayList<>(keys);
+					others.removeAll(given);
+					undeclared.addAll(others);
+				}
+				else {
+					given = keys;
+				}
+			}
+		}
+		assertThat(touched).isPositive();
+		return undeclared;
+	}
+
+	/** As the server itself knows them. */
+	private static List<String> keysOf(Jedis jedis, List<String> words) {
+		try {
+			return jedis.commandGetKeys(words.toArray(String[]::new));
+		}
+		catch (JedisDataException ex) {
+			assertThat(ex).hasMessageContaining("no key arguments");
+			return List.of();
+		}
+	}
+
+}

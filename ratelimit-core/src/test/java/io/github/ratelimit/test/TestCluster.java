@@ -1,0 +1,278 @@
+package io.github.ratelimit.test;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Jedis;
+import redis.embedded.RedisServer;
+
+/**
+ * A cluster of a test: three masters with a replica each, on this host.
+ */
+@SuppressWarnings("try")
+public final class TestCluster implements AutoCloseable {
+
+	/** Number of slots. */
+	public static final int SLOTS = 16_384;
+
+	private static final int MASTERS = 3;
+
+	private static final int BUS = 10_000;
+
+	/** Much longer than anything takes. */
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	private final Path folder;
+
+	private final List<Node> nodes = new ArrayList<>();
+
+	/**
+	 * A node.
+	 *
+	 * @param id what the other nodes know it by
+	 */
+	public record Node(HostAndPort address, RedisServer server, Jedis admin, String id) {
+
+		/** Kills the process, without a goodbye. */
+		public void kill() {
+			long pid = this.admin.info("server")
+				.lines()
+				.filter((line) -> line.startsWith("process_id:"))
+				.mapToLong((line) -> Long.parseLong(line.substring("process_id:".length())))
+				.findFirst()
+				.orElseThrow();
+			ProcessHandle process = ProcessHandle.of(pid).orElseThrow();
+			process.destroyForcibly();
+			process.onExit().join();
+		}
+
+		/** Whether it is the master of some slots. */
+		public boolean isMaster() {
+			return this.admin.info("replication").contains("role:master");
+		}
+
+	}
+
+	private TestCluster(Path folder) {
+		this.folder = folder;
+	}
+
+	/** The cluster that tests share that do not harm it. */
+	public static TestCluster shared() {
+		return Shared.CLUSTER;
+	}
+
+	private static final class Shared {
+
+		private static final TestCluster CLUSTER = start();
+
+		static {
+			Runtime.getRuntime().addShutdownHook(new Thread(CLUSTER::close));
+		}
+
+	}
+
+	/**
+	 * Starts a cluster.
+	 * @param settings further settings of all nodes
+	 */
+	public static TestCluster start(String... settings) {
+		try {
+			TestCluster cluster = new TestCluster(Files.createTempDirectory("cluster"));
+			boolean started = false;
+			try {
+				for (int i = 0; i < 2 * MASTERS; i++) {
+					cluster.startNode(settings);
+				}
+				cluster.join();
+				started = true;
+				return cluster;
+			}
+			finally {
+				if (!started) {
+					cluster.close();
+				}
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private void startNode(String... settings) {
+		int port = freePort();
+		String[] all = Stream.concat(
+				Stream.of("cluster-enabled yes", "cluster-config-file nodes-" + port + ".conf", "dir " + this.folder,
+						"cluster-node-timeout 1000", "repl-diskless-sync yes", "repl-diskless-sync-delay 0"),
+				Stream.of(settings))
+			.toArray(String[]::new);
+		RedisServer server = TestRedis.startServer(port, all);
+		HostAndPort address = new HostAndPort("127.0.0.1", port);
+		Jedis admin = new Jedis(address);
+		this.nodes.add(new Node(address, server, admin, admin.clusterMyId()));
+		admin.clusterSetConfigEpoch(this.nodes.size());
+	}
+
+	/** The cluster bus has the port that is larger by 10,000. */
+	private static int freePort() {
+		while (true) {
+			int port = TestRedis.freePort();
+			if (port + BUS <= 65_535) {
+				try (ServerSocket bus = new ServerSocket(port + BUS, 1, InetAddress.getLoopbackAddress())) {
+					return port;
+				}
+				catch (IOException ex) {
+					// Not free: another one.
+				}
+			}
+		}
+	}
+
+	private void join() {
+		Jedis first = this.nodes.get(0).admin();
+		for (int i = 0; i < MASTERS; i++) {
+			int from = SLOTS * i / MASTERS;
+			int to = SLOTS * (i + 1) / MASTERS;
+			this.nodes.get(i).admin().clusterAddSlots(IntStream.range(from, to).toArray());
+		}
+		for (Node node : this.nodes.subList(1, this.nodes.size())) {
+			first.clusterMeet(node.address().getHost(), node.address().getPort());
+		}
+		await("All nodes know each other", () -> this.nodes.stream().allMatch(this::knowsAll));
+		for (int i = 0; i < MASTERS; i++) {
+			this.nodes.get(MASTERS + i).admin().clusterReplicate(this.nodes.get(i).id());
+		}
+		await("All masters have a replica",
+				() -> this.nodes.subList(0, MASTERS)
+					.stream()
+					.allMatch((node) -> node.admin().info("replication").contains("state=online")));
+		await("All nodes are content",
+				() -> this.nodes.stream()
+					.allMatch((node) -> node.admin().clusterInfo().contains("cluster_state:ok")
+							&& node.admin().clusterInfo().contains("cluster_slots_ok:" + SLOTS)
+							&& node.admin()
+								.clusterNodes()
+								.lines()
+								.filter((line) -> line.contains("slave"))
+								.count() == MASTERS));
+	}
+
+	private boolean knowsAll(Node node) {
+		return node.admin().clusterNodes().lines().filter((line) -> line.contains(" connected")).count() == this.nodes
+			.size() && !node.admin().clusterNodes().contains("handshake");
+	}
+
+	/** All nodes: first the masters of the beginning, then their replicas. */
+	public List<Node> nodes() {
+		return List.copyOf(this.nodes);
+	}
+
+	/** Addresses of all nodes. */
+	public Set<HostAndPort> addresses() {
+		return this.nodes.stream().map(Node::address).collect(Collectors.toSet());
+	}
+
+	/** The master that has a slot, as the others say who are still there. */
+	public Node master(int slot) {
+		for (Node node : this.nodes) {
+			if (owns(node, slot)) {
+				return node;
+			}
+		}
+		throw new IllegalStateException("No node has the slot " + slot);
+	}
+
+	private static boolean owns(Node node, int slot) {
+		return node.admin()
+			.clusterNodes()
+			.lines()
+			.filter((line) -> line.contains("myself,master"))
+			.flatMap((line) -> Stream.of(line.split(" ")).skip(8))
+			.filter((range) -> !range.startsWith("["))
+			.map((range) -> range.split("-"))
+			.anyMatch(
+					(range) -> Integer.parseInt(range[0]) <= slot && slot <= Integer.parseInt(range[range.length - 1]));
+	}
+
+	/** The other masters than that which has a slot. */
+	public List<Node> otherMasters(int slot) {
+		Node owner = master(slot);
+		return this.nodes.stream().filter((node) -> node != owner && node.isMaster()).toList();
+	}
+
+	/** Begins to move a slot: new Redis keys are created at the other node. */
+	public static void beginToMove(int slot, Node from, Node to) {
+		to.admin().clusterSetSlotImporting(slot, from.id());
+		from.admin().clusterSetSlotMigrating(slot, to.id());
+	}
+
+	/** Moves some Redis keys of a slot that is moving. */
+	public static void moveKeys(int slot, Node from, Node to, int count) {
+		for (String key : from.admin().clusterGetKeysInSlot(slot, count)) {
+			from.admin().migrate(to.address().getHost(), to.address().getPort(), key, 0, 5000);
+		}
+	}
+
+	/** Moves all other Redis keys of a slot that is moving, and then the slot. */
+	public void endMove(int slot, Node from, Node to) {
+		while (from.admin().clusterCountKeysInSlot(slot) > 0) {
+			moveKeys(slot, from, to, 10);
+		}
+		to.admin().clusterSetSlotNode(slot, to.id());
+		from.admin().clusterSetSlotNode(slot, to.id());
+		otherMasters(slot).forEach((node) -> node.admin().clusterSetSlotNode(slot, to.id()));
+		// Another move of the slot would not be believed before everybody knows of this.
+		await("All nodes have heard of it", () -> this.nodes.stream().map(TestCluster::epoch).distinct().count() == 1);
+	}
+
+	private static String epoch(Node node) {
+		return node.admin()
+			.clusterInfo()
+			.lines()
+			.filter((line) -> line.startsWith("cluster_current_epoch:"))
+			.findFirst()
+			.orElseThrow();
+	}
+
+	/** Waits for something that happens in other processes. */
+	public static void await(String what, BooleanSupplier condition) {
+		long end = System.nanoTime() + PATIENCE.toNanos();
+		while (!condition.getAsBoolean()) {
+			if (System.nanoTime() - end > 0) {
+				throw new IllegalStateException("Not within " + PATIENCE + ": " + what);
+			}
+			LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+		}
+	}
+
+	@Override
+	public void close() {
+		for (Node node : this.nodes) {
+			node.admin().close();
+			TestRedis.stop(node.server());
+		}
+		try (Stream<Path> files = Files.walk(this.folder)) {
+			files.sorted(Comparator.reverseOrder()).forEach((file) -> file.toFile().delete());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}
