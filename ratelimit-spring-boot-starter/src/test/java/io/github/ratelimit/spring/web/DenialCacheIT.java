@@ -17,12 +17,6 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.embedded.RedisServer;
 
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -117,20 +111,7 @@ class DenialCacheIT {
 		all[2] = "ratelimit.policies.api.paths=/api";
 		all[3] = "ratelimit.policies.api.limits=1/d";
 		all[4] = "management.endpoints.web.exposure.include=ratelimits";
-		return TestApplication.startWithOwnLimiter(Application.class, all);
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(
-			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
-	@RestController
-	static class Application {
-
-		@GetMapping("/api")
-		String get() {
-			return "served";
-		}
-
+		return TestApplication.startWithOwnLimiter(TestApplication.Served.class, all);
 	}
 
 }
