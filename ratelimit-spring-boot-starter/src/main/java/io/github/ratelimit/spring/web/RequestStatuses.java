@@ -122,11 +122,13 @@ final class RequestStatuses {
 	}
 
 	/**
-	 * All that the request would have to use the next time: of its path and the others.
+	 * All that the request would have to use the next time: the others, and what its path
+	 * has paid to other policies than theirs.
 	 */
 	synchronized List<PolicyCharge> whole(List<PolicyCharge> others) {
-		Map<Account, PolicyCharge> whole = new LinkedHashMap<>(this.paidByPath);
-		others.forEach((charge) -> whole.put(Account.of(charge.charge()), charge));
+		Map<String, PolicyCharge> whole = new LinkedHashMap<>();
+		this.paidByPath.values().forEach((charge) -> whole.put(charge.charge().policy().name(), charge));
+		others.forEach((charge) -> whole.put(charge.charge().policy().name(), charge));
 		return List.copyOf(whole.values());
 	}
 

@@ -77,7 +77,7 @@ class CostSettlementIT {
 
 	@ParameterizedTest
 	@CsvSource({ "/tokens/none, 10", "/tokens/3, 3", "/tokens/10, 10", "/tokens/25, 25", "/tokens/0, 0",
-			"/tokens/1000, 100", "/tokens/twice, 7", "/tokens/callable, 4", "/tokens/throw, 6" })
+			"/tokens/1000, 100", "/tokens/twice, 7", "/tokens/callable, 4", "/tokens/throw, 6", "/tokens/time-out, 8" })
 	void trueCostIsSettledWhenTheRequestIsOver(String path, int used) {
 		application.get(path);
 		application.assertUsed("tokens", used);
@@ -192,6 +192,12 @@ class CostSettlementIT {
 		void failLate(HttpServletRequest request) {
 			CostSettlement.of(request).settle("tokens", 6);
 			throw new IllegalStateException("broken");
+		}
+
+		@GetMapping("/tokens/time-out")
+		DeferredResult<String> neverDone(HttpServletRequest request) {
+			CostSettlement.of(request).settle("tokens", 8);
+			return new DeferredResult<>();
 		}
 
 		@GetMapping("/tokens/endless")

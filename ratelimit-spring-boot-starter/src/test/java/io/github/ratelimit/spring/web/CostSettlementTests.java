@@ -13,13 +13,20 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.outage.OnStoreFailure;
+import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.PolicyCharge;
+import io.github.ratelimit.spring.ResponseCondition;
 import io.github.ratelimit.spring.web.CostSettlement.Settlement;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.mock.web.MockHttpServletRequest;
+import org.springframework.mock.web.MockHttpServletResponse;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
@@ -61,6 +68,19 @@ class CostSettlementTests {
 			.extracting((settlement) -> settlement.used().charge().identifiers(),
 					(settlement) -> settlement.used().charge().cost(), Settlement::cost)
 			.containsExactlyInAnyOrder(tuple(List.of(ADDRESS), 7L, 10L), tuple(List.of(ALICE), 6L, 10L));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "401, 7", "200, 0" })
+	void nothingIsUsedByResponsesThatDoNotCountWhateverIsTold(int status, long cost) {
+		MockHttpServletResponse response = new MockHttpServletResponse();
+		response.setStatus(status);
+		PolicyCharge any = charge(1, ALICE);
+		Enforcement ofFailures = new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW,
+				ResponseCondition.parse("status in [401]"));
+		this.costs.add(new PolicyCharge(any.policy().withEnforcement(ofFailures), any.charge()), response);
+		this.costs.settle("tokens", 7);
+		assertThat(this.costs.end()).singleElement().extracting(Settlement::cost).isEqualTo(cost);
 	}
 
 	@Test

@@ -18,12 +18,7 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.embedded.RedisServer;
 
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -148,16 +143,7 @@ class DenialCacheIT {
 			.toArray(String[]::new));
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(
-			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
-	@RestController
-	static class Application {
-
-		@GetMapping("/api")
-		String get() {
-			return "served";
-		}
+	static class Application extends TestApplication.Served {
 
 		@GetMapping("/both")
 		@RateLimited(policy = "both", cost = 3)

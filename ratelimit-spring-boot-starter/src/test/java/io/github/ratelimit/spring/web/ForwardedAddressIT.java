@@ -4,13 +4,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RestController;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -46,21 +39,8 @@ class ForwardedAddressIT {
 	}
 
 	private static TestApplication start(String strategy) {
-		return TestApplication.start(Application.class, "server.forward-headers-strategy=" + strategy,
+		return TestApplication.start(TestApplication.Served.class, "server.forward-headers-strategy=" + strategy,
 				"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=3/m");
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(
-			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
-	@RestController
-	static class Application {
-
-		@GetMapping("/api")
-		String get() {
-			return "served";
-		}
-
 	}
 
 }

@@ -40,7 +40,8 @@ class RateLimitWireIT {
 				"ratelimit.policies[" + ODD_NAME + "].limits=9007199254740991/d",
 				"ratelimit.policies[" + ODD_NAME + "].algorithm=fixed-window", "ratelimit.policies.one.paths=/both",
 				"ratelimit.policies.one.limits=5/m", "ratelimit.policies.two.paths=/both,/two",
-				"ratelimit.policies.two.limits=2/h");
+				"ratelimit.policies.two.limits=2/h", "ratelimit.policies.shadow.paths=/shadow",
+				"ratelimit.policies.shadow.limits=2/m", "ratelimit.policies.shadow.mode=shadow");
 	}
 
 	@AfterAll
@@ -182,6 +183,17 @@ class RateLimitWireIT {
 	}
 
 	@Test
+	void shadowCountsAndIsNotSeen() {
+		for (int i = 0; i < 4; i++) {
+			HttpResponse<String> response = application.get("/shadow");
+			assertThat(response.statusCode()).isEqualTo(200);
+			assertThat(response.headers().map()).doesNotContainKeys("ratelimit", "ratelimit-policy",
+					"x-rate-limit-limit", "x-rate-limit-remaining", "retry-after");
+		}
+		application.assertUsed("shadow", 2);
+	}
+
+	@Test
 	void onlyDraftHeadersAreWrittenWhenOnlyTheyAreChosen() {
 		assertStyles("draft", true, false);
 	}
@@ -227,7 +239,7 @@ class RateLimitWireIT {
 	@RestController
 	static class Application {
 
-		@GetMapping({ "/api", "/slow", "/never", "/odd", "/both", "/two", "/free" })
+		@GetMapping({ "/api", "/slow", "/never", "/odd", "/both", "/two", "/free", "/shadow" })
 		String get() {
 			return "served";
 		}

@@ -4,13 +4,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RestController;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
@@ -75,20 +68,7 @@ class TrustedProxyIT {
 		all[0] = "ratelimit.policies.api.paths=/api";
 		all[1] = "ratelimit.policies.api.limits=3/m";
 		System.arraycopy(properties, 0, all, 2, properties.length);
-		return TestApplication.start(Application.class, all);
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(
-			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
-	@RestController
-	static class Application {
-
-		@GetMapping("/api")
-		String get() {
-			return "served";
-		}
-
+		return TestApplication.start(TestApplication.Served.class, all);
 	}
 
 }

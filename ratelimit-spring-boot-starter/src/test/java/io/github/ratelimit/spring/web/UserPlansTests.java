@@ -108,6 +108,15 @@ class UserPlansTests {
 	}
 
 	@Test
+	void failureIsNotKept() {
+		UserPlans plans = plans(Duration.ofMinutes(1));
+		this.failing = true;
+		assertThat(plans.find(request("anna"))).isNull();
+		this.failing = false;
+		assertThat(plans.find(request("anna"))).isEqualTo("pro");
+	}
+
+	@Test
 	void failuresThatComeAndGoAreReportedOnce(CapturedOutput output) {
 		UserPlans plans = plans(Duration.ZERO);
 		for (int i = 0; i < 5; i++) {
