@@ -1,5 +1,12 @@
 package io.github.ratelimit.spring.actuate;
 
+import java.util.List;
+
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.actuate.ActuatorApplication.Response;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterAll;
@@ -89,6 +96,21 @@ class RateLimitsEndpointIT {
 		assertThat(reset.json()).hasToString("{\"reset\":[\"api\"]}");
 		assertThat(application.get(ENDPOINT + query).json().at("/counts/0/limits/0/remaining").longValue())
 			.isEqualTo(3);
+	}
+
+	@Test
+	void newestRequestsAreShownWhenThereAreMany() {
+		Policy api = application.bean(ConfiguredPolicies.class).find("api").orElseThrow().policy();
+		List<Limit> large = api.limits().stream().map((limit) -> new Limit(1000, limit.window())).toList();
+		Policy plan = new Policy(api.name(), api.algorithm(), large, api.countDenied());
+		RateLimiter limiter = application.bean(RateLimiter.class);
+		for (int i = 1; i <= 101; i++) {
+			limiter.tryAcquire(plan, Identifier.of("header:X-User", "many"), (i == 1) ? 2 : 1);
+		}
+		JsonNode requests = application.get(ENDPOINT + "/counts?policy=api&identifier=header:X-User:many")
+			.json()
+			.at("/counts/0/requests");
+		assertThat(requests).hasSize(100).allSatisfy((entry) -> assertThat(entry.path("cost").longValue()).isOne());
 	}
 
 	@Test
