@@ -3,16 +3,16 @@ package io.github.ratelimit.redis;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.BuilderFactory;
+import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.CommandObject;
-import redis.clients.jedis.CommandObjects;
+import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Something that a server is asked to do, and what became of it. For one thread.
  */
 final class Call {
-
-	private static final CommandObjects COMMANDS = new CommandObjects();
 
 	private final String key;
 
@@ -43,12 +43,20 @@ final class Call {
 
 	/** Deletes a Redis key. */
 	static Call delete(String key) {
-		return of(key, COMMANDS.del(key));
+		return of(key, new CommandObject<>(new CommandArguments(Command.DEL).key(key), BuilderFactory.LONG));
 	}
 
 	/** Runs a script by its hash. */
 	static Call script(String sha1, String source, List<String> keys, List<String> arguments) {
-		return new Call(keys.get(0), COMMANDS.evalsha(sha1, keys, arguments), COMMANDS.eval(source, keys, arguments));
+		return new Call(keys.get(0), script(Command.EVALSHA, sha1, keys, arguments),
+				script(Command.EVAL, source, keys, arguments));
+	}
+
+	private static CommandObject<Object> script(Command command, String script, List<String> keys,
+			List<String> arguments) {
+		return new CommandObject<>(
+				new CommandArguments(command).add(script).add(keys.size()).keys(keys).addObjects(arguments),
+				BuilderFactory.AGGRESSIVE_ENCODED_OBJECT);
 	}
 
 	String key() {

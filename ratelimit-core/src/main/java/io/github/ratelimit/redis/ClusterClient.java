@@ -5,8 +5,9 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandObject;
+import redis.clients.jedis.Connection;
 import redis.clients.jedis.UnifiedJedis;
-import redis.clients.jedis.executors.CommandExecutor;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 
 /**
  * A client of a cluster that repeats nothing and keeps to the {@link Deadline}. It does
@@ -20,9 +21,10 @@ final class ClusterClient extends UnifiedJedis {
 		this(new Cluster(nodes));
 	}
 
+	/** The one way to get at all commands that is there in all versions of Jedis. */
 	@SuppressWarnings("deprecation")
 	private ClusterClient(Cluster cluster) {
-		super(new Executor(cluster));
+		super(new ToAllNodes(cluster));
 		this.cluster = cluster;
 	}
 
@@ -30,7 +32,17 @@ final class ClusterClient extends UnifiedJedis {
 		return this.cluster;
 	}
 
-	private record Executor(Cluster cluster) implements CommandExecutor {
+	/** Is none, but lets the cluster do what it is asked for. */
+	private static final class ToAllNodes extends Connection {
+
+		private final Cluster cluster;
+
+		ToAllNodes(Cluster cluster) {
+			super(() -> {
+				throw new JedisConnectionException("There is a connection to each node only");
+			});
+			this.cluster = cluster;
+		}
 
 		@Override
 		@SuppressWarnings("unchecked")

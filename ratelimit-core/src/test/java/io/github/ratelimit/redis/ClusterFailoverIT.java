@@ -66,7 +66,7 @@ class ClusterFailoverIT {
 
 	@BeforeEach
 	void start() {
-		this.cluster = TestCluster.start();
+		this.cluster = TestCluster.start("cluster-node-timeout 1000");
 		this.users = ClusterKeys.onDifferentMasters(this.cluster);
 		this.master = this.cluster.master(ClusterKeys.slot(this.users.get(0)));
 		TimeBudget budget = TimeBudget.ofCluster(BUDGET, this.cluster.addresses(),

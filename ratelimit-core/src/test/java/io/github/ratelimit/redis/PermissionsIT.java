@@ -89,7 +89,7 @@ class PermissionsIT {
 		return Policy.of("large", new SlidingLog(), Limit.parse("100000/365d"));
 	}
 
-	private static List<Runnable> operations(RateLimiter limiter, List<Algorithm> algorithms) {
+	static List<Runnable> operations(RateLimiter limiter, List<Algorithm> algorithms) {
 		List<Runnable> operations = new ArrayList<>();
 		for (Algorithm algorithm : algorithms) {
 			Policy policy = Policy.of("api", algorithm, Limit.parse("3/365d"));
@@ -189,7 +189,8 @@ class PermissionsIT {
 			.build();
 	}
 
-	private static List<String> commands(Store store) throws IOException {
+	/** What the guide allows a user of a store. */
+	static List<String> commands(Store store) throws IOException {
 		List<List<String>> lines = Files.readAllLines(GUIDE)
 			.stream()
 			.map((line) -> Arrays.asList(line.split(" ")))

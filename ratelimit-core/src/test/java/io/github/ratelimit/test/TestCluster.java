@@ -80,7 +80,8 @@ public final class TestCluster implements AutoCloseable {
 
 	private static final class Shared {
 
-		private static final TestCluster CLUSTER = start();
+		/** Tests let single nodes hang: that must not make a replica take over. */
+		private static final TestCluster CLUSTER = start("cluster-node-timeout 10000");
 
 		static {
 			Runtime.getRuntime().addShutdownHook(new Thread(CLUSTER::close));
@@ -119,7 +120,7 @@ public final class TestCluster implements AutoCloseable {
 		int port = freePort();
 		String[] all = Stream.concat(
 				Stream.of("cluster-enabled yes", "cluster-config-file nodes-" + port + ".conf", "dir " + this.folder,
-						"cluster-node-timeout 1000", "repl-diskless-sync yes", "repl-diskless-sync-delay 0"),
+						"cluster-node-timeout 3000", "repl-diskless-sync yes", "repl-diskless-sync-delay 0"),
 				Stream.of(settings))
 			.toArray(String[]::new);
 		RedisServer server = TestRedis.startServer(port, all);

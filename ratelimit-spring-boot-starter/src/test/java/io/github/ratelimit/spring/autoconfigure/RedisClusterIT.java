@@ -100,6 +100,21 @@ class RedisClusterIT {
 		assertThat(limiter.tryAcquire(RateLimitRequest.of(POLICY, USERS)).blockedFor()).isPositive();
 	}
 
+	@Test
+	void plainCommandsCountOnAllNodes() {
+		this.runner
+			.withPropertyValues("ratelimit.redis.cluster.nodes=" + nodes(), "ratelimit.redis.scripting=false",
+					"ratelimit.policies.closed.algorithm=fixed-window")
+			.run((context) -> {
+				RateLimiter limiter = context.getBean(RateLimiter.class);
+				for (long remaining = 99; remaining >= 97; remaining--) {
+					assertThat(limiter.tryAcquire(RateLimitRequest.of(POLICY, USERS)).statuses())
+						.extracting(LimitStatus::remaining)
+						.containsOnly(remaining);
+				}
+			});
+	}
+
 	private long clients() {
 		return CLUSTER.nodes()
 			.stream()
