@@ -19,17 +19,19 @@ interface Servers {
 		if (jedis instanceof ClusterClient client) {
 			return client.cluster();
 		}
-		// By name, because no client of a cluster exists in every version of Jedis.
+		// By name, because none of these clients exists in every version of Jedis.
 		for (Class<?> type = jedis.getClass(); type != null; type = type.getSuperclass()) {
 			switch (type.getName()) {
 				case "redis.clients.jedis.RedisClusterClient":
 					return new Cluster(new ClientNodes(jedis, ((RedisClusterClient) jedis)::getClusterNodes));
 				case "redis.clients.jedis.JedisCluster":
 					return new Cluster(new ClientNodes(jedis, ((JedisCluster) jedis)::getClusterNodes));
+				case "redis.clients.jedis.MultiDbClient":
+					return SingleServer.ofSeveral(jedis);
 				default:
 			}
 		}
-		return new SingleServer(jedis);
+		return SingleServer.of(jedis);
 	}
 
 	/**

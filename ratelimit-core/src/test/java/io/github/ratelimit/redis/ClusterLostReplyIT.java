@@ -16,6 +16,7 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FirstRequestWindow;
+import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
@@ -51,13 +52,13 @@ class ClusterLostReplyIT {
 
 	private final String keyPrefix = TestRedis.newKeyPrefix();
 
-	private final Map<HostAndPort, LosingProxy> proxies = CLUSTER.addresses()
+	private final Map<HostAndPort, FaultyProxy> proxies = CLUSTER.addresses()
 		.stream()
-		.collect(Collectors.toMap(Function.identity(), (node) -> new LosingProxy(URI.create("redis://" + node))));
+		.collect(Collectors.toMap(Function.identity(), (node) -> new FaultyProxy(URI.create("redis://" + node))));
 
 	@AfterEach
 	void closeProxies() {
-		this.proxies.values().forEach(LosingProxy::close);
+		this.proxies.values().forEach(FaultyProxy::close);
 	}
 
 	/** Calls, and what is left of 100 after each of them was served once, after 10. */
@@ -101,7 +102,7 @@ class ClusterLostReplyIT {
 		}
 		limiter.refund(RateLimitRequest.of(POLICY, USERS.get(1)));
 		limiter.charge(RateLimitRequest.of(POLICY, USERS.get(1)));
-		LosingProxy proxy = proxyOf(USERS.get(0));
+		FaultyProxy proxy = proxyOf(USERS.get(0));
 		proxy.lose(1);
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> call.accept(limiter))
 			.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.CONNECTION));
@@ -124,7 +125,7 @@ class ClusterLostReplyIT {
 		}
 	}
 
-	private LosingProxy proxyOf(Identifier user) {
+	private FaultyProxy proxyOf(Identifier user) {
 		return this.proxies.get(CLUSTER.master(ClusterKeys.slot(user)).address());
 	}
 

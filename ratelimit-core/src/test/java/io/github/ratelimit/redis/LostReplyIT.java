@@ -10,6 +10,7 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FirstRequestWindow;
+import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
@@ -56,7 +57,7 @@ class LostReplyIT {
 		for (int i = 0; i < 10; i++) {
 			this.witness.tryAcquire(REQUEST);
 		}
-		try (LosingProxy proxy = new LosingProxy(TestRedis.uri());
+		try (FaultyProxy proxy = new FaultyProxy(TestRedis.uri());
 				UnifiedJedis jedis = RedisClient.create(proxy.uri())) {
 			RateLimiter limiter = RedisRateLimiter.of(jedis, this.keyPrefix);
 			limiter.peek(REQUEST);

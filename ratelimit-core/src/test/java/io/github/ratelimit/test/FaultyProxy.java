@@ -35,6 +35,8 @@ public final class FaultyProxy implements AutoCloseable {
 
 	private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
 
+	private final AtomicInteger toPass = new AtomicInteger();
+
 	private final AtomicInteger toLose = new AtomicInteger();
 
 	private final AtomicInteger toCut = new AtomicInteger();
@@ -63,6 +65,12 @@ public final class FaultyProxy implements AutoCloseable {
 	/** Loses the next replies, with their connections. */
 	public void lose(int replies) {
 		this.toLose.set(replies);
+	}
+
+	/** Loses one of the next replies, with its connection. */
+	public void loseAfter(int others) {
+		this.toPass.set(others);
+		this.toLose.set(1);
 	}
 
 	/** Returns how many replies are still to be lost. */
@@ -126,7 +134,7 @@ public final class FaultyProxy implements AutoCloseable {
 			OutputStream out = to.getOutputStream();
 			byte[] buffer = new byte[64 * 1024];
 			for (int length = in.read(buffer); length >= 0; length = in.read(buffer)) {
-				if (replies && takeOne(this.toLose)) {
+				if (replies && !takeOne(this.toPass) && takeOne(this.toLose)) {
 					return;
 				}
 				if (replies && takeOne(this.toCut)) {

@@ -1,0 +1,129 @@
+package io.github.ratelimit.redis;
+
+import java.net.URI;
+import java.time.Duration;
+
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.test.FaultyProxy;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.MultiDbClient;
+import redis.clients.jedis.MultiDbConfig;
+import redis.clients.jedis.MultiDbConfig.CircuitBreakerConfig;
+import redis.clients.jedis.MultiDbConfig.DatabaseConfig;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+import redis.embedded.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A client of two servers, which goes on to the second if the first does not answer, and
+ * by itself would send again what it has no reply to.
+ */
+class MultiDbIT {
+
+	private static final RateLimitRequest REQUEST = RateLimitRequest
+		.of(Policy.of("api", new FixedWindow(), new Limit(100, Limit.MAX_WINDOW)), Identifier.user("alice"));
+
+	private final int firstPort = TestRedis.freePort();
+
+	private final int secondPort = TestRedis.freePort();
+
+	private RedisServer first;
+
+	private RedisServer second;
+
+	private FaultyProxy proxy;
+
+	private UnifiedJedis jedis;
+
+	private RateLimiter limiter;
+
+	@BeforeEach
+	void start() {
+		this.first = TestRedis.startServer(this.firstPort);
+		this.second = TestRedis.startServer(this.secondPort);
+		this.proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.firstPort));
+		this.jedis = MultiDbClient.builder()
+			.multiDbConfig(MultiDbConfig.builder()
+				.database(database(this.proxy.uri().getPort(), 1))
+				.database(database(this.secondPort, 0.5f))
+				.failureDetector(CircuitBreakerConfig.builder().minNumOfFailures(2).slidingWindowSize(60).build())
+				.build())
+			.build();
+		this.limiter = RedisRateLimiter.of(this.jedis);
+	}
+
+	private static DatabaseConfig database(int port, float weight) {
+		return DatabaseConfig.builder(new HostAndPort("127.0.0.1", port), DefaultJedisClientConfig.builder().build())
+			.weight(weight)
+			.healthCheckEnabled(false)
+			.build();
+	}
+
+	@AfterEach
+	void stop() {
+		this.jedis.close();
+		this.proxy.close();
+		TestRedis.stop(this.first);
+		TestRedis.stop(this.second);
+	}
+
+	@Test
+	void requestWhoseReplyIsLostIsServedOnce() {
+		this.limiter.tryAcquire(REQUEST);
+		// The reply to PING arrives.
+		this.proxy.loseAfter(1);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.limiter.tryAcquire(REQUEST));
+		assertThat(this.proxy.toLose()).isZero();
+		assertThat(remaining(this.firstPort)).isEqualTo(98);
+		assertThat(remaining(this.secondPort)).isEqualTo(100);
+	}
+
+	@Test
+	void scriptThatIsNotKnownIsSent() {
+		this.limiter.tryAcquire(REQUEST);
+		this.jedis.scriptFlush("any");
+		assertThat(this.limiter.tryAcquire(REQUEST).allowed()).isTrue();
+		assertThat(remaining(this.firstPort)).isEqualTo(98);
+	}
+
+	@Test
+	void requestsAreCountedOnTheSecondServerWhenTheFirstIsGone() {
+		this.limiter.tryAcquire(REQUEST);
+		TestRedis.stop(this.first);
+		this.proxy.breakConnections();
+		long end = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+		long counted = 0;
+		while (counted < 3) {
+			assertThat(System.nanoTime()).as("time").isLessThan(end);
+			try {
+				this.limiter.tryAcquire(REQUEST);
+				counted++;
+			}
+			catch (StoreException ex) {
+				// The client has not gone on yet.
+			}
+		}
+		assertThat(remaining(this.secondPort)).isEqualTo(97);
+	}
+
+	private static long remaining(int port) {
+		try (UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
+			return RedisRateLimiter.of(jedis).peek(REQUEST).statuses().get(0).remaining();
+		}
+	}
+
+}
