@@ -1,10 +1,12 @@
 package io.github.ratelimit.spring.autoconfigure;
 
 import java.io.IOException;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -21,6 +23,7 @@ import io.github.ratelimit.redis.RedisErrorKind;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyEnforcer;
 import io.github.ratelimit.spring.PolicyUse;
+import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.TestRedis;
 import io.github.ratelimit.test.TricklingServer;
 import org.awaitility.Awaitility;
@@ -107,10 +110,14 @@ class RedisSentinelIT {
 				"replicaof 127.0.0.1 " + this.masterPort);
 		this.masterClient = RedisClient.create("redis://:secret@127.0.0.1:" + this.masterPort + "/2");
 		Awaitility.await().atMost(PATIENCE).until(() -> this.masterClient.info("replication").contains("state=online"));
-		this.sentinel = RedisSentinel.newRedisSentinel()
+		this.sentinel = sentinelOf(this.masterPort);
+	}
+
+	private RedisSentinel sentinelOf(int master) throws IOException {
+		return RedisSentinel.newRedisSentinel()
 			.bind("127.0.0.1")
 			.port(this.sentinelPort)
-			.setting("sentinel monitor main 127.0.0.1 %d 1".formatted(this.masterPort))
+			.setting("sentinel monitor main 127.0.0.1 %d 1".formatted(master))
 			.setting("sentinel auth-pass main secret")
 			.setting("sentinel down-after-milliseconds main 500")
 			.setting("sentinel failover-timeout main 2000")
@@ -161,6 +168,31 @@ class RedisSentinelIT {
 			assertThat(used(limiter.tryAcquire(POLICY, Identifier.GLOBAL))).isEqualTo(4);
 			assertThat(decide(context, "closed").statuses()).hasSize(1);
 		});
+	}
+
+	/** The sentinel may lose the reply as well, which is then asked again. */
+	@Test
+	void requestWhoseReplyIsLostIsServedOnce() throws IOException {
+		try (FaultyProxy proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.masterPort))) {
+			this.sentinel = sentinelOf(proxy.uri().getPort());
+			startSentinel();
+			this.runner.run((context) -> {
+				RateLimiter limiter = context.getBean(RateLimiter.class);
+				awaitAnswer(limiter);
+				long before = used(limiter.peek(RateLimitRequest.of(POLICY, Identifier.GLOBAL)));
+				AtomicInteger sent = new AtomicInteger();
+				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> {
+					while (sent.incrementAndGet() <= 100) {
+						proxy.lose(1);
+						limiter.tryAcquire(POLICY, Identifier.GLOBAL);
+					}
+				});
+				proxy.lose(0);
+				awaitAnswer(limiter);
+				assertThat(used(limiter.peek(RateLimitRequest.of(POLICY, Identifier.GLOBAL))))
+					.isEqualTo(before + sent.get());
+			});
+		}
 	}
 
 	@Test
