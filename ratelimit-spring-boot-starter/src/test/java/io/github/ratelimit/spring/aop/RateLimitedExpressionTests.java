@@ -1,5 +1,6 @@
 package io.github.ratelimit.spring.aop;
 
+import java.lang.reflect.Method;
 import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.List;
@@ -44,6 +45,18 @@ class RateLimitedExpressionTests {
 			bean.export(6999);
 			bean.export(2000);
 			assertDenied(() -> bean.export(0), "Rate limit exceeded: Export.export (10/m)");
+		});
+	}
+
+	@Test
+	void expressionIsParsedOnce() {
+		this.runner.withBean(Export.class).run((context) -> {
+			Method method = Export.class.getDeclaredMethod("export", int.class);
+			RateLimitedOperations operations = context.getBean(RateLimitedAdvisor.class).operations();
+			MethodExpression parsed = operations.find(method, Export.class).uses().get(0).costExpression();
+			assertThat(parsed).isNotNull();
+			context.getBean(Export.class).export(1000);
+			assertThat(operations.find(method, Export.class).uses().get(0).costExpression()).isSameAs(parsed);
 		});
 	}
 
