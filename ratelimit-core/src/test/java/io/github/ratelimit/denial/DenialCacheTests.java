@@ -21,6 +21,7 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.algorithm.TokenBucket;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.test.ManualClock;
@@ -270,6 +271,24 @@ class DenialCacheTests {
 		assertThat(this.limiter.peek(RateLimitRequest.of(free, ALICE)).retryAfter()).contains(Duration.ofSeconds(10));
 		this.clock.advance(Duration.ofSeconds(1));
 		assertThat(this.limiter.tryAcquire(free, ALICE).allowed()).isTrue();
+	}
+
+	/** What is given back in the next window is not what was used in the one before. */
+	@Test
+	void denialIsNotToldOfExactlyAfterARefundFromAnEstimate() {
+		Policy policy = Policy.of("api", new SlidingWindowCounter(), Limit.parse("10/10s"));
+		RateLimitRequest five = RateLimitRequest.of(Charge.of(policy, ALICE).withCost(5));
+		this.clock.advance(Duration.ofSeconds(5));
+		this.limiter.tryAcquire(policy, ALICE, 7);
+		assertThat(this.limiter.tryAcquire(five).allowed()).isFalse();
+		assertThat(this.limiter.tryAcquire(policy, ALICE, 3).allowed()).isTrue();
+		this.clock.advance(Duration.ofSeconds(6));
+		this.limiter.refund(RateLimitRequest.of(Charge.of(policy, ALICE).withCost(3)));
+		Decision decision = this.limiter.tryAcquire(five);
+		assertThat(decision.retryAfter()).contains(Duration.ofSeconds(4));
+		assertThat(decision.source()).isEqualTo(Source.STORE);
+		assertThat(this.limiter.tryAcquire(five))
+			.isEqualTo(new Decision(false, decision.violated(), null, Source.DENIAL_CACHE));
 	}
 
 	/** What is used at the other quota drains at the other speed, all of it. */
