@@ -22,9 +22,10 @@ import static java.time.Instant.EPOCH;
  * minute. The cheapest algorithm, with one counter for each limit.
  * <p>
  * Windows of whole days begin at midnight of a time zone; days of 23 and 25 hours are one
- * day. Redis is told by the application when midnight is; an application whose clock is
- * off by more than two windows gets windows of UTC. Past windows can be kept, to be read
- * back as a series.
+ * day, and so are those of up to 3 hours less or more than 24. Redis is told by the
+ * application when midnight is; an application whose clock is off by more than two
+ * windows gets windows of UTC. Past windows can be kept, to be read back as a series;
+ * what is kept of whole days is stored for up to 3 hours longer than it is told.
  * <p>
  * <b>Bound:</b> in any stretch of time as long as the window, at most twice the quota is
  * admitted: all of it at the end of one window and again at the start of the next. Around
@@ -50,6 +51,9 @@ public record FixedWindow(int retain, ZoneId zone) implements Algorithm {
 	public static final int MAX_RETAIN = 1000;
 
 	private static final long DAY_MICROS = 86_400_000_000L;
+
+	/** There are zones whose days have 21 to 27 hours. */
+	private static final long UNEVEN_MICROS = 3 * 3_600_000_000L;
 
 	/** Ends of windows are told for this many windows before and after the present. */
 	private static final int WINDOWS_AROUND = 2;
@@ -127,10 +131,10 @@ public record FixedWindow(int retain, ZoneId zone) implements Algorithm {
 
 	private Window window(Limit limit, long now) {
 		if (isCalendar(limit)) {
-			return new Window(calendarEnd(limit, now, -1), calendarEnd(limit, now, 0));
+			return new Window(calendarEnd(limit, now, -1), calendarEnd(limit, now, 0), UNEVEN_MICROS);
 		}
 		long start = now - now % limit.windowMicros();
-		return new Window(start, start + limit.windowMicros());
+		return new Window(start, start + limit.windowMicros(), 0);
 	}
 
 	private boolean isCalendar(Limit limit) {

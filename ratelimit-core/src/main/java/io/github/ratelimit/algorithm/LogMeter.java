@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * In front of the entries stands where the base is and where the entries end. A long log
  * is not copied: requests are entered into the room behind it, and it is written anew
- * when there is no room left, or more is forgotten than not.
+ * when there is no room left, more is forgotten than not, or most of it was given back.
  * <p>
  * With a precision, a request is entered with the end of the sub-window that it is in, so
  * that it counts for a window from then, and requests of one sub-window share an entry.
@@ -33,6 +33,12 @@ final class LogMeter implements Meter {
 
 	/** How many numbers stand in front of the entries. */
 	private static final int HEADER = 2;
+
+	/**
+	 * How many times as long as what counts a log may be: as long as forgetting leaves
+	 * it.
+	 */
+	private static final int MAX_ROOM = 4;
 
 	private final List<Limit> limits;
 
@@ -120,6 +126,9 @@ final class LogMeter implements Meter {
 		this.text = this.text.substring(0, textEnd(newest));
 		this.end = index(newest + 1);
 		this.log[index(newest) + 1] = total;
+		if (this.log.length - HEADER > MAX_ROOM * (this.end - this.start)) {
+			writeAnew();
+		}
 		for (int i = 0; i < this.used.length; i++) {
 			this.used[i] = Math.max(0, this.used[i] - back);
 		}

@@ -20,8 +20,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class WindowCounterMeter implements Meter {
 
-	/** Where a window that the present time is in starts and ends. */
-	record Window(long start, long end) {
+	/**
+	 * Where a window that the present time is in starts and ends, and by how much windows
+	 * that follow each other may be longer or shorter than their length.
+	 */
+	record Window(long start, long end, long uneven) {
 
 	}
 
@@ -40,6 +43,9 @@ final class WindowCounterMeter implements Meter {
 	/** How many windows are kept for each limit. */
 	private final int retain;
 
+	/** For how long windows of each limit are kept after their end. */
+	private final long[] kept;
+
 	private final long[] ends;
 
 	private final long[] counts;
@@ -51,6 +57,7 @@ final class WindowCounterMeter implements Meter {
 		this.limits = limits;
 		this.now = now;
 		this.retain = retain;
+		this.kept = new long[limits.size()];
 		this.ends = new long[retain * limits.size()];
 		this.counts = new long[retain * limits.size()];
 		for (int k = 0; state != null && k < this.ends.length; k++) {
@@ -61,6 +68,8 @@ final class WindowCounterMeter implements Meter {
 			int present = retain * i;
 			long length = limits.get(i).windowMicros();
 			Window window = windows.find(limits.get(i), now);
+			long uneven = (retain > 1) ? window.uneven : 0;
+			this.kept[i] = (retain - 1) * length + uneven;
 			if (this.counts[present] == 0) {
 				dropUnused(present);
 			}
@@ -78,7 +87,7 @@ final class WindowCounterMeter implements Meter {
 				// next is as long as any, or three quotas would fit into one window.
 				begin(present, (this.ends[present] > window.start) ? this.ends[present] + length : window.end);
 			}
-			forget(present, this.ends[present] - retain * length);
+			forget(present, this.ends[present] - retain * length + uneven);
 		}
 	}
 
@@ -169,8 +178,7 @@ final class WindowCounterMeter implements Meter {
 		long ttl = 0;
 		for (int k = 0; k < this.counts.length; k++) {
 			if (this.counts[k] > 0) {
-				long kept = (this.retain - 1) * this.limits.get(k / this.retain).windowMicros();
-				ttl = Math.max(ttl, this.ends[k] + kept - this.now);
+				ttl = Math.max(ttl, this.ends[k] + this.kept[k / this.retain] - this.now);
 			}
 		}
 		return ttl;

@@ -1,7 +1,6 @@
 package io.github.ratelimit.denial;
 
 import java.util.List;
-import java.util.function.Function;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Decision.Source;
@@ -25,32 +24,37 @@ final class CachedRateLimiter extends WatchedRateLimiter {
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
-		return countsDenied(request) ? super.tryAcquire(request) : decide(request, this.store::tryAcquire, true);
+		if (countsDenied(request)) {
+			return super.tryAcquire(request);
+		}
+		List<Part> parts = Part.of(request);
+		Decision known = this.memory.find(parts);
+		return (known != null) ? known : decide(request, parts);
 	}
 
+	/**
+	 * What the store answers is not remembered: a peek tells how a bucket with a burst
+	 * would stand at the quota that it asks about, and leaves the bucket at its own.
+	 */
 	@Override
 	public Decision peek(RateLimitRequest request) {
-		return countsDenied(request) ? super.peek(request) : decide(request, this.store::peek, false);
+		Decision known = countsDenied(request) ? null : this.memory.find(Part.of(request));
+		return (known != null) ? known : super.peek(request);
 	}
 
 	private static boolean countsDenied(RateLimitRequest request) {
 		return request.charges().stream().anyMatch((charge) -> charge.policy().countDenied());
 	}
 
-	private Decision decide(RateLimitRequest request, Function<RateLimitRequest, Decision> store, boolean uses) {
-		List<Part> parts = Part.of(request);
-		Decision known = this.memory.find(parts);
-		if (known != null) {
-			return known;
-		}
+	private Decision decide(RateLimitRequest request, List<Part> parts) {
 		DenialMemory.Question question = this.memory.new Question(parts);
 		Decision decision = null;
 		try {
-			decision = store.apply(request);
+			decision = this.store.tryAcquire(request);
 			return decision;
 		}
 		finally {
-			if (decision == null || decision.source() != Source.STORE || (decision.allowed() && !uses)) {
+			if (decision == null || decision.source() != Source.STORE) {
 				question.unchanged();
 			}
 			else if (decision.allowed()) {

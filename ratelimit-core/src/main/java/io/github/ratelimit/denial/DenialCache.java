@@ -16,11 +16,12 @@ import io.github.ratelimit.RateLimiter;
  * identifier and a cost, when a request was denied. A request is answered from memory if
  * all of its limits are remembered, so that it is told how long it has to wait for all of
  * them. If only some are, it may be certain to be denied, but not for how long; then the
- * store is asked. Of those who do not wait, but change a part of their request each time,
- * the store is asked up to 16 times a second; then they are told of the longest time that
- * is known. Blocks are remembered by all identifiers and policies of a request, since the
- * store does not say which of them is blocked. Requests of policies that count denied
- * requests always reach the store.
+ * store is asked. Peeks are answered from memory too, but are not remembered. Of those
+ * who do not wait, but change a part of their request each time, the store is asked up to
+ * 16 times a second; then they are told of the longest time that is known. Blocks are
+ * remembered by all identifiers and policies of a request, since the store does not say
+ * which of them is blocked. Requests of policies that count denied requests always reach
+ * the store.
  * <p>
  * Decisions from memory tell of the limits that are known to deny the request, and not of
  * others. Times are those that are left; as soon as quota has arrived, so that

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * was denied has used at least as much, and nothing of it earlier: the cost is still
  * denied, for at least as long. It is for exactly as long if the balance was never lower
  * in between: otherwise something that was used earlier has been replaced by what was
- * used later. At any other balance nothing is known.
+ * used later. Where a refund may leave something that was used in a past window, it is
+ * for exactly as long only until the first refund. At any other balance nothing is known.
  *
  * @param policy the policy with its quotas: other quotas count in another way
  * @param epoch when this was found out, as {@link DenialMemory} counts
@@ -56,7 +57,8 @@ record Standings(Policy policy, long epoch, long stamp, long balance, Map<Level,
 		Map<Level, Standing> all = this.standings;
 		if (cost < 0) {
 			all = new LinkedHashMap<>(all);
-			all.replaceAll((level, standing) -> (level.balance() > after) ? standing.inexact() : standing);
+			boolean newest = this.policy.algorithm().refundsNewest();
+			all.replaceAll((level, standing) -> (newest && level.balance() <= after) ? standing : standing.inexact());
 		}
 		return new Standings(this.policy, this.epoch, this.stamp, after, all, this.questions);
 	}

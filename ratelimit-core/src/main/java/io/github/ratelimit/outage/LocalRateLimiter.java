@@ -21,7 +21,11 @@ import org.slf4j.LoggerFactory;
  * Limits requests by this process alone while the store fails: its share of a quota is
  * the quota divided by the number of instances, rounded down, and at least 1 unless the
  * quota is 0. As long as there are as many instances as that, and no more of them than
- * the quota, all of them together admit no more than one store would.
+ * each quota and, where a token bucket has one, the burst, all of them together hold the
+ * bound of one store. With more of them, each admits one request nevertheless; and where
+ * estimates are rounded down, each may admit one request more than its share. A token
+ * bucket with a burst is counted by the share of the burst: when the number of instances
+ * changes that share, it is counted afresh.
  * <p>
  * Decisions are about the policies and limits as they are, and not about shares of them,
  * because clients should not see the difference. What is left of the whole quota is not

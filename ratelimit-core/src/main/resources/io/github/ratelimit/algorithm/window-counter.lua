@@ -7,8 +7,9 @@
 
 local MAX_COUNT = 2 ^ 53 - 1
 
--- A day of 25 hours is the longest window for its length.
-local LONGEST = 25 / 24
+-- By how much windows that follow each other may be longer or shorter than their length, in microseconds: there are zones
+-- whose days have 21 to 27 hours.
+local UNEVEN = 3 * 3600000000
 
 -- Start and end of the window of the limit that the present time is in, and where the options of the next limit are.
 local function find_window(meter, i, option)
@@ -19,7 +20,7 @@ local function find_window(meter, i, option)
     for e = option + 2, option + ends do
         local start, finish = meter.options[e - 1], meter.options[e]
         -- The ends come by another clock, which may be far off.
-        if start <= now and now < finish and finish - now <= LONGEST * length then
+        if start <= now and now < finish and finish - now <= length + UNEVEN then
             return start, finish, option + 1 + ends
         end
     end
@@ -69,7 +70,7 @@ algorithms['window-counter'] = {
 
     load = function(meter)
         local now, state, retain = meter.now, meter.state, meter.options[1]
-        meter.retain, meter.starts, meter.ends, meter.counts = retain, {}, {}, {}
+        meter.retain, meter.starts, meter.ends, meter.counts, meter.kept = retain, {}, {}, {}, {}
         local stored = #state == 14 * retain * #meter.windows
         for k = 1, retain * #meter.windows do
             meter.ends[k], meter.counts[k] = 0, 0
@@ -83,8 +84,10 @@ algorithms['window-counter'] = {
         for i = 1, #meter.windows do
             local present = retain * (i - 1) + 1
             local length = meter.windows[i]
+            local uneven = retain > 1 and meter.options[option] > 0 and UNEVEN or 0
             local start, finish
             start, finish, option = find_window(meter, i, option)
+            meter.kept[i] = (retain - 1) * length + uneven
             if meter.counts[present] == 0 then
                 drop_unused(meter, present)
             end
@@ -100,7 +103,7 @@ algorithms['window-counter'] = {
                 -- quotas would fit into one window.
                 begin(meter, present, meter.ends[present] > start and meter.ends[present] + length or finish)
             end
-            forget(meter, present, meter.ends[present] - retain * length)
+            forget(meter, present, meter.ends[present] - retain * length + uneven)
             meter.starts[i] = meter.ends[present] == finish and start or meter.ends[present] - length
         end
     end,
@@ -134,7 +137,7 @@ algorithms['window-counter'] = {
         local ttl = 0
         for k = 1, #meter.counts do
             if meter.counts[k] > 0 then
-                local kept = (meter.retain - 1) * meter.windows[math.floor((k - 1) / meter.retain) + 1]
+                local kept = meter.kept[math.floor((k - 1) / meter.retain) + 1]
                 ttl = math.max(ttl, meter.ends[k] + kept - meter.now)
             end
         end

@@ -72,6 +72,22 @@ class FixedWindowTests {
 			.isEqualTo(Duration.ofMinutes(minutes));
 	}
 
+	/** Up to the last minute of a day of 25 hours, and no longer than one of 23. */
+	@ParameterizedTest
+	@CsvSource({ "2026-10-24T10:00:00Z, 2026-10-25T22:59:00Z, 1", "2026-10-24T10:00:00Z, 2026-10-25T23:00:00Z, 0",
+			"2026-03-28T10:00:00Z, 2026-03-29T21:59:00Z, 1", "2026-03-28T10:00:00Z, 2026-03-29T22:00:00Z, 0",
+			"2026-03-28T10:00:00Z, 2026-03-30T10:00:00Z, 0" })
+	void dayIsKeptForTheNextDayHoweverLongThatIs(String used, String now, int kept) {
+		MemoryRateLimiter memory = new MemoryRateLimiter(this.clock);
+		Policy days = Policy.of("api", new FixedWindow(2, ZoneId.of("Europe/Paris")), Limit.parse("5/d"));
+		this.clock.set(used);
+		memory.tryAcquire(days, ALICE, 3);
+		this.clock.set(now);
+		memory.tryAcquire(days, ALICE);
+		assertThat(memory.series(days, ALICE)).extracting(WindowCount::count)
+			.isEqualTo((kept > 0) ? List.of(1L, 3L) : List.of(1L));
+	}
+
 	@Test
 	void changedZoneStartsAfresh() {
 		Limit limit = Limit.parse("5/d");

@@ -3,16 +3,19 @@ package io.github.ratelimit.memory;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.List;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Meter;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.WindowCount;
 import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.test.ManualClock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -109,6 +112,23 @@ class MemorySweepTests {
 		assertThat(this.limiter.tryAcquire(denied).allowed()).isFalse();
 		assertThat(this.limiter.series(policy, ALICE))
 			.containsExactly(new WindowCount(policy.limits().get(0), Instant.parse("2026-03-01T12:00:00Z"), 5));
+	}
+
+	/** A log takes up to four times what counts, and so it does after refunds. */
+	@Test
+	void memoryOfWhatIsRefundedIsGivenBack() {
+		List<Limit> limits = List.of(Limit.parse("1000/h"));
+		long now = 1_772_366_400_000_000L;
+		Meter meter = new SlidingLog().meter(limits, null, now);
+		for (int i = 0; i < 1000; i++) {
+			meter = new SlidingLog().meter(limits, (i > 0) ? meter.state() : null, now + i);
+			meter.add(1, "");
+		}
+		meter = new SlidingLog().meter(limits, meter.state(), now + 1000);
+		meter.refund(990);
+		assertThat(meter.entries()).hasSize(10);
+		// Two numbers for each entry and the base, and where they are.
+		assertThat(meter.state().numbers()).hasSizeLessThanOrEqualTo(4 * 2 * 11 + 2);
 	}
 
 	@Test

@@ -88,9 +88,20 @@ class DifferentialIT {
 	/** Days of 23, 24 and 25 hours, from their first microsecond to their last. */
 	@Example
 	void redisAndMemoryAgreeOnTheDaysOfAZone() {
-		Policy policy = Policy.of("zone", new FixedWindow(2, ZoneId.of("Europe/Paris")), Limit.parse("3/d"));
+		compareDays("Europe/Paris", "2026-03-28T23:00:00Z", "2026-10-23T22:00:00Z", "2026-10-24T22:00:00Z");
+	}
+
+	/** Days of 21, 22, 26 and 27 hours. */
+	@Example
+	void redisAndMemoryAgreeOnTheMostUnevenDays() {
+		compareDays("Antarctica/Troll", "2026-03-29T00:00:00Z", "2026-10-23T22:00:00Z", "2026-10-24T22:00:00Z");
+		compareDays("Antarctica/Casey", "2022-03-10T13:00:00Z", "2022-03-11T13:00:00Z", "2022-10-01T13:00:00Z");
+	}
+
+	private static void compareDays(String zone, String... midnights) {
+		Policy policy = Policy.of("zone", new FixedWindow(2, ZoneId.of(zone)), Limit.parse("3/d"));
 		RateLimitRequest request = RateLimitRequest.of(policy, Identifier.GLOBAL);
-		for (String midnight : List.of("2026-03-28T23:00:00Z", "2026-10-23T22:00:00Z", "2026-10-24T22:00:00Z")) {
+		for (String midnight : midnights) {
 			List<Operation> operations = new ArrayList<>();
 			for (int day = 0; day < 3; day++) {
 				operations.add(new Operation.Acquire(request));

@@ -2,6 +2,8 @@ package io.github.ratelimit.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.Arrays;
 import java.util.List;
@@ -29,6 +31,7 @@ import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -145,6 +148,19 @@ class KeyExpiryIT {
 		clock.set("2026-03-01T12:30:00Z");
 		assertThat(later.tryAcquire(policy, ALICE).allowed()).isFalse();
 		assertThat(timeToLive(policy)).isBetween(1L, Duration.ofHours(3).toMillis());
+	}
+
+	/** The next day, for which the window is kept, has 25 or 27 hours. */
+	@ParameterizedTest
+	@CsvSource({ "Europe/Paris, 2026-10-24T10:00:00Z, 2026-10-25T23:00:00Z",
+			"Antarctica/Casey, 2022-03-11T02:00:00Z, 2022-03-12T16:00:00Z" })
+	void keyOfAKeptDayLastsForTheWholeNextDay(String zone, Instant used, Instant nextEnd) {
+		ManualClock clock = new ManualClock(used.toString());
+		RateLimiter then = RedisRateLimiter.of(this.jedis, this.keyPrefix).withClock(clock);
+		Policy policy = Policy.of("api", new FixedWindow(2, ZoneId.of(zone)), Limit.parse("5/d"));
+		then.tryAcquire(policy, ALICE);
+		long kept = Duration.between(used, nextEnd).toMillis();
+		assertThat(timeToLive(policy)).isBetween(kept - 2000, kept + Duration.ofHours(3).toMillis());
 	}
 
 	/** What was used last was refunded, so that the window before is the newest. */
