@@ -189,6 +189,21 @@ class OutageRateLimiterTests {
 		assertThat(this.store.reset).containsExactly("ratelimit-probe");
 	}
 
+	/** To a quota of nothing no store charges anything. */
+	@Test
+	void probeAsksTheStoreWhateverTheQuotas() {
+		Policy none = Policy.of("other", new SlidingLog(), Limit.parse("0/s"), Limit.parse("0/m"));
+		this.store.full = true;
+		this.store.unreadable = true;
+		this.limiter.peek(RateLimitRequest.of(none, Identifier.user("bob")));
+		this.clock.advance(Duration.ofSeconds(1));
+		probe();
+		assertThat(this.limiter.failingSince()).isPresent();
+		this.store.full = false;
+		probe();
+		assertThat(this.limiter.failingSince()).isEmpty();
+	}
+
 	@Test
 	void probeProvesNothingWhileRequestsFail() {
 		this.store.full = true;
@@ -304,6 +319,8 @@ class OutageRateLimiterTests {
 
 		private boolean interrupted;
 
+		private boolean unreadable;
+
 		@Override
 		public Decision tryAcquire(RateLimitRequest request) {
 			if (this.interrupted) {
@@ -318,6 +335,9 @@ class OutageRateLimiterTests {
 
 		@Override
 		public Decision peek(RateLimitRequest request) {
+			if (this.unreadable) {
+				throw new StoreException("cannot read", new IllegalStateException("gone"));
+			}
 			return this.counts.peek(request);
 		}
 
@@ -331,7 +351,8 @@ class OutageRateLimiterTests {
 			if (this.failure != null) {
 				throw this.failure;
 			}
-			if (this.full) {
+			boolean writes = request.withPossibleCosts().charges().stream().anyMatch((charge) -> charge.cost() > 0);
+			if (this.full && writes) {
 				throw new StoreException("cannot write", new IllegalStateException("OOM"));
 			}
 			this.counts.charge(request);
