@@ -15,6 +15,9 @@ import io.github.ratelimit.RateLimitRequest;
  */
 final class Outage {
 
+	/** The policy that nobody else may have: its counts are reset. */
+	static final String PROBE = "ratelimit-probe";
+
 	private final Instant since;
 
 	private volatile Instant latest;
@@ -63,7 +66,7 @@ final class Outage {
 			.stream()
 			.map((limit) -> Limit.of(Math.max(1, limit.quota()), limit.window()))
 			.toList();
-		return Charge.of(new Policy("ratelimit-probe", policy.algorithm(), limits, false), charge.identifiers().get(0));
+		return Charge.of(new Policy(PROBE, policy.algorithm(), limits, false), charge.identifiers().get(0));
 	}
 
 	private static Set<String> names(RateLimitRequest request) {

@@ -33,6 +33,7 @@ import org.slf4j.LoggerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 class OutageRateLimiterTests {
 
@@ -202,6 +203,15 @@ class OutageRateLimiterTests {
 		this.store.full = false;
 		probe();
 		assertThat(this.limiter.failingSince()).isEmpty();
+	}
+
+	@Test
+	void nameOfProbesIsRefused() {
+		Policy policy = Policy.of("ratelimit-probe", new SlidingLog(), Limit.parse("1/s"));
+		assertThatIllegalArgumentException().isThrownBy(() -> this.limiter.requireSupported(policy))
+			.withMessage(
+					"Invalid policy name (ratelimit-probe): must be another, because the library counts by it whether the store answers.");
+		this.limiter.requireSupported(POLICY);
 	}
 
 	@Test
