@@ -8,7 +8,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import redis.clients.jedis.Connection;
-import redis.clients.jedis.ConnectionFactory;
 import redis.clients.jedis.ConnectionPool;
 import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.HostAndPort;
@@ -71,8 +70,7 @@ final class BudgetedNodes implements NodeConnections {
 		if (this.closed) {
 			throw new JedisException("The client is closed");
 		}
-		return new ConnectionPool(
-				new ConnectionFactory(TimeBudget.sockets(this.budget, () -> node, this.config), this.config),
+		return new ConnectionPool(TimeBudget.connections(this.budget, () -> node, this.config).build(),
 				this.poolConfig);
 	}
 

@@ -57,7 +57,10 @@ import redis.clients.jedis.exceptions.JedisException;
  * again what has timed out.
  * <p>
  * A call that fails is not repeated: after a time-out or a broken connection it is not
- * known whether the cost was used.
+ * known whether the cost was used. An answer that cannot be read is a failure too. The
+ * connection is not used again then, if it is one of a {@link TimeBudget} or to a node of
+ * a cluster; other clients of Jedis do use it again, and may take what is left of that
+ * answer for the next one.
  *
  * @since 0.1
  */

@@ -3,7 +3,6 @@ package io.github.ratelimit.redis;
 import java.util.List;
 
 import redis.clients.jedis.UnifiedJedis;
-import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.exceptions.JedisNoScriptException;
 
 /**
@@ -49,7 +48,7 @@ final class SingleServer implements Servers {
 				call.fail(ex);
 			}
 		}
-		catch (JedisException ex) {
+		catch (RuntimeException ex) {
 			call.fail(ex);
 		}
 	}
