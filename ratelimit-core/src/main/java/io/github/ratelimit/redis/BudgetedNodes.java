@@ -52,18 +52,7 @@ final class BudgetedNodes implements NodeConnections {
 
 	@Override
 	public Connection connect(HostAndPort node, String key) {
-		ConnectionPool pool = this.pools.computeIfAbsent(node, this::newPool);
-		try {
-			Connection connection = pool.borrowObject(Deadline.remaining(this.budget));
-			connection.setHandlingPool(pool);
-			return connection;
-		}
-		catch (JedisException ex) {
-			throw ex;
-		}
-		catch (Exception ex) {
-			throw new JedisException("Could not get a connection to " + node, ex);
-		}
+		return DeadlineExecutor.borrow(this.pools.computeIfAbsent(node, this::newPool), this.budget);
 	}
 
 	private ConnectionPool newPool(HostAndPort node) {

@@ -132,6 +132,7 @@ public final class TimeBudget {
 		pool.setMaxWait(budget);
 		this.client = RedisClient.builder()
 			.connectionProvider(connections)
+			.commandExecutor(new DeadlineExecutor(connections, budget))
 			.clientConfig(config)
 			.build();
 		this.afterFailure = pool::clear;
