@@ -1,10 +1,12 @@
 package io.github.ratelimit.outage;
 
 import java.time.Instant;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
 import io.github.ratelimit.Charge;
+import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 
@@ -12,6 +14,9 @@ import io.github.ratelimit.RateLimitRequest;
  * A time in which the store fails, by the clock of this process.
  */
 final class Outage {
+
+	/** The policy that nobody else may have: its counts are reset. */
+	static final String PROBE = "ratelimit-probe";
 
 	private final Instant since;
 
@@ -50,12 +55,18 @@ final class Outage {
 		return names(request).containsAll(names(this.failed));
 	}
 
-	/** What is written where the first charge that failed would have been, and alike. */
+	/**
+	 * What is written where the first charge that failed would have been, and alike. Of
+	 * quotas of nothing nothing would be written.
+	 */
 	Charge probe() {
 		Charge charge = this.failed.charges().get(0);
 		Policy policy = charge.policy();
-		return Charge.of(new Policy("ratelimit-probe", policy.algorithm(), policy.limits(), false),
-				charge.identifiers().get(0));
+		List<Limit> limits = policy.limits()
+			.stream()
+			.map((limit) -> Limit.of(Math.max(1, limit.quota()), limit.window()))
+			.toList();
+		return Charge.of(new Policy(PROBE, policy.algorithm(), limits, false), charge.identifiers().get(0));
 	}
 
 	private static Set<String> names(RateLimitRequest request) {

@@ -30,7 +30,8 @@ import org.slf4j.LoggerFactory;
  * <p>
  * While it fails, a thread in the background looks every second whether it can be written
  * to, by a charge to a policy of its own that is reset at once: an application without
- * requests learns as well that limits are enforced again. Close it to stop looking.
+ * requests learns as well that limits are enforced again. The name of that policy,
+ * {@code ratelimit-probe}, must not be that of another. Close it to stop looking.
  * <p>
  * If all policies of a request allow it without the store, so does the decision, which
  * has no statuses because the numbers are not known. If one of them denies it, the
@@ -167,8 +168,23 @@ public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 		this.store.reset(policy, identifier);
 	}
 
+	/**
+	 * Refuses the name of the policy that tells whether the store answers, whose counts
+	 * are reset.
+	 * @param name the name of another policy
+	 * @throws IllegalArgumentException if it is {@code ratelimit-probe}
+	 */
+	public static void requireOtherName(String name) {
+		if (name.equals(Outage.PROBE)) {
+			throw new IllegalArgumentException(
+					"Invalid policy name (%s): must be another, because the library counts by it whether the store answers."
+						.formatted(name));
+		}
+	}
+
 	@Override
 	public void requireSupported(Policy policy) {
+		requireOtherName(policy.name());
 		this.store.requireSupported(policy);
 	}
 

@@ -144,7 +144,7 @@ final class Batch {
 		 * its Redis key
 		 */
 		boolean end(Batch batch) {
-			this.link.pipeline().sync();
+			sync();
 			boolean watched = this.watching;
 			this.watching = false;
 			JedisMovedDataException moved = moved();
@@ -161,6 +161,15 @@ final class Batch {
 				batch.lines.get(i).reply().set(replies.get(i));
 			}
 			return true;
+		}
+
+		private void sync() {
+			try {
+				this.link.pipeline().sync();
+			}
+			catch (RuntimeException ex) {
+				throw UnreadableReplyException.of(ex);
+			}
 		}
 
 		private @Nullable JedisMovedDataException moved() {
@@ -194,7 +203,7 @@ final class Batch {
 			for (Line line : reads.lines) {
 				replies.add(send(line.command(), line.arguments()));
 			}
-			this.link.pipeline().sync();
+			sync();
 			if (replyOf(watch) instanceof JedisMovedDataException moved) {
 				follow(moved);
 				watch(keys, reads);

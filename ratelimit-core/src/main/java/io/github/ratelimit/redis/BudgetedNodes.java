@@ -8,7 +8,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import redis.clients.jedis.Connection;
-import redis.clients.jedis.ConnectionFactory;
 import redis.clients.jedis.ConnectionPool;
 import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.HostAndPort;
@@ -53,26 +52,14 @@ final class BudgetedNodes implements NodeConnections {
 
 	@Override
 	public Connection connect(HostAndPort node, String key) {
-		ConnectionPool pool = this.pools.computeIfAbsent(node, this::newPool);
-		try {
-			Connection connection = pool.borrowObject(Deadline.remaining(this.budget));
-			connection.setHandlingPool(pool);
-			return connection;
-		}
-		catch (JedisException ex) {
-			throw ex;
-		}
-		catch (Exception ex) {
-			throw new JedisException("Could not get a connection to " + node, ex);
-		}
+		return DeadlineExecutor.borrow(this.pools.computeIfAbsent(node, this::newPool), this.budget);
 	}
 
 	private ConnectionPool newPool(HostAndPort node) {
 		if (this.closed) {
 			throw new JedisException("The client is closed");
 		}
-		return new ConnectionPool(
-				new ConnectionFactory(TimeBudget.sockets(this.budget, () -> node, this.config), this.config),
+		return new ConnectionPool(TimeBudget.connections(this.budget, () -> node, this.config).build(),
 				this.poolConfig);
 	}
 

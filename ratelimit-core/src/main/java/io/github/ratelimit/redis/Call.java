@@ -83,8 +83,9 @@ final class Call {
 		this.reply = reply;
 	}
 
-	void fail(JedisException failure) {
-		this.failure = failure;
+	/** Takes in why it failed, in whichever way a client does. */
+	void fail(RuntimeException failure) {
+		this.failure = UnreadableReplyException.of(failure);
 	}
 
 	/** Why it failed; {@code null} if it did not. */

@@ -40,7 +40,12 @@ final class ClientNodes implements NodeConnections {
 		ConnectionPool pool = this.pools.get().get(node.toString());
 		if (pool == null) {
 			// The client meets nodes that are new to it when it looks for what they have.
-			this.client.mget(key);
+			try {
+				this.client.mget(key);
+			}
+			catch (RuntimeException ex) {
+				throw UnreadableReplyException.of(ex);
+			}
 			pool = this.pools.get().get(node.toString());
 		}
 		if (pool == null) {

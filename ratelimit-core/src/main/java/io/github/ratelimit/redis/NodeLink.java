@@ -39,9 +39,23 @@ final class NodeLink implements Link {
 		}
 	}
 
-	/** One that knows what has failed when it is closed. */
+	/**
+	 * One that knows what has failed when it is closed, and does not use a connection
+	 * again after an answer that cannot be read.
+	 */
 	private Pipeline pipeline(Connection connection) {
 		return new Pipeline(connection, true) {
+
+			@Override
+			public void sync() {
+				try {
+					super.sync();
+				}
+				catch (RuntimeException ex) {
+					connection.setBroken();
+					throw ex;
+				}
+			}
 
 			@Override
 			public void close() {

@@ -83,14 +83,16 @@ final class NodeTrip {
 		Connection connection = connection();
 		while (this.answered < this.journeys.size()) {
 			Journey journey = this.journeys.get(this.answered);
+			List<Object> replies;
 			try {
-				List<Object> replies = connection.getMany(journey.asks() ? 2 : 1);
-				this.answered++;
-				take(journey, replies, further);
+				replies = connection.getMany(journey.asks() ? 2 : 1);
 			}
-			catch (JedisException ex) {
+			catch (RuntimeException ex) {
 				fail(ex);
+				return;
 			}
+			this.answered++;
+			take(journey, replies, further);
 		}
 	}
 
@@ -108,7 +110,7 @@ final class NodeTrip {
 			}
 		}
 		if (error == null) {
-			call.answered(call.command().getBuilder().build(replies.get(replies.size() - 1)));
+			build(call, replies.get(replies.size() - 1));
 		}
 		else if (error instanceof JedisRedirectionException redirection) {
 			if (error instanceof JedisMovedDataException) {
@@ -127,13 +129,22 @@ final class NodeTrip {
 		}
 	}
 
+	private static void build(Call call, @Nullable Object reply) {
+		try {
+			call.answered(call.command().getBuilder().build(reply));
+		}
+		catch (RuntimeException ex) {
+			call.fail(ex);
+		}
+	}
+
 	private HostAndPort target(JedisRedirectionException redirection) {
 		HostAndPort target = redirection.getTargetNode();
 		return Slots.address(target.getHost(), target.getPort(), this.node);
 	}
 
 	/** All calls without an answer, for none of them is known to be done or not. */
-	private void fail(JedisException failure) {
+	private void fail(RuntimeException failure) {
 		this.failed = true;
 		connection().setBroken();
 		this.topology.failed(this.node);

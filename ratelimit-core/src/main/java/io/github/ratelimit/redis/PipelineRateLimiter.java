@@ -78,9 +78,10 @@ import redis.clients.jedis.exceptions.JedisException;
  * <b>In a cluster</b> a request whose identifiers lie on several slots is one transaction
  * for each slot, and needs a connection for each. They are sent together; what is taken
  * back, replaced or refunded is done slot by slot, after one another. If one of them
- * fails, the others are taken back if there is time. Where a slot has moved, nothing was
- * executed, and it is done there. <b>While a slot moves</b>, transactions on it fail:
- * plain commands cannot be split any further.
+ * fails, the others are taken back if there is time, and the request has failed, even if
+ * another one denies it. Where a slot has moved, nothing was executed, and it is done
+ * there. <b>While a slot moves</b>, transactions on it fail: plain commands cannot be
+ * split any further.
  * <p>
  * A client whose pipelines use several connections fails every call. A call that fails is
  * not repeated: it is not known whether the cost was used.

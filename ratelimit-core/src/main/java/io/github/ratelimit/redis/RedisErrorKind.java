@@ -163,6 +163,9 @@ public enum RedisErrorKind {
 			if (cause instanceof NoSuchElementException) {
 				return POOL_EXHAUSTED;
 			}
+			if (cause instanceof UnreadableReplyException) {
+				return WRONG_REPLY;
+			}
 			if (cause instanceof JedisDataException) {
 				return ofReply(String.valueOf(cause.getMessage()));
 			}

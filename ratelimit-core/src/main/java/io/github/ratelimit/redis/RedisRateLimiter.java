@@ -42,8 +42,9 @@ import redis.clients.jedis.exceptions.JedisException;
  * {@link TimeBudget} either does within it or not at all, that cost is held: others may
  * be denied too early, and those who look at it see it as used. If the process or a
  * connection dies in between, or if a node does not answer in time, it remains held until
- * the window ends. If a node cannot be connected to, nothing is sent to any other.
- * Refunds and charges on several slots are not undone if one of them fails.
+ * the window ends. If a node cannot be connected to, nothing is sent to any other. A
+ * request of which one call fails has failed, even if another call has denied it. Refunds
+ * and charges on several slots are not undone if one of them fails.
  * <p>
  * Slots may move and replicas may take over at any time: what a node has refused, because
  * a slot is elsewhere, is sent to where it is. While a slot moves, a call for several
@@ -57,7 +58,10 @@ import redis.clients.jedis.exceptions.JedisException;
  * again what has timed out.
  * <p>
  * A call that fails is not repeated: after a time-out or a broken connection it is not
- * known whether the cost was used.
+ * known whether the cost was used. An answer that cannot be read is a failure too. The
+ * connection is not used again then, if it is one of a {@link TimeBudget} or to a node of
+ * a cluster; other clients of Jedis do use it again, and may take what is left of that
+ * answer for the next one.
  *
  * @since 0.1
  */

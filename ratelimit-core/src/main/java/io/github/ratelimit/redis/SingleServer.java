@@ -7,7 +7,6 @@ import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.CommandObject;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
-import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.exceptions.JedisNoScriptException;
 
 /**
@@ -76,7 +75,7 @@ final class SingleServer implements Servers {
 				call.fail(ex);
 			}
 		}
-		catch (JedisException ex) {
+		catch (RuntimeException ex) {
 			call.fail(ex);
 		}
 	}

@@ -112,18 +112,17 @@ public final class TimeBudget {
 	 * socket factory
 	 */
 	public TimeBudget(Duration budget, HostAndPort address, JedisClientConfig config, ConnectionPoolConfig pool) {
-		this(budget, new PooledConnectionProvider(new ConnectionFactory(sockets(budget, () -> address, config), config),
-				pool), config);
+		this(budget, new PooledConnectionProvider(connections(budget, () -> address, config).build(), pool), config);
 	}
 
 	/**
 	 * Creates a client of connections that are made elsewhere.
 	 * @param budget how long a decision may take, from {@link #SHORTEST} to
 	 * {@link #LONGEST}
-	 * @param connections connections with sockets of
-	 * {@link #sockets(Duration, Supplier, JedisClientConfig)}, which are closed with the
-	 * client; a free one is waited for no longer than the budget, whatever their pool
-	 * says
+	 * @param connections connections of
+	 * {@link #connections(Duration, Supplier, JedisClientConfig)}, or at least with its
+	 * sockets, which are closed with the client; a free one is waited for no longer than
+	 * the budget, whatever their pool says
 	 * @param config how they log in
 	 * @throws IllegalArgumentException if the budget is out of range
 	 */
@@ -131,7 +130,11 @@ public final class TimeBudget {
 		this.budget = checked(budget);
 		Pool<Connection> pool = connections.getPool();
 		pool.setMaxWait(budget);
-		this.client = RedisClient.builder().connectionProvider(connections).clientConfig(config).build();
+		this.client = RedisClient.builder()
+			.connectionProvider(connections)
+			.commandExecutor(new DeadlineExecutor(connections, budget))
+			.clientConfig(config)
+			.build();
 		this.afterFailure = pool::clear;
 	}
 
@@ -203,6 +206,36 @@ public final class TimeBudget {
 	public static JedisSocketFactory sockets(Duration budget, Supplier<HostAndPort> address, JedisClientConfig config) {
 		requireNoSslOptions(config);
 		return new DeadlineSocketFactory(address, config, checked(budget));
+	}
+
+	/**
+	 * Returns what makes connections with {@linkplain #sockets such sockets}, which are
+	 * not used again after an answer that cannot be read. Those that Jedis makes itself
+	 * are, and what is left of the answer is taken for that of the next command.
+	 * @param budget how long each step may take if there is no decision, from
+	 * {@link #SHORTEST} to {@link #LONGEST}
+	 * @param address where Redis is, asked for each connection; it should wait no longer
+	 * than {@link #remaining(Duration)}
+	 * @param config how to log in, and to encrypt
+	 * @return what a factory of connections is built of
+	 * @throws IllegalArgumentException if the budget is out of range, or the
+	 * configuration has SSL options, which are not supported: set {@code ssl} and an SSL
+	 * socket factory
+	 */
+	public static ConnectionFactory.Builder connections(Duration budget, Supplier<HostAndPort> address,
+			JedisClientConfig config) {
+		JedisSocketFactory sockets = sockets(budget, address, config);
+		return ConnectionFactory.builder()
+			.socketFactory(sockets)
+			.clientConfig(config)
+			.connectionBuilder(new Connection.Builder() {
+
+				@Override
+				public Connection build() {
+					return new StrictConnection(sockets, config);
+				}
+
+			});
 	}
 
 	/** They would be ignored, and the password sent in plain text. */

@@ -117,7 +117,13 @@ final class Topology {
 
 	private Slots ask(HostAndPort node) {
 		try (Connection connection = this.nodes.connect(node, "")) {
-			return Slots.read(connection.executeCommand(new CommandArguments(Command.CLUSTER).add("SLOTS")), node);
+			try {
+				return Slots.read(connection.executeCommand(new CommandArguments(Command.CLUSTER).add("SLOTS")), node);
+			}
+			catch (RuntimeException ex) {
+				connection.setBroken();
+				throw UnreadableReplyException.of(ex);
+			}
 		}
 		catch (JedisConnectionException ex) {
 			this.nodes.failed(node);

@@ -33,6 +33,7 @@ import org.slf4j.LoggerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 class OutageRateLimiterTests {
 
@@ -189,6 +190,30 @@ class OutageRateLimiterTests {
 		assertThat(this.store.reset).containsExactly("ratelimit-probe");
 	}
 
+	/** To a quota of nothing no store charges anything. */
+	@Test
+	void probeAsksTheStoreWhateverTheQuotas() {
+		Policy none = Policy.of("other", new SlidingLog(), Limit.parse("0/s"), Limit.parse("0/m"));
+		this.store.full = true;
+		this.store.unreadable = true;
+		this.limiter.peek(RateLimitRequest.of(none, Identifier.user("bob")));
+		this.clock.advance(Duration.ofSeconds(1));
+		probe();
+		assertThat(this.limiter.failingSince()).isPresent();
+		this.store.full = false;
+		probe();
+		assertThat(this.limiter.failingSince()).isEmpty();
+	}
+
+	@Test
+	void nameOfProbesIsRefused() {
+		Policy policy = Policy.of("ratelimit-probe", new SlidingLog(), Limit.parse("1/s"));
+		assertThatIllegalArgumentException().isThrownBy(() -> this.limiter.requireSupported(policy))
+			.withMessage(
+					"Invalid policy name (ratelimit-probe): must be another, because the library counts by it whether the store answers.");
+		this.limiter.requireSupported(POLICY);
+	}
+
 	@Test
 	void probeProvesNothingWhileRequestsFail() {
 		this.store.full = true;
@@ -304,6 +329,8 @@ class OutageRateLimiterTests {
 
 		private boolean interrupted;
 
+		private boolean unreadable;
+
 		@Override
 		public Decision tryAcquire(RateLimitRequest request) {
 			if (this.interrupted) {
@@ -318,6 +345,9 @@ class OutageRateLimiterTests {
 
 		@Override
 		public Decision peek(RateLimitRequest request) {
+			if (this.unreadable) {
+				throw new StoreException("cannot read", new IllegalStateException("gone"));
+			}
 			return this.counts.peek(request);
 		}
 
@@ -331,7 +361,8 @@ class OutageRateLimiterTests {
 			if (this.failure != null) {
 				throw this.failure;
 			}
-			if (this.full) {
+			boolean writes = request.withPossibleCosts().charges().stream().anyMatch((charge) -> charge.cost() > 0);
+			if (this.full && writes) {
 				throw new StoreException("cannot write", new IllegalStateException("OOM"));
 			}
 			this.counts.charge(request);

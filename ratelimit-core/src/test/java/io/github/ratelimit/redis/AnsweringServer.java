@@ -12,27 +12,48 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * Something that is no Redis, such as a proxy with a fault: it gives the same answer to
- * every script, whatever the script is.
+ * every script, whatever the script is. It says that it has all slots of a cluster.
  */
 final class AnsweringServer implements AutoCloseable {
 
 	private final ServerSocket socket;
 
+	private final String command;
+
 	private final String answer;
+
+	private final Runnable before;
 
 	/**
 	 * Starts the server.
 	 * @param answer the answer, as it goes over the wire
 	 */
 	AnsweringServer(String answer) {
+		this("EVALSHA", answer, () -> {
+		});
+	}
+
+	/**
+	 * Starts a server that gives an answer to one command.
+	 * @param command the name of the command
+	 * @param answer the answer, as it goes over the wire
+	 * @param before what is done before that is given
+	 */
+	AnsweringServer(String command, String answer, Runnable before) {
+		this.command = command;
 		this.answer = answer;
+		this.before = before;
 		try {
-			this.socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+			this.socket = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
-		Thread thread = new Thread(this::accept, "answering-server");
+		start(this::accept);
+	}
+
+	private static void start(Runnable task) {
+		Thread thread = new Thread(task, "answering-server");
 		thread.setDaemon(true);
 		thread.start();
 	}
@@ -42,31 +63,49 @@ final class AnsweringServer implements AutoCloseable {
 	}
 
 	private void accept() {
-		while (true) {
-			try (Socket connection = this.socket.accept()) {
-				InputStream in = new BufferedInputStream(connection.getInputStream());
-				for (String line = readLine(in); !line.isEmpty(); line = readLine(in)) {
-					String text = isScript(in, Integer.parseInt(line.substring(1))) ? this.answer : "+OK\r\n";
-					connection.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
-				}
+		while (!this.socket.isClosed()) {
+			try {
+				Socket connection = this.socket.accept();
+				start(() -> serve(connection));
 			}
 			catch (IOException ex) {
-				if (this.socket.isClosed()) {
-					return;
-				}
+				// Closed.
 			}
 		}
 	}
 
+	private void serve(Socket accepted) {
+		try (Socket connection = accepted) {
+			InputStream in = new BufferedInputStream(connection.getInputStream());
+			for (String line = readLine(in); !line.isEmpty(); line = readLine(in)) {
+				String text = answer(readName(in, Integer.parseInt(line.substring(1))));
+				connection.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+			}
+		}
+		catch (IOException ex) {
+			// The client has closed it.
+		}
+	}
+
+	private String answer(String name) {
+		if (name.equals(this.command)) {
+			this.before.run();
+			return this.answer;
+		}
+		return "CLUSTER".equals(name)
+				? "*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n:%d\r\n".formatted(this.socket.getLocalPort())
+				: "+OK\r\n";
+	}
+
 	/** Reads a command: parts with their lengths before them. */
-	private static boolean isScript(InputStream in, int parts) throws IOException {
+	private static String readName(InputStream in, int parts) throws IOException {
 		String name = "";
 		for (int i = 0; i < parts; i++) {
 			int length = Integer.parseInt(readLine(in).substring(1));
 			String part = new String(in.readNBytes(length + 2), StandardCharsets.UTF_8);
 			name = (i == 0) ? part.strip() : name;
 		}
-		return "EVALSHA".equals(name);
+		return name;
 	}
 
 	/** Reads a line; empty at the end of the connection. */

@@ -11,9 +11,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 
 import javax.net.ssl.SSLSocketFactory;
 
@@ -234,6 +236,51 @@ class TimeBudgetIT {
 		try (UnifiedJedis jedis = budget.client(); Connection held = ((RedisClient) jedis).getPool().getResource()) {
 			RateLimiter limiter = budget.limit(RedisRateLimiter.of(jedis, TestRedis.newKeyPrefix()));
 			assertFails(RedisErrorKind.POOL_EXHAUSTED, () -> limiter.tryAcquire(REQUEST));
+		}
+	}
+
+	/** The text of a script, after its hash, which the server does not know. */
+	@Test
+	void connectionForWhatIsSentNextIsWaitedForNoLongerThanTheBudget() throws Exception {
+		Duration duration = Duration.ofSeconds(4);
+		ConnectionPoolConfig settings = new ConnectionPoolConfig();
+		settings.setMaxTotal(1);
+		settings.setFairness(true);
+		CountDownLatch asked = new CountDownLatch(1);
+		CountDownLatch never = new CountDownLatch(1);
+		ExecutorService threads = Executors.newSingleThreadExecutor();
+		try (AnsweringServer server = new AnsweringServer("EVALSHA", "-NOSCRIPT unknown\r\n", () -> {
+			asked.countDown();
+			await(never, duration.dividedBy(4).multipliedBy(3));
+		})) {
+			TimeBudget budget = new TimeBudget(duration, new HostAndPort("127.0.0.1", server.uri().getPort()),
+					DefaultJedisClientConfig.builder().build(), settings);
+			try (UnifiedJedis jedis = budget.client()) {
+				// Takes the connection between the hash and the text.
+				Future<Connection> taken = threads.submit(() -> {
+					await(asked, CEILING);
+					return ((RedisClient) jedis).getPool().getResource();
+				});
+				long start = System.nanoTime();
+				RateLimiter limiter = budget.limit(RedisRateLimiter.of(jedis));
+				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(REQUEST))
+					.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.POOL_EXHAUSTED));
+				assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(duration.minusMillis(100),
+						duration.plusSeconds(2));
+				taken.get().close();
+			}
+		}
+		finally {
+			threads.shutdown();
+		}
+	}
+
+	private static void await(CountDownLatch latch, Duration longest) {
+		try {
+			latch.await(longest.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
 		}
 	}
 

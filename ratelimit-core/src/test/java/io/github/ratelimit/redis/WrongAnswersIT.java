@@ -2,6 +2,7 @@ package io.github.ratelimit.redis;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -10,15 +11,20 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.test.TestRedis;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.ConnectionPoolConfig;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -116,6 +122,78 @@ class WrongAnswersIT {
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> call.accept(deceived))
 				.withMessage("Redis failed to " + purpose);
 		}
+	}
+
+	/** What makes Jedis fail in the ways of Java. */
+	static Stream<String> unreadable() {
+		return Stream.of("$-2\r\n", "*-2\r\n", "*1\r\n$-2\r\n", "-MOVED 1 127.0.0.1:x\r\n", "-MOVED 1\r\n",
+				"-ASK 1 a\r\n");
+	}
+
+	@ParameterizedTest
+	@MethodSource("unreadable")
+	void answerThatCannotBeReadIsAStoreException(String answer) {
+		try (AnsweringServer server = new AnsweringServer(answer);
+				UnifiedJedis jedis = RedisClient.create(server.uri())) {
+			RedisRateLimiter deceived = RedisRateLimiter.of(jedis);
+			assertUnreadable(() -> deceived.tryAcquire(REQUEST));
+			assertUnreadable(() -> deceived.peek(REQUEST));
+			assertUnreadable(() -> deceived.refund(REQUEST));
+			assertUnreadable(() -> deceived.charge(REQUEST));
+			assertUnreadable(() -> deceived.entries(LOG, ALICE));
+			assertUnreadable(() -> deceived.block(ALICE, null, Duration.ofHours(1), ""));
+			assertUnreadable(() -> deceived.unblock(ALICE, null));
+			assertUnreadable(deceived::blocks);
+		}
+		try (AnsweringServer server = new AnsweringServer("DEL", answer, () -> {
+		}); UnifiedJedis jedis = RedisClient.create(server.uri())) {
+			assertUnreadable(() -> RedisRateLimiter.of(jedis).reset(WINDOWS, ALICE));
+		}
+		try (AnsweringServer server = new AnsweringServer("EXEC", answer, () -> {
+		}); UnifiedJedis jedis = RedisClient.create(server.uri())) {
+			assertUnreadable(() -> PipelineRateLimiter.of(jedis).tryAcquire(REQUEST));
+		}
+	}
+
+	/** What follows would answer the next request. */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void connectionIsNotUsedAgainAfterAnAnswerThatCannotBeRead(boolean cluster) {
+		String answer = "$-2\r\n*5\r\n:1\r\n:0\r\n:4\r\n:5\r\n:0\r\n";
+		try (AnsweringServer server = new AnsweringServer(answer)) {
+			TimeBudget budget = budget(server, cluster);
+			try (UnifiedJedis jedis = budget.client()) {
+				RateLimiter deceived = budget.limit(RedisRateLimiter.of(jedis));
+				for (int i = 0; i < 3; i++) {
+					assertUnreadable(() -> deceived.tryAcquire(REQUEST));
+				}
+			}
+		}
+		// What follows the answer to EXEC is that to MULTI.
+		try (AnsweringServer server = new AnsweringServer("EXEC", "$-2\r\n*1\r\n:1\r\n+OK\r\n*1\r\n:1\r\n", () -> {
+		})) {
+			TimeBudget budget = budget(server, cluster);
+			try (UnifiedJedis jedis = budget.client()) {
+				RateLimiter deceived = budget.limit(PipelineRateLimiter.of(jedis));
+				for (int i = 0; i < 3; i++) {
+					assertUnreadable(() -> deceived.tryAcquire(REQUEST));
+				}
+			}
+		}
+	}
+
+	private static TimeBudget budget(AnsweringServer server, boolean cluster) {
+		HostAndPort address = new HostAndPort("127.0.0.1", server.uri().getPort());
+		DefaultJedisClientConfig config = DefaultJedisClientConfig.builder().build();
+		Duration budget = Duration.ofSeconds(30);
+		return cluster ? TimeBudget.ofCluster(budget, Set.of(address), config, new ConnectionPoolConfig())
+				: new TimeBudget(budget, address, config);
+	}
+
+	private static void assertUnreadable(ThrowingCallable call) {
+		assertThatExceptionOfType(StoreException.class).isThrownBy(call)
+			.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).as(String.valueOf(ex.getCause()))
+				.isEqualTo(RedisErrorKind.WRONG_REPLY));
 	}
 
 	@Test

@@ -42,7 +42,7 @@ final class MasterConnections extends PooledConnectionProvider {
 		private final SentinelMaster master;
 
 		Factory(SentinelMaster master, JedisClientConfig config, Duration budget) {
-			super(TimeBudget.sockets(budget, master::get, config), config);
+			super(TimeBudget.connections(budget, master::get, config));
 			this.master = master;
 		}
 
