@@ -1,7 +1,10 @@
 package io.github.ratelimit.spring.actuate;
 
 import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -11,6 +14,7 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.outage.OnStoreFailure;
+import io.github.ratelimit.spring.AnnotatedPolicy;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyDecisions;
 
@@ -41,7 +45,7 @@ public final class RateLimitHealthIndicator implements HealthIndicator {
 
 	private final PolicyDecisions decisions;
 
-	private final ConfiguredPolicies policies;
+	private final KnownPolicies policies;
 
 	private final Status whenFailing;
 
@@ -49,14 +53,15 @@ public final class RateLimitHealthIndicator implements HealthIndicator {
 	 * Creates an indicator.
 	 * @param store the store
 	 * @param decisions what asks it for decisions
-	 * @param policies the policies to tell of
+	 * @param policies the policies of the configuration
+	 * @param annotated supplies those of annotations that were met so far
 	 * @param downWhenFailing whether the status is {@code DOWN} while the store fails
 	 */
 	public RateLimitHealthIndicator(RateLimiter store, PolicyDecisions decisions, ConfiguredPolicies policies,
-			boolean downWhenFailing) {
+			Supplier<? extends Collection<AnnotatedPolicy>> annotated, boolean downWhenFailing) {
 		this.store = store;
 		this.decisions = decisions;
-		this.policies = policies;
+		this.policies = new KnownPolicies(policies, annotated, decisions::current);
 		this.whenFailing = downWhenFailing ? Status.DOWN : Status.UNKNOWN;
 	}
 
@@ -69,7 +74,7 @@ public final class RateLimitHealthIndicator implements HealthIndicator {
 		}
 		catch (StoreException ex) {
 			reachable = false;
-			health.withDetail("store", "unreachable").withException(ex);
+			health.withDetail("store", "unreachable").withException(ex).withDetail("cause", StoreFailure.cause(ex));
 		}
 		Optional<Instant> failingSince = this.decisions.failingSince();
 		if (reachable && failingSince.isEmpty()) {
@@ -78,10 +83,11 @@ public final class RateLimitHealthIndicator implements HealthIndicator {
 		health.status(this.whenFailing)
 			.withDetail("limits", reachable ? "not enforced at the last request" : "not enforced");
 		failingSince.ifPresent((since) -> health.withDetail("since", since));
+		ConfiguredPolicies now = new ConfiguredPolicies(this.policies.all(), List.of());
 		return health.withDetail("breaker", this.decisions.isBreakerOpen() ? "open" : "closed")
-			.withDetail("allowed", this.policies.names(OnStoreFailure.ALLOW))
-			.withDetail("denied", this.policies.names(OnStoreFailure.DENY))
-			.withDetail("limited-locally", this.policies.names(OnStoreFailure.LOCAL))
+			.withDetail("allowed", now.names(OnStoreFailure.ALLOW))
+			.withDetail("denied", now.names(OnStoreFailure.DENY))
+			.withDetail("limited-locally", now.names(OnStoreFailure.LOCAL))
 			.build();
 	}
 

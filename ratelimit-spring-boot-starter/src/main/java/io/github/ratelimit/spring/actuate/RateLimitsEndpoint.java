@@ -220,7 +220,9 @@ public final class RateLimitsEndpoint {
 			return error(WebEndpointResponse.STATUS_BAD_REQUEST, String.valueOf(ex.getMessage()));
 		}
 		catch (StoreException ex) {
-			return error(WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE, String.valueOf(ex.getMessage()));
+			return new WebEndpointResponse<>(
+					Map.of("error", String.valueOf(ex.getMessage()), "cause", StoreFailure.cause(ex)),
+					WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
 		}
 	}
 

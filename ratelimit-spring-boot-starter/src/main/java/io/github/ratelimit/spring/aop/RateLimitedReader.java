@@ -327,12 +327,10 @@ final class RateLimitedReader {
 
 		private IdentifiedPolicy configured(RateLimited annotation) {
 			String name = text(annotation.policy());
-			if (annotation.limits().length > 0 || !text(annotation.algorithm()).isEmpty()
-					|| !text(annotation.name()).isEmpty()) {
-				throw new IllegalArgumentException(
-						"the policy '%s' has its own limits and algorithm, so there must be none here."
-							.formatted(name));
-			}
+			requireNone("limits", list(annotation.limits()).toString(), annotation.limits().length == 0, name);
+			requireNone("name", "(" + text(annotation.name()) + ")", text(annotation.name()).isEmpty(), name);
+			requireNone("algorithm", "(" + text(annotation.algorithm()) + ")", text(annotation.algorithm()).isEmpty(),
+					name);
 			ConfiguredPolicies policies = RateLimitedReader.this.policies.get();
 			IdentifiedPolicy policy = policies.find(name)
 				.orElseThrow(
@@ -340,6 +338,14 @@ final class RateLimitedReader {
 							.formatted(name, policies.policies().keySet().stream().sorted().toList())));
 			return (annotation.identifiers().length == 0) ? policy
 					: policy.withIdentifiers(list(annotation.identifiers()));
+		}
+
+		private static void requireNone(String attribute, String value, boolean none, String policy) {
+			if (!none) {
+				throw new IllegalArgumentException(
+						"Invalid %s %s: the policy '%s' is of the configuration; remove the %1$s, or the policy."
+							.formatted(attribute, value, policy));
+			}
 		}
 
 		private IdentifiedPolicy inPlace(RateLimited annotation, String standsOn) {

@@ -146,9 +146,18 @@ final class IdentifierReader {
 			readEach(PolicyReader.property(name, ".identifiers"), policy.identifiers(), identifiers::requireKnown);
 			if (policy.enforcement().missing() instanceof MissingIdentifier.Fallback fallback) {
 				read(PolicyReader.property(name, ".missing-identifier"), fallback.identifier(),
-						() -> identifiers.requireKnown(fallback.identifier()));
+						() -> requireFallback(fallback.identifier(), identifiers));
 			}
 		});
+	}
+
+	private static void requireFallback(String name, RequestIdentifiers identifiers) {
+		try {
+			identifiers.requireKnown(name);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IllegalArgumentException("Must be skip, deny, or an identifier. " + ex.getMessage(), ex);
+		}
 	}
 
 	private void readEach(String property, List<String> values, Consumer<String> reader) {

@@ -11,8 +11,13 @@ class InvalidRedisUrlException extends HiddenValueException {
 	private static final long serialVersionUID = 1L;
 
 	InvalidRedisUrlException(String property, String url) {
-		super(property, url.replaceFirst("^([a-z]*:/*)?.*@", "$1***@"),
+		super(property, shown(url),
 				"Must be a URL such as redis://user:password@example.com:6379/0, or rediss:// for encryption.");
+	}
+
+	/** What of a URL may be shown: it may hold a password. */
+	static String shown(String url) {
+		return url.replaceFirst("^([a-z]*:/*)?.*@", "$1***@");
 	}
 
 }

@@ -4,11 +4,14 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.web.PlanResolver;
 import io.github.ratelimit.spring.web.UserPlans;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -20,7 +23,11 @@ import org.springframework.util.function.SingletonSupplier;
  */
 final class PlanReader {
 
+	private static final Logger logger = LoggerFactory.getLogger(PlanReader.class);
+
 	private static final String TTL = "ratelimit.plan-cache-ttl";
+
+	private static final Pattern REQUEST = Pattern.compile("#\\s*request\\b");
 
 	private static final Duration LONGEST_TTL = Duration.ofDays(1);
 
@@ -70,8 +77,15 @@ final class PlanReader {
 					"There is a PlanResolver bean as well (%s): remove one of them."
 						.formatted(String.join(", ", names)));
 		}
-		return new UserPlans(
-				PolicyReader.read("ratelimit.plan", expression, () -> PlanResolver.ofExpression(expression)), ttl);
+		PlanResolver resolver = PolicyReader.read("ratelimit.plan", expression,
+				() -> PlanResolver.ofExpression(expression));
+		if (!ttl.isZero() && REQUEST.matcher(expression).find()) {
+			logger.warn(
+					"ratelimit.plan reads #request, but {} is {}: the plan of a user's first request counts for all"
+							+ " requests of that user in this time. Set {} to 0 if requests of a user differ",
+					TTL, ttl, TTL);
+		}
+		return new UserPlans(resolver, ttl);
 	}
 
 	private void refuseWithoutResolver(String policy) {

@@ -5,6 +5,7 @@ import io.github.ratelimit.redis.TimeBudget;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.actuate.RateLimitHealthIndicator;
+import io.github.ratelimit.spring.aop.RateLimitedAdvisor;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -29,9 +30,11 @@ public final class RateLimitHealthAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(name = { "ratelimitHealthIndicator", "ratelimitHealthContributor" })
 	RateLimitHealthIndicator ratelimitHealthIndicator(RateLimiter store, PolicyDecisions decisions,
-			ConfiguredPolicies policies, RateLimitProperties properties, ObjectProvider<TimeBudget> budget) {
+			ConfiguredPolicies policies, RateLimitProperties properties, ObjectProvider<TimeBudget> budget,
+			ObjectProvider<RateLimitedAdvisor> advisor) {
 		TimeBudget ofStore = budget.getIfAvailable();
 		return new RateLimitHealthIndicator((ofStore != null) ? ofStore.limit(store) : store, decisions, policies,
+				() -> advisor.stream().flatMap((each) -> each.annotatedPolicies().stream()).toList(),
 				properties.health().downWhenFailing());
 	}
 

@@ -11,7 +11,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * Properties below {@code ratelimit.redis}: the server that counts are kept on.
  *
  * @param url URL of the server, such as redis://user:password@example.com:6379/0; instead
- * of host, port, username, password and database
+ * of host and port, which stop the start beside it; username and password count if it
+ * holds no password, and database if it holds none
  * @param host host name of the server
  * @param port port of the server
  * @param username login user name

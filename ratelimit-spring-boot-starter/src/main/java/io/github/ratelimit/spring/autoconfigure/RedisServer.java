@@ -85,7 +85,15 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 					"Counts only with ratelimit.redis.host: the sentinels have ports of their own: remove it.", "port");
 			return of(OWN, properties, bundles);
 		}
-		if (properties.url() != null || properties.host() != null) {
+		if (properties.url() != null) {
+			RedisServer server = of(OWN, properties, bundles);
+			requireNothingOfOwn(binder,
+					"Has no effect beside ratelimit.redis.url (%s), which says where the server is: remove one of them."
+						.formatted(InvalidRedisUrlException.shown(properties.url())),
+					"host", "port");
+			return server;
+		}
+		if (properties.host() != null) {
 			return of(OWN, properties, bundles);
 		}
 		requireNothingOfOwn(binder,

@@ -61,6 +61,7 @@ final class ExpressionResolver implements IdentifierResolver {
 	private final boolean needsUser;
 
 	ExpressionResolver(String text) {
+		requireText(text);
 		try {
 			this.expression = new SpelExpressionParser().parseRaw(text);
 		}
@@ -80,6 +81,15 @@ final class ExpressionResolver implements IdentifierResolver {
 						.formatted(text));
 		}
 		this.needsUser = find(root, ExpressionResolver::isOfUser);
+	}
+
+	/** What YAML takes for a comment arrives as an empty text. */
+	static void requireText(String text) {
+		if (text.isBlank()) {
+			throw new IllegalArgumentException(
+					"Invalid expression (%s): is empty; in YAML, # begins a comment unless the expression is in quotes."
+						.formatted(text));
+		}
 	}
 
 	private static boolean find(SpelNode node, Predicate<SpelNode> wanted) {

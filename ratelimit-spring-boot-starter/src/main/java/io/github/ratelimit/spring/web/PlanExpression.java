@@ -39,6 +39,7 @@ final class PlanExpression implements PlanResolver {
 	private final SpelExpression expression;
 
 	PlanExpression(String text) {
+		ExpressionResolver.requireText(text);
 		try {
 			this.expression = new SpelExpressionParser().parseRaw(text);
 		}

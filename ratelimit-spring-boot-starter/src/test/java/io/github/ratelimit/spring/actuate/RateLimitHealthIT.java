@@ -46,9 +46,11 @@ class RateLimitHealthIT {
 			JsonNode details = ratelimit(failing).path("details");
 			assertThat(ratelimit(failing).path("status").stringValue()).isEqualTo("UNKNOWN");
 			assertThat(details.path("store").stringValue()).isEqualTo("unreachable");
+			assertThat(details.path("cause").stringValue()).contains("127.0.0.1:" + port)
+				.endsWith("java.net.ConnectException: Connection refused");
 			assertThat(details.path("limits").stringValue()).isEqualTo("not enforced");
 			assertThat(details.path("since").stringValue()).isNotEmpty();
-			assertThat(details.path("allowed")).hasToString("[\"api\",\"series\"]");
+			assertThat(details.path("allowed")).hasToString("[\"Application.search\",\"api\",\"series\"]");
 			assertThat(details.path("denied")).hasToString("[\"login\"]");
 			assertThat(details.path("limited-locally")).hasToString("[]");
 			assertThat(details.path("breaker").stringValue()).isEqualTo("closed");

@@ -204,12 +204,14 @@ class RateLimitsEndpointIT {
 		try (ActuatorApplication hidden = ActuatorApplication.start("ratelimit.redis.url=" + TestRedis.uri())) {
 			assertThat(hidden.get(ENDPOINT).status()).isEqualTo(404);
 		}
-		try (ActuatorApplication failing = ActuatorApplication.start(
-				"ratelimit.redis.url=redis://127.0.0.1:" + TestRedis.freePort(),
+		int port = TestRedis.freePort();
+		try (ActuatorApplication failing = ActuatorApplication.start("ratelimit.redis.url=redis://127.0.0.1:" + port,
 				"management.endpoints.web.exposure.include=ratelimits")) {
 			assertThat(failing.get(ENDPOINT).status()).isEqualTo(200);
-			assertRefused(failing.get(ENDPOINT + "/counts?identifier=ip:203.0.113.7"), 503,
-					"Redis failed to peek at a request");
+			Response refused = failing.get(ENDPOINT + "/counts?identifier=ip:203.0.113.7");
+			assertRefused(refused, 503, "Redis failed to peek at a request");
+			assertThat(refused.json().path("cause").stringValue()).contains("127.0.0.1:" + port)
+				.endsWith("java.net.ConnectException: Connection refused");
 		}
 	}
 

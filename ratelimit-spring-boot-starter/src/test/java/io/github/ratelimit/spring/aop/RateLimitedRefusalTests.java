@@ -66,7 +66,19 @@ class RateLimitedRefusalTests {
 	@Test
 	void startFailsWhenThereArePolicyAndLimits() {
 		assertRefused(Both.class, "public void " + NAME + "$Both.call()",
-				"the policy 'api' has its own limits and algorithm, so there must be none here.");
+				"Invalid limits [1/s, 2/m]: the policy 'api' is of the configuration; remove the limits, or the policy.");
+	}
+
+	@Test
+	void startFailsWhenPolicyOfTheConfigurationIsGivenAName() {
+		assertRefused(Renamed.class, "public void " + NAME + "$Renamed.call()",
+				"Invalid name (foo): the policy 'api' is of the configuration; remove the name, or the policy.");
+	}
+
+	@Test
+	void startFailsWhenPolicyOfTheConfigurationIsGivenAnAlgorithm() {
+		assertRefused(OtherAlgorithm.class, "public void " + NAME + "$OtherAlgorithm.call()",
+				"Invalid algorithm (fixed-window): the policy 'api' is of the configuration; remove the algorithm, or the policy.");
 	}
 
 	@Test
@@ -202,7 +214,23 @@ class RateLimitedRefusalTests {
 
 	static class Both {
 
-		@RateLimited(policy = "api", limits = "1/s")
+		@RateLimited(policy = "api", limits = { "1/s", "2/m" }, name = "both")
+		public void call() {
+		}
+
+	}
+
+	static class Renamed {
+
+		@RateLimited(policy = "api", name = "foo")
+		public void call() {
+		}
+
+	}
+
+	static class OtherAlgorithm {
+
+		@RateLimited(policy = "api", algorithm = "fixed-window")
 		public void call() {
 		}
 

@@ -111,7 +111,7 @@ class RateLimitedRepeatedTests {
 		assertRefused(NameOfPolicy.class,
 				"its policy would be named 'api', as the one of ratelimit.policies already is; give one of them another name.");
 		assertRefused(NameBesidePolicy.class,
-				"the policy 'api' has its own limits and algorithm, so there must be none here.");
+				"Invalid name (x): the policy 'api' is of the configuration; remove the name, or the policy.");
 	}
 
 	@Test

@@ -50,6 +50,13 @@ class InvalidIdentifierPropertiesTests {
 	}
 
 	@Test
+	void startFailsWhenExpressionIsEmpty() {
+		assertRefused("ratelimit.identifiers.tenant", "",
+				"Invalid expression (): is empty; in YAML, # begins a comment unless the expression is in quotes.",
+				"ratelimit.identifiers.tenant=");
+	}
+
+	@Test
 	void startFailsWhenExpressionCannotBeRead() {
 		this.runner.withPropertyValues("ratelimit.identifiers.tenant=#principal[")
 			.run((context) -> assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
@@ -101,11 +108,11 @@ class InvalidIdentifierPropertiesTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "nothing", "Skip", "header:", "ip+", "tenant" })
+	@ValueSource(strings = { "nothing", "refuse", "Skip", "header:", "ip+", "tenant" })
 	void startFailsWhenFallbackIsUnknown(String name) {
 		assertRefused("ratelimit.policies.api.missing-identifier", name,
-				"Invalid identifier (%s): %s".formatted(name, RULE), "ratelimit.policies.api.limits=10/s",
-				"ratelimit.policies.api.missing-identifier=" + name);
+				"Must be skip, deny, or an identifier. Invalid identifier (%s): %s".formatted(name, RULE),
+				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.missing-identifier=" + name);
 	}
 
 	@Test

@@ -43,6 +43,7 @@ class InvalidPlanTests {
 					policies.api.plans.pro.limits=4/m               | policies.api.plans             | Nobody says which plan a user is on: set ratelimit.plan, or provide a PlanResolver bean.
 					plan='a'                                        | plan                           | Has no effect, because no policy has plans
 					plan=#who;policies.api.plans.pro.limits=4/m     | plan                           | Invalid expression (#who): #who is not allowed
+					plan=;policies.api.plans.pro.limits=4/m         | plan                           | Invalid expression (): is empty; in YAML, # begins a comment unless the expression is in quotes.
 					plan=(;policies.api.plans.pro.limits=4/m        | plan                           | EL1044E: Unexpectedly ran out of input
 					plan='a';policies.api.plans.pro.limits=4/m;plan-cache-ttl=-1s | plan-cache-ttl   | Must be from 0 to 1d.
 					plan='a';policies.api.plans.pro.limits=4/m;plan-cache-ttl=2d  | plan-cache-ttl   | Must be from 0 to 1d.

@@ -300,6 +300,20 @@ class InvalidPropertiesTests {
 		}
 	}
 
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			host | b.example.com | redis://a.example.com:6380          | redis://a.example.com:6380
+			port | 6381          | redis://a.example.com:6380          | redis://a.example.com:6380
+			port | 6379          | redis://a.example.com               | redis://a.example.com
+			host | b.example.com | rediss://user:s%2Fecret@a.example.com:1/3 | rediss://***@a.example.com:1/3
+			""")
+	void startFailsWhenServerIsNamedBesideUrl(String name, String value, String url, String shown) {
+		assertRefused("ratelimit.redis." + name, value,
+				"Has no effect beside ratelimit.redis.url (%s), which says where the server is: remove one of them."
+					.formatted(shown),
+				"ratelimit.redis.url=" + url, "ratelimit.redis." + name + "=" + value);
+	}
+
 	@Test
 	void startFailsWhenServerAndClusterAreNamed() {
 		for (String server : List.of("ratelimit.redis.url=redis://a", "ratelimit.redis.host=a",

@@ -69,10 +69,19 @@ class RedisServerTests {
 	}
 
 	@Test
-	void ownUrlComesBeforeOwnHost() {
-		this.environment.withProperty("ratelimit.redis.host", "host.example.com")
-			.withProperty("ratelimit.redis.url", "redis://url.example.com:6380");
+	void urlOfSpringComesBeforeItsHostAndPort() {
+		this.environment.withProperty("spring.data.redis.host", "host.example.com")
+			.withProperty("spring.data.redis.port", "6381")
+			.withProperty("spring.data.redis.url", "redis://url.example.com:6380");
 		assertThat(find().address()).isEqualTo(new HostAndPort("url.example.com", 6380));
+	}
+
+	@Test
+	void ownUrlComesBeforeHostAndPortOfSpring() {
+		this.environment.withProperty("spring.data.redis.host", "host.example.com")
+			.withProperty("spring.data.redis.port", "6381")
+			.withProperty("ratelimit.redis.url", "redis://url.example.com");
+		assertThat(find().address()).isEqualTo(new HostAndPort("url.example.com", 6379));
 	}
 
 	@Test

@@ -174,7 +174,7 @@ class UserPlansTests {
 	@CsvSource(delimiter = '|', quoteCharacter = '"',
 			textBlock = """
 					#principal.                               | Invalid expression (#principal.): EL1
-					"  "                                      | Invalid expression (
+					"  "                                      | is empty; in YAML, # begins a comment
 					#princpal.name                            | #princpal is not allowed; there are the variables #principal and #request
 					T(java.lang.Runtime).runtime              | T(java.lang.Runtime) is not allowed
 					new java.lang.String('pro')               | is not allowed
