@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
@@ -16,8 +17,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.GenericContainer;
+import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.util.JedisURIHelper;
 import redis.embedded.RedisServer;
 
 /**
@@ -41,7 +44,7 @@ public final class TestRedis {
 
 	private static final URI URI = start();
 
-	private static final UnifiedJedis CLIENT = RedisClient.create(URI);
+	private static final UnifiedJedis CLIENT = connect();
 
 	private TestRedis() {
 	}
@@ -53,6 +56,19 @@ public final class TestRedis {
 	/** A client that all tests share, and none closes. */
 	public static UnifiedJedis client() {
 		return CLIENT;
+	}
+
+	/** On a busy machine an answer may take much longer than the two seconds of Jedis. */
+	private static UnifiedJedis connect() {
+		return RedisClient.builder()
+			.hostAndPort(JedisURIHelper.getHostAndPort(URI))
+			.clientConfig(DefaultJedisClientConfig.builder()
+				.user(JedisURIHelper.getUser(URI))
+				.password(JedisURIHelper.getPassword(URI))
+				.database(JedisURIHelper.getDBIndex(URI))
+				.timeoutMillis((int) Duration.ofMinutes(1).toMillis())
+				.build())
+			.build();
 	}
 
 	/** A key prefix that nobody else uses. */
