@@ -109,17 +109,6 @@ public interface Algorithm {
 	}
 
 	/**
-	 * Returns whether a refund gives back what was used last, of all that counts still:
-	 * so that after a use and a refund of as much no less counts than before, and the
-	 * same if nothing was refunded besides. It does not if what was used in a past window
-	 * counts still, but is not given back.
-	 * @return {@code true} unless said otherwise
-	 */
-	default boolean refundsNewest() {
-		return true;
-	}
-
-	/**
 	 * Returns what the state of one identifier amounts to at one moment.
 	 * @param limits the limits of the policy, by ascending window
 	 * @param state what {@link Meter#state()} returned when it was last stored, or

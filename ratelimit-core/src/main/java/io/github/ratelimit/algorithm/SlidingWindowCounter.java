@@ -90,12 +90,6 @@ public record SlidingWindowCounter(double previousWeight, Rounding rounding) imp
 		return List.of(Double.toString(this.previousWeight), Integer.toString(this.rounding.ordinal()));
 	}
 
-	/** What was used in the window before counts still, and is not given back. */
-	@Override
-	public boolean refundsNewest() {
-		return false;
-	}
-
 	@Override
 	public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
 		return new SlidingWindowCounterMeter(limits, state, nowMicros, this.previousWeight, this.rounding);

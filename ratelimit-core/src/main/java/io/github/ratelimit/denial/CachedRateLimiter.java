@@ -58,7 +58,7 @@ final class CachedRateLimiter extends WatchedRateLimiter {
 				question.unchanged();
 			}
 			else if (decision.allowed()) {
-				question.used();
+				question.changed();
 			}
 			else {
 				question.denied(decision);

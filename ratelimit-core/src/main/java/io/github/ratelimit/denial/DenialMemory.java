@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.LongSupplier;
-import java.util.function.ToLongFunction;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
@@ -19,10 +18,9 @@ import org.jspecify.annotations.Nullable;
  * What is known of accounts whose requests were denied.
  * <p>
  * A store decides at an unknown moment between question and answer. So something is
- * remembered only if nothing else was answered about the account in between, and what was
- * remembered between question and answer of a use or a refund is dropped: it is not known
- * which of them came first. Stamps tell, which grow with every answer about an account;
- * accounts share them, which at worst forgets too much.
+ * remembered only if nothing else was answered about the account in between, and every
+ * use and refund drops what is known of it. Stamps tell, which grow with every answer
+ * about an account; accounts share them, which at worst forgets too much.
  * <p>
  * Safe for use by several threads.
  */
@@ -140,33 +138,14 @@ final class DenialMemory {
 				.toArray();
 		}
 
-		/** Notes what was used: of nothing else is anything known. */
-		void used() {
-			answered(Part::cost);
-		}
-
-		/** Notes what was given back. */
-		void givenBack() {
-			answered((part) -> -part.cost());
+		/** Forgets what is known of the accounts: something was used, or given back. */
+		void changed() {
+			this.parts.forEach((part) -> forget(part.account()));
 		}
 
 		/** Notes that nothing was used. */
 		void unchanged() {
-			answered((part) -> 0);
-		}
-
-		/** Drops what is known by other quotas: a bucket may have been converted. */
-		private void answered(ToLongFunction<Part> used) {
-			for (int i = 0; i < this.parts.size(); i++) {
-				Part part = this.parts.get(i);
-				long cost = used.applyAsLong(part);
-				long asked = this.stamps[i];
-				DenialMemory.this.stamps.incrementAndGet(stamp(part.account()));
-				DenialMemory.this.accounts.asMap().computeIfPresent(part.account(), (account, known) -> {
-					boolean ordered = cost == 0 || known.stamp() <= asked;
-					return (ordered && known.policy().equals(part.policy())) ? known.used(cost) : null;
-				});
-			}
+			this.parts.forEach((part) -> DenialMemory.this.stamps.incrementAndGet(stamp(part.account())));
 		}
 
 		/** Notes that the store has denied the request. */
@@ -187,7 +166,7 @@ final class DenialMemory {
 			Part part = this.parts.get(at);
 			Standing standing = new Standing(
 					decision.violated().stream().filter((status) -> part.isOf(status)).toList(), this.since,
-					decision.blockedFor() != null, true);
+					decision.blockedFor() != null);
 			long asked = this.stamps[at];
 			int stamp = stamp(part.account());
 			DenialMemory.this.accounts.asMap().compute(part.account(), (account, before) -> {
@@ -197,8 +176,7 @@ final class DenialMemory {
 					DenialMemory.this.stamps.incrementAndGet(stamp);
 					return known;
 				}
-				return ((known != null) ? known : Standings.of(part.policy(), this.epoch)).with(part.cost(), standing,
-						asked + 1);
+				return ((known != null) ? known : Standings.of(part.policy(), this.epoch)).with(part.cost(), standing);
 			});
 			for (int i = at + 1; i < this.parts.size(); i++) {
 				if (stamp(this.parts.get(i).account()) == stamp) {

@@ -14,13 +14,8 @@ import org.jspecify.annotations.Nullable;
  * @param violated the limits that denied it; empty if it was denied for other reasons
  * @param since a time before the store was asked, in nanoseconds
  * @param blocked whether the request was blocked as well, by this account or another one
- * @param exact whether the times are exact; otherwise they may be too short
  */
-record Standing(List<LimitStatus> violated, long since, boolean blocked, boolean exact) {
-
-	Standing inexact() {
-		return new Standing(this.violated, this.since, this.blocked, false);
-	}
+record Standing(List<LimitStatus> violated, long since, boolean blocked) {
 
 	/**
 	 * Returns what of it still holds: the limits that still deny the cost, with the times
@@ -46,7 +41,7 @@ record Standing(List<LimitStatus> violated, long since, boolean blocked, boolean
 			limits.add(new LimitStatus(status.policy(), status.identifier(), status.limit(), status.remaining(),
 					resetAfter, wait));
 		}
-		return new Standing(limits, now, this.blocked, this.exact);
+		return new Standing(limits, now, this.blocked);
 	}
 
 	/**

@@ -33,7 +33,7 @@ class WatchedRateLimiter implements RateLimiter {
 		finally {
 			// A cost of which it is not known whether it was used gives nothing back.
 			if (used) {
-				question.used();
+				question.changed();
 			}
 			else {
 				question.unchanged();
@@ -56,7 +56,7 @@ class WatchedRateLimiter implements RateLimiter {
 		}
 		finally {
 			if (refunded) {
-				question.givenBack();
+				question.changed();
 			}
 			else {
 				forget(request);

@@ -210,27 +210,6 @@ class DenialCacheTests {
 		assertThat(this.limiter.tryAcquire(two).source()).isEqualTo(Source.DENIAL_CACHE);
 	}
 
-	/** A request that pays for its path, and gives that back when more is denied. */
-	@Test
-	void denialOfTheRestOfACostIsRememberedThoughTheFirstPartIsGivenBack() {
-		Policy policy = Policy.of("api", new SlidingLog(), Limit.parse("5/m"));
-		RateLimitRequest one = RateLimitRequest.of(policy, ALICE);
-		RateLimitRequest two = RateLimitRequest.of(Charge.of(policy, ALICE).withCost(2));
-		RateLimitRequest three = RateLimitRequest.of(Charge.of(policy, ALICE).withCost(3));
-		this.limiter.tryAcquire(three);
-		for (int i = 0; i < 200; i++) {
-			assertThat(this.limiter.tryAcquire(one).allowed()).isTrue();
-			assertThat(this.limiter.tryAcquire(two).allowed()).isFalse();
-			assertThat(this.limiter.tryAcquire(three).allowed()).isFalse();
-			this.limiter.refund(one);
-			assertThat(this.limiter.tryAcquire(three).retryAfter()).contains(Duration.ofMinutes(1));
-		}
-		assertThat(this.store.calls).isEqualTo(1 + 200 + 2 + 16);
-		this.clock.advance(Duration.ofMinutes(1));
-		assertThat(this.limiter.tryAcquire(one).allowed()).isTrue();
-		assertThat(this.limiter.tryAcquire(two).allowed()).isTrue();
-	}
-
 	/** What one request has used is given back after another was denied because of it. */
 	@Test
 	void denialBecauseOfWhatWasGivenBackIsForgotten() {

@@ -178,12 +178,12 @@ public final class RateLimitWebAutoConfiguration {
 	@Bean
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterAfterSecurity(ServletPolicyEnforcer enforcer,
 			RateLimitProperties properties, ConfiguredPolicies policies,
-			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, ListableBeanFactory beans,
-			Environment environment) {
+			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
 		List<PathPolicy> pathPolicies = pathPolicies(properties, policies, parser, environment);
 		FilterRegistrationBean<RateLimitFilter> registration = registration("rateLimitFilterAfterSecurity", environment,
 				enforcer, pathPolicies, true);
-		if (!pathPolicies.isEmpty() && mayGainPlans(beans)) {
+		// A policy may be given plans while the application runs.
+		if (!pathPolicies.isEmpty()) {
 			registration.setEnabled(true);
 		}
 		return registration;

@@ -161,7 +161,8 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	/**
 	 * Gives back what the path of a request has paid, because the request has come to
-	 * nothing; but not to policies that count denied requests.
+	 * nothing; but not to policies that count denied requests, nor to those that count by
+	 * the status of the response, which is not known yet.
 	 * @return whether there was anything to give back
 	 */
 	private boolean giveBack(HttpServletRequest request) {
@@ -170,6 +171,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			.paidByPath()
 			.stream()
 			.filter((charge) -> !charge.charge().policy().countDenied())
+			.filter((charge) -> charge.policy().enforcement().countWhen() == null)
 			.flatMap((paid) -> costs.takeOut(paid).stream())
 			.filter((charge) -> charge.charge().cost() > 0)
 			.toList();
@@ -241,7 +243,9 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		Decision decision = this.decisions.decide(charges, (used) -> costs.add(used, response));
 		RequestStatuses statuses = RequestStatuses.of(request);
 		statuses.add(decision);
-		charges.forEach(statuses::payForPath);
+		if (decision.allowed()) {
+			charges.forEach(statuses::payForPath);
+		}
 		this.responses.writeHeaders(statuses, response);
 		return decision;
 	}
@@ -267,7 +271,6 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	/** Answers a request whose caller is denied. */
 	void forbid(HttpServletRequest request, HttpServletResponse response) throws IOException {
-		giveBack(request);
 		this.responses.forbid(request, response);
 	}
 

@@ -2,7 +2,6 @@ package io.github.ratelimit.spring.autoconfigure;
 
 import java.util.List;
 
-import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.web.RateLimitFilter;
 import jakarta.servlet.DispatcherType;
 import org.junit.jupiter.api.Test;
@@ -67,21 +66,12 @@ class FilterRegistrationTests {
 			});
 	}
 
+	/** A source may give it plans while the application runs, which need the user. */
 	@Test
-	void policyStandsBeforeSecurityWhenItDoesNotNeedUser() {
+	void policyStandsBeforeAndAfterSecurityWhenItDoesNotNeedUserYet() {
 		this.runner
 			.withPropertyValues("ratelimit.policies.api.limits=1/s", "ratelimit.policies.api.paths=/**",
 					"ratelimit.policies.api.identifiers=ip,header:user")
-			.run((context) -> {
-				assertThat(filter(context, "rateLimitFilterBeforeSecurity").isEnabled()).isTrue();
-				assertThat(filter(context, "rateLimitFilterAfterSecurity").isEnabled()).isFalse();
-			});
-	}
-
-	@Test
-	void filterStandsAfterSecurityWhenPoliciesMayGetPlans() {
-		this.runner.withBean(PolicySource.class, () -> (policy) -> policy)
-			.withPropertyValues("ratelimit.policies.api.limits=1/s", "ratelimit.policies.api.paths=/**")
 			.run((context) -> {
 				assertThat(filter(context, "rateLimitFilterBeforeSecurity").isEnabled()).isTrue();
 				assertThat(filter(context, "rateLimitFilterAfterSecurity").isEnabled()).isTrue();

@@ -86,7 +86,7 @@ class ExpressionResolverTests {
 	@Test
 	void expressionIsRefusedWhenItIsEmpty() {
 		assertThatIllegalArgumentException().isThrownBy(() -> new ExpressionResolver(""))
-			.withMessageStartingWith("Invalid expression (): cannot be read: ");
+			.withMessageStartingWith("Invalid expression (): is empty; ");
 	}
 
 	@ParameterizedTest
