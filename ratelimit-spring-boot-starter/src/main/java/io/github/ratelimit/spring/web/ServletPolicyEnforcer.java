@@ -246,6 +246,9 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		if (decision.allowed()) {
 			charges.forEach(statuses::payForPath);
 		}
+		else {
+			statuses.deny(decision, charges);
+		}
 		this.responses.writeHeaders(statuses, response);
 		return decision;
 	}

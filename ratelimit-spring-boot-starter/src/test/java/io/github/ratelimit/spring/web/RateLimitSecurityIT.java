@@ -132,10 +132,11 @@ class RateLimitSecurityIT {
 		application.assertUsed("outer", 1);
 	}
 
+	/** Or those who try what they may not would never be limited. */
 	@Test
-	void requestThatIsDeniedForItsCallerAfterLoginHasUsedNothingBefore() {
+	void requestThatIsDeniedForItsCallerAfterLoginCountsBefore() {
 		assertThat(application.get("/nobody").statusCode()).isEqualTo(403);
-		application.assertUsed("outer", 0);
+		application.assertUsed("outer", 1);
 	}
 
 	private static HttpResponse<String> get(String path, String user, String password) {
