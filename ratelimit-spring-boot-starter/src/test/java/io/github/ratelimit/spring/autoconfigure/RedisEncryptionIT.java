@@ -119,9 +119,10 @@ class RedisEncryptionIT {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "ratelimit.redis.url=rediss://localhost", "ratelimit.redis.ssl.enabled=true" })
-	void serverIsRefusedWhenJavaDoesNotTrustIt(String property) {
-		this.runner.withPropertyValues("ratelimit.redis.host=localhost", "ratelimit.redis.port=" + port, property)
+	@ValueSource(strings = { "ratelimit.redis.url=rediss://localhost:%d",
+			"ratelimit.redis.host=localhost ratelimit.redis.port=%d ratelimit.redis.ssl.enabled=true" })
+	void serverIsRefusedWhenJavaDoesNotTrustIt(String properties) {
+		this.runner.withPropertyValues(properties.formatted(port).split(" "))
 			.run((context) -> assertRefused(context.getBean(RateLimiter.class))
 				.withStackTraceContaining("unable to find valid certification path"));
 	}
