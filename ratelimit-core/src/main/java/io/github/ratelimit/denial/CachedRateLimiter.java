@@ -12,13 +12,10 @@ import io.github.ratelimit.RateLimiter;
  */
 final class CachedRateLimiter extends WatchedRateLimiter {
 
-	private final RateLimiter store;
-
 	private final DenialMemory memory;
 
 	CachedRateLimiter(RateLimiter store, DenialMemory memory) {
 		super(store, memory);
-		this.store = store;
 		this.memory = memory;
 	}
 
@@ -48,22 +45,11 @@ final class CachedRateLimiter extends WatchedRateLimiter {
 
 	private Decision decide(RateLimitRequest request, List<Part> parts) {
 		DenialMemory.Question question = this.memory.new Question(parts);
-		Decision decision = null;
-		try {
-			decision = this.store.tryAcquire(request);
-			return decision;
+		Decision decision = super.tryAcquire(request);
+		if (!decision.allowed() && decision.source() == Source.STORE) {
+			question.denied(decision);
 		}
-		finally {
-			if (decision == null || decision.source() != Source.STORE) {
-				question.unchanged();
-			}
-			else if (decision.allowed()) {
-				question.changed();
-			}
-			else {
-				question.denied(decision);
-			}
-		}
+		return decision;
 	}
 
 }

@@ -91,7 +91,8 @@ public final class DenialCache {
 	}
 
 	/**
-	 * Drops denials when something is given back, and asks the store about everybody.
+	 * Drops denials when something is used or given back, and asks the store about
+	 * everybody.
 	 * @param store the store
 	 * @return a rate limiter that asks the store each time
 	 */

@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * What is known of accounts whose requests were denied.
  * <p>
- * A store decides at an unknown moment between question and answer. So something is
- * remembered only if nothing else was answered about the account in between, and every
- * use and refund drops what is known of it. Stamps tell, which grow with every answer
- * about an account; accounts share them, which at worst forgets too much.
+ * Every use and refund drops what is known of an account. A store decides at an unknown
+ * moment between question and answer, so a denial is remembered only if none of these was
+ * answered in between. Stamps tell, which grow with each of them; accounts share stamps,
+ * so that at worst a denial is not remembered.
  * <p>
  * Safe for use by several threads.
  */
@@ -138,16 +138,6 @@ final class DenialMemory {
 				.toArray();
 		}
 
-		/** Forgets what is known of the accounts: something was used, or given back. */
-		void changed() {
-			this.parts.forEach((part) -> forget(part.account()));
-		}
-
-		/** Notes that nothing was used. */
-		void unchanged() {
-			this.parts.forEach((part) -> DenialMemory.this.stamps.incrementAndGet(stamp(part.account())));
-		}
-
 		/** Notes that the store has denied the request. */
 		void denied(Decision decision) {
 			for (int i = 0; i < this.parts.size(); i++) {
@@ -161,28 +151,22 @@ final class DenialMemory {
 			}
 		}
 
-		/** Unless anything was answered meanwhile: who notes that waits for this. */
+		/**
+		 * Unless something was used or given back meanwhile: who forgets waits for this.
+		 */
 		private void remember(int at, Decision decision) {
 			Part part = this.parts.get(at);
 			Standing standing = new Standing(
 					decision.violated().stream().filter((status) -> part.isOf(status)).toList(), this.since,
 					decision.blockedFor() != null);
-			long asked = this.stamps[at];
-			int stamp = stamp(part.account());
 			DenialMemory.this.accounts.asMap().compute(part.account(), (account, before) -> {
 				Standings known = (before != null && before.epoch() == this.epoch
 						&& before.policy().equals(part.policy())) ? before : null;
-				if (!DenialMemory.this.stamps.compareAndSet(stamp, asked, asked + 1)) {
-					DenialMemory.this.stamps.incrementAndGet(stamp);
+				if (DenialMemory.this.stamps.get(stamp(account)) != this.stamps[at]) {
 					return known;
 				}
 				return ((known != null) ? known : Standings.of(part.policy(), this.epoch)).with(part.cost(), standing);
 			});
-			for (int i = at + 1; i < this.parts.size(); i++) {
-				if (stamp(this.parts.get(i).account()) == stamp) {
-					this.stamps[i] = asked + 1;
-				}
-			}
 		}
 
 	}

@@ -1,14 +1,14 @@
 package io.github.ratelimit.denial;
 
 import io.github.ratelimit.Decision;
-import io.github.ratelimit.Decision.Source;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 
 /**
- * Asks the store, and tells the memory what was used and given back.
+ * Asks the store, and forgets what is known of accounts whenever something may have been
+ * used or given back.
  */
 class WatchedRateLimiter implements RateLimiter {
 
@@ -23,20 +23,15 @@ class WatchedRateLimiter implements RateLimiter {
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
-		DenialMemory.Question question = this.memory.new Question(Part.of(request));
-		boolean used = false;
+		boolean denied = false;
 		try {
 			Decision decision = this.store.tryAcquire(request);
-			used = decision.allowed() && decision.source() == Source.STORE;
+			denied = !decision.allowed();
 			return decision;
 		}
 		finally {
-			// A cost of which it is not known whether it was used gives nothing back.
-			if (used) {
-				question.changed();
-			}
-			else {
-				question.unchanged();
+			if (!denied) {
+				forget(request);
 			}
 		}
 	}
@@ -48,19 +43,11 @@ class WatchedRateLimiter implements RateLimiter {
 
 	@Override
 	public void refund(RateLimitRequest request) {
-		DenialMemory.Question question = this.memory.new Question(Part.of(request));
-		boolean refunded = false;
 		try {
 			this.store.refund(request);
-			refunded = true;
 		}
 		finally {
-			if (refunded) {
-				question.changed();
-			}
-			else {
-				forget(request);
-			}
+			forget(request);
 		}
 	}
 
@@ -70,7 +57,6 @@ class WatchedRateLimiter implements RateLimiter {
 			this.store.charge(request);
 		}
 		finally {
-			// What takes the place of others gives these back.
 			forget(request);
 		}
 	}
