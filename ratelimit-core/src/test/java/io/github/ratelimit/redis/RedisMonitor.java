@@ -10,6 +10,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.test.TestRedis;
 import redis.clients.jedis.Connection;
@@ -25,6 +26,8 @@ final class RedisMonitor implements AutoCloseable {
 
 	/** Time, database and sender, command, arguments. */
 	private static final Pattern LINE = Pattern.compile("[0-9.]+ \\[\\d+ ([^]]+)] \"(\\w+)\"(.*)");
+
+	private static final Pattern ARGUMENT = Pattern.compile(" \"(.*?)\"(?= \"|$)");
 
 	private final String keyPrefix;
 
@@ -116,23 +119,13 @@ final class RedisMonitor implements AutoCloseable {
 		}
 	}
 
-	/** The arguments stand in quotes; quotes in them stand behind a backslash. */
+	/**
+	 * The arguments stand in quotes. It is not looked at backslashes in front of quotes,
+	 * as Valkey 8.1 does not escape them.
+	 */
 	private static List<String> words(String command, String arguments) {
-		List<String> words = new ArrayList<>(List.of(command));
-		int start = -1;
-		for (int i = 0; i < arguments.length(); i++) {
-			if (arguments.charAt(i) == '\\') {
-				i++;
-			}
-			else if (arguments.charAt(i) == '"' && start < 0) {
-				start = i + 1;
-			}
-			else if (arguments.charAt(i) == '"') {
-				words.add(arguments.substring(start, i));
-				start = -1;
-			}
-		}
-		return words;
+		return Stream.concat(Stream.of(command), ARGUMENT.matcher(arguments).results().map((each) -> each.group(1)))
+			.toList();
 	}
 
 	@Override

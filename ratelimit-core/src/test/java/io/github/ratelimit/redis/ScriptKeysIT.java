@@ -109,11 +109,11 @@ class ScriptKeysIT {
 		Policy large = Policy.of("large", new SlidingLog(), Limit.parse("100000/365d"));
 		RateLimitRequest request = RateLimitRequest.of(large, ALICE);
 		for (int i = 0; i < 2000; i++) {
-			this.limiter.tryAcquire(request);
+			this.clocked.tryAcquire(request);
 		}
-		this.limiter.charge(request);
-		this.limiter.refund(request);
-		this.limiter.entries(large, ALICE);
+		this.clocked.charge(request);
+		this.clocked.refund(request);
+		this.clocked.entries(large, ALICE);
 		assertThat(undeclared()).isEmpty();
 	}
 
@@ -163,8 +163,13 @@ class ScriptKeysIT {
 		return undeclared;
 	}
 
-	/** As the server itself knows them. */
+	/**
+	 * As the server itself knows them; Redis 7.0 does not want to be asked about a word.
+	 */
 	private static List<String> keysOf(Jedis jedis, List<String> words) {
+		if (words.size() == 1) {
+			return List.of();
+		}
 		try {
 			return jedis.commandGetKeys(words.toArray(String[]::new));
 		}
