@@ -1,9 +1,24 @@
 /**
- * The stores in Redis. By script: each request is one call of a script that is put
- * together from the resource {@code driver.lua} of this package and the parts of the
- * algorithms that the request uses. By plain commands, for some algorithms: each policy
- * and identifier of a request is a tally, and what the counts amount to is decided by the
+ * The stores in Redis.
+ * <p>
+ * {@link io.github.ratelimit.redis.RedisRateLimiter By script}: each request is one call
+ * of a script that is put together from the resource {@code driver.lua} of this package
+ * and the parts of the algorithms that the request uses ({@code Script},
+ * {@code ScriptCall}, {@code Driver}). Where its Redis keys lie on several slots of a
+ * cluster, each slot decides its {@code Part}, and {@code SplitRequest} makes one
+ * decision of them.
+ * <p>
+ * {@link io.github.ratelimit.redis.PipelineRateLimiter By plain commands}, for some
+ * algorithms: each policy and identifier of a request is a {@code Tally}; {@code Tallies}
+ * are an attempt at the request, and what the counts amount to is decided by the
  * algorithms in Java.
+ * <p>
+ * Both send a {@code Batch} of {@code Call}s to {@code Servers}: to a
+ * {@code SingleServer}, or to the nodes of a {@code Cluster}, of which {@code Topology}
+ * knows the {@code Slots}. None of them repeats what may have been executed. How long all
+ * of this may take is the {@code Deadline} of the thread, which
+ * {@link io.github.ratelimit.redis.TimeBudget} sets, and which connections, sockets and
+ * pools keep to.
  */
 @NullMarked
 package io.github.ratelimit.redis;
