@@ -2,10 +2,11 @@ package io.github.ratelimit.outage;
 
 import java.time.Instant;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 import io.github.ratelimit.Charge;
+import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
@@ -50,9 +51,12 @@ final class Outage {
 		return this.latest;
 	}
 
-	/** Whether a request has all policies of the one that failed last. */
-	boolean isOfPoliciesOf(RateLimitRequest request) {
-		return names(request).containsAll(names(this.failed));
+	/**
+	 * Whether a request has all policies of the one that failed last, with the same
+	 * identifiers.
+	 */
+	boolean isProvedOverBy(RateLimitRequest request) {
+		return identifiers(request).entrySet().containsAll(identifiers(this.failed).entrySet());
 	}
 
 	/**
@@ -69,8 +73,10 @@ final class Outage {
 		return Charge.of(new Policy(PROBE, policy.algorithm(), limits, false), charge.identifiers().get(0));
 	}
 
-	private static Set<String> names(RateLimitRequest request) {
-		return request.charges().stream().map((charge) -> charge.policy().name()).collect(Collectors.toSet());
+	private static Map<String, List<Identifier>> identifiers(RateLimitRequest request) {
+		return request.charges()
+			.stream()
+			.collect(Collectors.toMap((charge) -> charge.policy().name(), Charge::identifiers));
 	}
 
 }

@@ -24,9 +24,10 @@ import org.slf4j.LoggerFactory;
  * Answers while the store fails, as each policy wants it, and says so in the log: once
  * when it fails and once when it allows a request again. That it denies one proves
  * nothing, because it then only reads, as a full or read-only Redis still does. That it
- * allows a request of other policies than those that failed last proves nothing either,
- * unless nothing has failed for ten seconds: it may fail for some policies only. An
- * interrupt of the thread is no failure of the store.
+ * allows a request of other policies or identifiers than those that failed last proves
+ * nothing either, unless nothing has failed for ten seconds: it may fail for some of them
+ * only, as a cluster does of which one node has failed. An interrupt of the thread is no
+ * failure of the store.
  * <p>
  * While it fails, a thread in the background looks every second whether it can be written
  * to, by a charge to a policy of its own that is reset at once: an application without
@@ -197,7 +198,7 @@ public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 
 	private void answered(RateLimitRequest request) {
 		Outage present = this.outage.get();
-		if (present != null && (present.isOfPoliciesOf(request) || isQuiet(present, LONG_AGO))) {
+		if (present != null && (present.isProvedOverBy(request) || isQuiet(present, LONG_AGO))) {
 			end(present);
 		}
 	}

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Block;
 import io.github.ratelimit.Identifier;
@@ -51,8 +52,9 @@ final class RedisBlocks {
 
 	List<Block> list(String now) {
 		try {
-			ScriptReply reply = ScriptReply.of(this.servers
-				.send(LIST.call(List.of(this.keys.blockEnds(), this.keys.blockDescriptions()), List.of(now))));
+			Call call = LIST.call(List.of(this.keys.blockEnds(), this.keys.blockDescriptions()), List.of(now, "list"));
+			this.servers.send(List.of(call));
+			ScriptReply reply = ScriptReply.of(Driver.isMoving(call) ? listByKey(now) : call.reply());
 			List<Block> blocks = new ArrayList<>();
 			while (reply.hasNext()) {
 				Instant until = reply.instant();
@@ -66,6 +68,24 @@ final class RedisBlocks {
 	}
 
 	/**
+	 * Reads the list whose slot is moving.
+	 * @return the end and the description of each block
+	 */
+	private List<Object> listByKey(String now) {
+		ScriptReply ends = ScriptReply
+			.of(this.servers.send(LIST.call(List.of(this.keys.blockEnds()), List.of(now, "ends"))));
+		List<Long> untils = new ArrayList<>();
+		List<String> arguments = new ArrayList<>(List.of(now, "descriptions"));
+		while (ends.hasNext()) {
+			untils.add(ends.number());
+			arguments.add(ends.text());
+		}
+		ScriptReply descriptions = ScriptReply
+			.of(this.servers.send(LIST.call(List.of(this.keys.blockDescriptions()), arguments)));
+		return untils.stream().flatMap((until) -> Stream.<Object>of(until, descriptions.text())).toList();
+	}
+
+	/**
 	 * In a cluster the list is elsewhere, and written after what holds: if that fails, or
 	 * somebody else changes the same block at that moment, it may not agree with it.
 	 */
@@ -73,21 +93,43 @@ final class RedisBlocks {
 		String own = this.keys.blocks(identifier);
 		List<String> list = List.of(this.keys.blockEnds(), this.keys.blockDescriptions());
 		String name = (policy != null) ? policy : "";
-		String block = this.keys.block(identifier, policy);
-		String description = BlockDescription.of(identifier, name, reason);
+		List<String> block = List.of(name, Long.toString(micros), this.keys.block(identifier, policy),
+				BlockDescription.of(identifier, name, reason));
 		if (this.servers.slot(own) == this.servers.slot(list.get(0))) {
-			return run(List.of(own, list.get(0), list.get(1)), now, name, micros, block, description);
+			Call all = call(List.of(own, list.get(0), list.get(1)), now, block, "all");
+			this.servers.send(List.of(all));
+			if (!Driver.isMoving(all)) {
+				return ScriptReply.number(all.reply());
+			}
 		}
-		long result = run(List.of(own), now, name, micros, block, description);
+		long result = run(call(List.of(own), now, block, "own"));
 		// By the clock of the node that the block is on.
-		String then = (micros > 0) ? Long.toString(result - micros) : now;
-		run(list, then, name, micros, block, description);
+		updateList(list, (micros > 0) ? Long.toString(result - micros) : now, block);
 		return result;
 	}
 
-	private long run(List<String> keys, String now, String policy, long micros, String block, String description) {
-		return ScriptReply.number(
-				this.servers.send(BLOCK.call(keys, List.of(now, policy, Long.toString(micros), block, description))));
+	/** One Redis key after the other if their slot is moving. */
+	private void updateList(List<String> list, String now, List<String> block) {
+		Call call = call(list, now, block, "list");
+		this.servers.send(List.of(call));
+		if (Driver.isMoving(call)) {
+			long last = run(call(list.subList(0, 1), now, block, "ends"));
+			run(call(list.subList(1, 2), now, block, "descriptions", Long.toString(last)));
+		}
+		else {
+			ScriptReply.number(call.reply());
+		}
+	}
+
+	private static Call call(List<String> keys, String now, List<String> block, String... which) {
+		List<String> arguments = new ArrayList<>(List.of(now));
+		arguments.addAll(block);
+		arguments.addAll(List.of(which));
+		return BLOCK.call(keys, arguments);
+	}
+
+	private long run(Call call) {
+		return ScriptReply.number(this.servers.send(call));
 	}
 
 }

@@ -1,6 +1,6 @@
 -- Blocks an identifier, or ends a block.
 --
--- KEYS      in this order, all or, where these are in different places, the first or the other two:
+-- KEYS      in this order, as many as are in one place:
 --           blocks of the identifier, which its requests read
 --           sorted set: names of all blocks by their ends, in microseconds since the epoch
 --           hash: descriptions of all blocks by their names
@@ -8,7 +8,12 @@
 --           name of the policy, '' for all policies
 --           for how long, in microseconds; 0 ends the block
 --           name of the block, description of the block
--- Reply     when the block ends, in microseconds since the epoch; ending one: 1 if the identifier had such a block, or 0
+--           which of the Redis keys these are: 'all', 'own', 'list', or one of the list, 'ends' or 'descriptions'
+--           for 'descriptions', what the call for 'ends' has replied
+-- Reply     when the block ends, in microseconds since the epoch; ending one: 1 if the identifier had such a block, or 0;
+--           for 'ends': when the last of all blocks ends, 0 if that is not known
+--
+-- A node whose slot is moving answers nothing about a key that is gone: nothing is looked at after what may delete it.
 --
 -- Blocks of an identifier, for each: its end in microseconds (7 bytes), length of the name of the policy (2 bytes), the
 -- name. A key of another type counts as empty, and is replaced.
@@ -20,11 +25,20 @@ local HANDED_IN_TTL_US = 60000000
 -- No block lasts longer than 3650 days; what does is of another making.
 local LONGEST_US = 3650 * 86400 * 1000000
 
-local own, ends, descriptions = KEYS[1], KEYS[2], KEYS[3]
-if #KEYS == 2 then
-    own, ends, descriptions = nil, KEYS[1], KEYS[2]
-end
 local now, policy, time, name, description = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
+local which, known_last = ARGV[6], tonumber(ARGV[7])
+local own, ends, descriptions
+if which == 'all' then
+    own, ends, descriptions = KEYS[1], KEYS[2], KEYS[3]
+elseif which == 'own' then
+    own = KEYS[1]
+elseif which == 'list' then
+    ends, descriptions = KEYS[1], KEYS[2]
+elseif which == 'ends' then
+    ends = KEYS[1]
+else
+    descriptions = KEYS[1]
+end
 local clock = redis.call('TIME')
 local server_now = clock[1] * 1000000 + clock[2]
 local handed_in = now ~= nil
@@ -78,26 +92,63 @@ local function update(key)
     return found
 end
 
-local function update_list()
+-- Returns when the last block ends, 0 if that is not known.
+local function last_end()
+    local last, found = 0, redis.call('ZRANGE', ends, -2, -1, 'WITHSCORES')
+    for i = 1, #found, 2 do
+        local till = tonumber(found[i + 1])
+        if till > now and (time > 0 or found[i] ~= name) then
+            last = math.max(last, till)
+        end
+    end
+    return last
+end
+
+-- Returns when the last block ends, and the names of blocks that have ended.
+local function update_ends()
     require_type(ends, 'zset')
-    require_type(descriptions, 'hash')
-    local over = redis.call('ZRANGEBYSCORE', ends, '-inf', now, 'LIMIT', 0, MOST)
-    over[#over + 1] = name
-    redis.call('ZREM', ends, unpack(over))
-    redis.call('HDEL', descriptions, unpack(over))
     if time > 0 then
         redis.call('ZADD', ends, now + time, name)
+    end
+    local over = {}
+    if descriptions then
+        over = redis.call('ZRANGEBYSCORE', ends, '-inf', now, 'LIMIT', 0, MOST)
+    end
+    if time == 0 then
+        over[#over + 1] = name
+    end
+    local last = last_end()
+    if last > 0 then
+        expire(ends, last)
+    end
+    if #over > 0 then
+        redis.call('ZREM', ends, unpack(over))
+    end
+    return last, over
+end
+
+local function update_descriptions(last, over)
+    require_type(descriptions, 'hash')
+    if time > 0 then
         redis.call('HSET', descriptions, name, description)
     end
-    local last = redis.call('ZRANGE', ends, -1, -1, 'WITHSCORES')
-    if last[2] then
-        expire(ends, tonumber(last[2]))
-        expire(descriptions, tonumber(last[2]))
+    if last > 0 then
+        expire(descriptions, last)
+    end
+    if #over > 0 then
+        redis.call('HDEL', descriptions, unpack(over))
     end
 end
 
 local found = own and update(own) or 0
+local last, over = known_last, time > 0 and {} or { name }
 if ends then
-    update_list()
+    last, over = update_ends()
+end
+if descriptions then
+    update_descriptions(last, over)
+end
+if which == 'ends' then
+    return last
 end
 return time > 0 and now + time or found

@@ -127,6 +127,23 @@ class OutageRateLimiterTests {
 		assertThat(this.log.list).extracting(ILoggingEvent::getLevel).containsExactly(Level.WARN, Level.INFO);
 	}
 
+	/** As a cluster does when one of its masters is gone. */
+	@Test
+	void storeThatFailsForOneIdentifierOnlyIsSaidToFailOnce() {
+		for (int i = 0; i < 3; i++) {
+			this.store.full = true;
+			this.limiter.tryAcquire(LOCAL_REQUEST);
+			this.store.full = false;
+			this.clock.advance(Duration.ofSeconds(9));
+			RateLimitRequest other = RateLimitRequest.of(LOCAL, Identifier.user("dave" + i));
+			assertThat(this.limiter.tryAcquire(other).source()).isEqualTo(Decision.Source.STORE);
+		}
+		assertThat(this.log.list).extracting(ILoggingEvent::getLevel).containsExactly(Level.WARN);
+		assertThat(this.limiter.failingSince()).contains(Instant.parse("2026-01-01T00:00:00Z"));
+		this.limiter.tryAcquire(LOCAL_REQUEST);
+		assertThat(this.log.list).extracting(ILoggingEvent::getLevel).containsExactly(Level.WARN, Level.INFO);
+	}
+
 	@Test
 	void interruptIsNoFailureOfTheStore() {
 		this.store.interrupted = true;
@@ -233,10 +250,11 @@ class OutageRateLimiterTests {
 	void storeIsProbedOnceHoweverManyRequestsFail() {
 		for (int i = 0; i < 3; i++) {
 			this.store.full = true;
-			this.limiter.tryAcquire(NEW);
-			this.limiter.tryAcquire(NEW);
+			this.limiter.tryAcquire(LOCAL_REQUEST);
+			this.limiter.tryAcquire(LOCAL_REQUEST);
 			this.store.full = false;
-			this.limiter.tryAcquire(RateLimitRequest.of(POLICY, Identifier.user("dave" + i)));
+			this.limiter.tryAcquire(LOCAL_REQUEST);
+			assertThat(this.limiter.failingSince()).isEmpty();
 		}
 		this.store.full = true;
 		this.limiter.tryAcquire(NEW);

@@ -1,6 +1,7 @@
 package io.github.ratelimit.redis;
 
 import java.time.Duration;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +15,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Block;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -21,6 +23,7 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.WindowCount;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.test.RateLimiterContract;
@@ -34,6 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.RedisClusterClient;
@@ -219,6 +223,74 @@ class ClusterMigrationIT {
 		}
 		assertThat(limiter.peek(RateLimitRequest.of(policy, ALICE)).statuses()).extracting(LimitStatus::remaining)
 			.containsExactly(98L);
+	}
+
+	/** Nothing has arrived, then one of its two Redis keys, then the other. */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void listOfBlocksIsWholeWhileItsSlotMoves(boolean emptied) {
+		RedisRateLimiter limiter = limiter(Owner.LIMITER);
+		int slot = Slots.slot(new RedisKeys(this.keyPrefix).blockEnds());
+		Identifier beside = Stream.iterate(0, (i) -> i + 1)
+			.map((i) -> Identifier.user("beside" + i))
+			.filter((user) -> ClusterKeys.slot(user) == slot)
+			.findFirst()
+			.orElseThrow();
+		this.from = cluster.master(slot);
+		this.to = cluster.otherMasters(slot).get(0);
+		Block first = limiter.block(ALICE, null, Duration.ofHours(1), "first");
+		TestCluster.beginToMove(slot, this.from, this.to);
+		try {
+			for (int keys = 0; keys <= 2; keys++) {
+				assertThat(limiter.blocks()).containsExactly(first);
+				Block second = limiter.block(beside, "api", Duration.ofHours(3), "second");
+				assertThat(limiter.blocks()).containsExactly(first, second);
+				first = limiter.block(ALICE, null, Duration.ofHours(2), "again");
+				assertThat(limiter.blocks()).containsExactly(first, second);
+				assertThat(limiter.unblock(beside, "api")).isTrue();
+				assertThat(limiter.unblock(beside, "api")).isFalse();
+				if (emptied) {
+					assertThat(limiter.blocks()).containsExactly(first);
+					assertThat(limiter.unblock(ALICE, null)).isTrue();
+					assertThat(limiter.blocks()).isEmpty();
+					first = limiter.block(ALICE, null, Duration.ofHours(1), "first");
+				}
+				TestCluster.moveKeys(slot, this.from, this.to, 1);
+			}
+		}
+		finally {
+			cluster.endMove(slot, this.from, this.to);
+		}
+		assertThat(limiter.blocks()).containsExactly(first);
+		RedisKeys keys = new RedisKeys(this.keyPrefix);
+		for (String key : List.of(keys.blockEnds(), keys.blockDescriptions())) {
+			assertThat(this.to.admin().pttl(key)).isBetween(Duration.ofMinutes(59).toMillis(),
+					Duration.ofHours(3).toMillis());
+		}
+		limiter.unblock(ALICE, null);
+		assertThat(ClusterKeys.content(cluster, this.keyPrefix)).isEmpty();
+	}
+
+	@Test
+	void countsAreReadAndResetWhileTheSlotMoves() {
+		Policy policy = Policy.of("api", new FixedWindow(2, ZoneOffset.UTC), Limit.parse("100/365d"));
+		RedisRateLimiter limiter = limiter(Owner.LIMITER);
+		limiter.tryAcquire(policy, ALICE);
+		limiter.block(ALICE, "other", Duration.ofHours(1), "");
+		TestCluster.beginToMove(SLOT, this.from, this.to);
+		try {
+			for (int keys = 0; keys <= 2; keys++) {
+				assertThat(limiter.series(policy, ALICE)).extracting(WindowCount::count).containsExactly(1L);
+				limiter.reset(policy, ALICE);
+				assertThat(limiter.series(policy, ALICE)).isEmpty();
+				limiter.tryAcquire(policy, ALICE);
+				TestCluster.moveKeys(SLOT, this.from, this.to, 1);
+			}
+		}
+		finally {
+			cluster.endMove(SLOT, this.from, this.to);
+		}
+		assertThat(limiter.series(policy, ALICE)).extracting(WindowCount::count).containsExactly(1L);
 	}
 
 	/** To another node and back again, and again, key by key. */

@@ -20,6 +20,7 @@ import java.util.stream.Stream;
 
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.embedded.RedisServer;
 
 /**
@@ -64,7 +65,18 @@ public final class TestCluster implements AutoCloseable {
 
 		/** Whether it is the master of some slots. */
 		public boolean isMaster() {
-			return this.admin.info("replication").contains("role:master");
+			return isAlive() && this.admin.info("replication").contains("role:master");
+		}
+
+		/** Whether it has not been killed. */
+		boolean isAlive() {
+			try {
+				this.admin.ping();
+				return true;
+			}
+			catch (JedisConnectionException ex) {
+				return false;
+			}
 		}
 
 	}
@@ -192,7 +204,7 @@ public final class TestCluster implements AutoCloseable {
 	/** The master that has a slot, as the others say who are still there. */
 	public Node master(int slot) {
 		for (Node node : this.nodes) {
-			if (owns(node, slot)) {
+			if (node.isAlive() && owns(node, slot)) {
 				return node;
 			}
 		}
@@ -232,14 +244,36 @@ public final class TestCluster implements AutoCloseable {
 
 	/** Moves all other Redis keys of a slot that is moving, and then the slot. */
 	public void endMove(int slot, Node from, Node to) {
+		hand(slot, from, to);
+		awaitEpoch();
+	}
+
+	/**
+	 * Moves slots and their Redis keys, one after the other.
+	 * @param first the first slot
+	 * @param last the last slot
+	 */
+	public void move(int first, int last, Node from, Node to) {
+		for (int slot = first; slot <= last; slot++) {
+			beginToMove(slot, from, to);
+			hand(slot, from, to);
+		}
+		awaitEpoch();
+	}
+
+	private void hand(int slot, Node from, Node to) {
 		while (from.admin().clusterCountKeysInSlot(slot) > 0) {
 			moveKeys(slot, from, to, 10);
 		}
 		to.admin().clusterSetSlotNode(slot, to.id());
 		from.admin().clusterSetSlotNode(slot, to.id());
 		otherMasters(slot).forEach((node) -> node.admin().clusterSetSlotNode(slot, to.id()));
+	}
+
+	private void awaitEpoch() {
 		// Another move of the slot would not be believed before everybody knows of this.
-		await("All nodes have heard of it", () -> this.nodes.stream().map(TestCluster::epoch).distinct().count() == 1);
+		await("All nodes have heard of it",
+				() -> this.nodes.stream().filter(Node::isAlive).map(TestCluster::epoch).distinct().count() == 1);
 	}
 
 	private static String epoch(Node node) {
@@ -265,7 +299,12 @@ public final class TestCluster implements AutoCloseable {
 	@Override
 	public void close() {
 		for (Node node : this.nodes) {
-			node.admin().close();
+			try {
+				node.admin().close();
+			}
+			catch (JedisConnectionException ex) {
+				// It was killed.
+			}
 			TestRedis.stop(node.server());
 		}
 		try (Stream<Path> files = Files.walk(this.folder)) {

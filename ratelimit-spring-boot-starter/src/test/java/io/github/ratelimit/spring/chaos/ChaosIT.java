@@ -2,6 +2,7 @@ package io.github.ratelimit.spring.chaos;
 
 import java.net.URI;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 
 import io.github.ratelimit.test.FaultyProxy;
@@ -10,8 +11,6 @@ import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Jedis;
 import redis.embedded.RedisServer;
 
@@ -23,20 +22,8 @@ import static org.awaitility.Awaitility.await;
  * Redis. Whatever it is: no client gets an error or waits for long, no thread hangs, what
  * Redis has counted is what clients were told, metrics say that limits are not enforced,
  * and all instances limit again by themselves afterwards.
- * <p>
- * The system property {@code ratelimit.chaos.requests} says how many requests are counted
- * before and after each fault.
  */
 class ChaosIT {
-
-	private static final Logger logger = LoggerFactory.getLogger(ChaosIT.class);
-
-	private static final long REQUESTS = Long.getLong("ratelimit.chaos.requests", 300);
-
-	private static final Duration BUDGET = Duration.ofMillis(200);
-
-	/** Much longer than anything takes, because machines of tests are busy. */
-	private static final Duration SOON = Duration.ofSeconds(20);
 
 	private static final int port = TestRedis.freePort();
 
@@ -46,14 +33,14 @@ class ChaosIT {
 
 	private static Fleet fleet;
 
-	private final String user = UUID.randomUUID().toString();
+	private final Trial trial = new Trial(fleet, List.of(UUID.randomUUID().toString()), List.of("somebody else"));
 
 	@BeforeAll
 	static void start() {
 		server = TestRedis.startServer(port);
 		proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + port));
 		fleet = new Fleet(3, "ratelimit.redis.url=" + proxy.uri(),
-				"ratelimit.redis.timeout=" + BUDGET.toMillis() + "ms");
+				"ratelimit.redis.timeout=" + Trial.BUDGET.toMillis() + "ms");
 	}
 
 	@AfterAll
@@ -67,7 +54,7 @@ class ChaosIT {
 	void redisIsKilledAndStartedEmpty() {
 		Outcome outcome = survives("killed and started empty", (traffic, jedis) -> {
 			kill(jedis);
-			awaitOutage(traffic);
+			this.trial.awaitOutage(traffic);
 			TestRedis.stop(server);
 			server = TestRedis.startServer(port);
 		});
@@ -76,20 +63,20 @@ class ChaosIT {
 
 	@Test
 	void redisIsStopped() {
-		assertCounted(survives("stopped by SIGSTOP", (traffic, jedis) -> {
+		survives("stopped by SIGSTOP", (traffic, jedis) -> {
 			StoppedServer stopped = StoppedServer.stop(jedis.info("server"));
 			try (stopped) {
-				awaitOutage(traffic);
+				this.trial.awaitOutage(traffic);
 			}
-		}));
+		}).assertCounted();
 	}
 
 	@Test
 	void redisPausesItsClients() {
-		assertCounted(survives("CLIENT PAUSE for 3 s", (traffic, jedis) -> {
+		survives("CLIENT PAUSE for 3 s", (traffic, jedis) -> {
 			jedis.clientPause(3000);
-			awaitOutage(traffic);
-		}));
+			this.trial.awaitOutage(traffic);
+		}).assertCounted();
 	}
 
 	@Test
@@ -97,7 +84,7 @@ class ChaosIT {
 		Outcome outcome = survives("SCRIPT FLUSH, 20 times", (traffic, jedis) -> {
 			for (int i = 0; i < 20; i++) {
 				jedis.scriptFlush();
-				awaitCounted(traffic, 20);
+				this.trial.awaitCounted(traffic, 20);
 			}
 		});
 		assertThat(outcome.uncounted()).isZero();
@@ -106,85 +93,54 @@ class ChaosIT {
 
 	@Test
 	void redisIsFull() {
-		assertCounted(survives("maxmemory reached", (traffic, jedis) -> {
+		survives("maxmemory reached", (traffic, jedis) -> {
 			jedis.configSet("maxmemory", "1");
-			awaitOutage(traffic);
+			this.trial.awaitOutage(traffic);
 			jedis.configSet("maxmemory", "0");
-		}));
+		}).assertCounted();
 	}
 
 	@Test
 	void repliesAreCut() {
-		assertCounted(survives("5 replies cut in their middle", (traffic, jedis) -> {
+		survives("5 replies cut in their middle", (traffic, jedis) -> {
 			proxy.cut(5);
-			await().atMost(SOON).until(() -> proxy.toCut() == 0);
-		}));
+			await().atMost(Trial.SOON).until(() -> proxy.toCut() == 0);
+		}).assertCounted();
 	}
 
 	@Test
 	void repliesAreLost() {
-		assertCounted(survives("5 replies lost", (traffic, jedis) -> {
+		survives("5 replies lost", (traffic, jedis) -> {
 			proxy.lose(5);
-			await().atMost(SOON).until(() -> proxy.toLose() == 0);
-		}));
+			await().atMost(Trial.SOON).until(() -> proxy.toLose() == 0);
+		}).assertCounted();
 	}
 
 	@Test
 	void repliesAreSlow() {
-		assertCounted(survives("replies after twice the budget", (traffic, jedis) -> {
-			proxy.delay(BUDGET.multipliedBy(2));
-			awaitOutage(traffic);
+		survives("replies after twice the budget", (traffic, jedis) -> {
+			proxy.delay(Trial.BUDGET.multipliedBy(2));
+			this.trial.awaitOutage(traffic);
 			proxy.delay(Duration.ZERO);
-		}));
+		}).assertCounted();
 	}
 
 	@Test
 	void connectionsAreBroken() {
-		assertCounted(survives("connections broken, 5 times", (traffic, jedis) -> {
+		survives("connections broken, 5 times", (traffic, jedis) -> {
 			for (int i = 0; i < 5; i++) {
 				proxy.breakConnections();
-				awaitCounted(traffic, 20);
+				this.trial.awaitCounted(traffic, 20);
 			}
-		}));
+		}).assertCounted();
 	}
 
 	private Outcome survives(String name, Fault fault) {
-		Duration recovery;
-		Traffic traffic = new Traffic(fleet.addresses(), this.user);
-		try (traffic; Jedis jedis = new Jedis("127.0.0.1", port)) {
-			awaitCounted(traffic, REQUESTS);
-			fault.happen(traffic, jedis);
-			long over = System.nanoTime();
-			await().atMost(SOON).until(fleet::limits);
-			recovery = Duration.ofNanos(System.nanoTime() - over);
-			awaitCounted(traffic, REQUESTS);
-		}
-		Outcome outcome = new Outcome(traffic.counted(), traffic.uncounted(), fleet.used(this.user), traffic.slowest(),
-				recovery);
-		logger.info("{}: {}", name, outcome);
-		assertThat(traffic.statuses()).containsExactly(200);
-		assertThat(outcome.slowest()).isLessThan(SOON);
-		assertThat(Thread.getAllStackTraces().values()).as("threads that wait for Redis")
-			.noneSatisfy((stack) -> assertThat(stack)
-				.anyMatch((frame) -> frame.getClassName().startsWith("io.github.ratelimit.redis.")));
-		return outcome;
-	}
-
-	/** What clients were told is counted, and once; what they were not, at most once. */
-	private static void assertCounted(Outcome outcome) {
-		assertThat(outcome.used()).isBetween(outcome.counted(), outcome.counted() + outcome.uncounted());
-	}
-
-	private static void awaitCounted(Traffic traffic, long more) {
-		long before = traffic.counted();
-		await().atMost(SOON.plusMillis(10 * more)).until(() -> traffic.counted() >= before + more);
-	}
-
-	/** Until all instances report that the store fails, and many requests were served. */
-	private static void awaitOutage(Traffic traffic) {
-		await().atMost(SOON).until(fleet::reportsOutage);
-		long before = traffic.uncounted();
-		await().atMost(SOON).until(() -> traffic.uncounted() >= before + 100);
+		return this.trial.survive(name, (traffic) -> {
+			try (Jedis jedis = new Jedis("127.0.0.1", port)) {
+				fault.happen(traffic, jedis);
+			}
+		});
 	}
 
 	private static void kill(Jedis jedis) {

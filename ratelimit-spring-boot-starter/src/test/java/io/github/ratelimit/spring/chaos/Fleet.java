@@ -9,8 +9,17 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
+
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 
@@ -60,24 +69,50 @@ final class Fleet implements AutoCloseable {
 	}
 
 	/** Whether every instance limits the next request, and says so in its metrics. */
-	boolean limits() {
-		return addresses().stream().allMatch((address) -> remaining(address, "somebody else").isPresent())
-				&& all("ratelimit.store.failing", 0) && all("ratelimit.breaker.open", 0);
+	boolean limits(List<String> users) {
+		return addresses().stream()
+			.allMatch((address) -> users.stream().allMatch((user) -> remaining(address, user).isPresent()))
+				&& this.instances.stream().noneMatch(Fleet::reportsOutage)
+				&& this.instances.stream().allMatch((instance) -> gauge(instance, "ratelimit.breaker.open") == 0);
 	}
 
 	/** Whether the metrics of every instance say that limits are not enforced. */
 	boolean reportsOutage() {
-		return all("ratelimit.store.failing", 1);
+		return reporting().size() == this.instances.size();
 	}
 
-	private boolean all(String gauge, double value) {
-		return this.instances.stream()
-			.allMatch((instance) -> instance.getBean(MeterRegistry.class).get(gauge).gauge().value() == value);
+	/** The numbers of instances whose metrics say that limits are not enforced. */
+	Set<Integer> reporting() {
+		return IntStream.range(0, this.instances.size())
+			.filter((instance) -> reportsOutage(this.instances.get(instance)))
+			.boxed()
+			.collect(Collectors.toSet());
+	}
+
+	private static boolean reportsOutage(ConfigurableApplicationContext instance) {
+		return gauge(instance, "ratelimit.store.failing") == 1;
+	}
+
+	private static double gauge(ConfigurableApplicationContext instance, String name) {
+		return instance.getBean(MeterRegistry.class).get(name).gauge().value();
 	}
 
 	/** How much of the quota a user has used before this request. */
 	long used(String user) {
 		return QUOTA - 1 - remaining(addresses().get(0), user).orElseThrow();
+	}
+
+	/**
+	 * Uses up the quota of a user but for so much, on behalf of nobody.
+	 * @return what was used up
+	 */
+	long leave(String user, long left) {
+		long cost = QUOTA - used(user) - 1 - left;
+		ConfigurableApplicationContext instance = this.instances.get(0);
+		Policy policy = instance.getBean(ConfiguredPolicies.class).find("api").orElseThrow().policy();
+		instance.getBean(RateLimiter.class)
+			.charge(RateLimitRequest.of(new Charge(policy, List.of(Identifier.of("header:X-User", user)), cost)));
+		return cost;
 	}
 
 	private OptionalLong remaining(URI address, String user) {

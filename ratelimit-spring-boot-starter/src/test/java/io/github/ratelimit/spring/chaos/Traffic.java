@@ -8,7 +8,9 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -18,6 +20,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Requests without a pause from several clients, to each of several instances of an
@@ -25,7 +28,9 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class Traffic implements AutoCloseable {
 
-	private static final int CLIENTS = 6;
+	static final int CLIENTS = 6;
+
+	private static final int TOO_MANY_REQUESTS = 429;
 
 	private final HttpClient client = HttpClient.newHttpClient();
 
@@ -37,9 +42,12 @@ final class Traffic implements AutoCloseable {
 
 	private final AtomicLong sent = new AtomicLong();
 
-	private final AtomicLong counted = new AtomicLong();
+	/** When the allowed responses to each user came that told what remains. */
+	private final Map<String, List<Long>> counted = new ConcurrentHashMap<>();
 
-	private final AtomicLong uncounted = new AtomicLong();
+	private final Map<String, LongAdder> uncounted = new ConcurrentHashMap<>();
+
+	private final LongAdder denied = new LongAdder();
 
 	private final AtomicLong slowestNanos = new AtomicLong();
 
@@ -47,16 +55,20 @@ final class Traffic implements AutoCloseable {
 
 	private volatile boolean stopped;
 
-	private final String user;
+	private final List<String> users;
 
 	/**
 	 * Begins to send.
 	 * @param instances where each instance answers
-	 * @param user whose requests they are
+	 * @param users whose requests they are, in turn
 	 */
-	Traffic(List<URI> instances, String user) {
+	Traffic(List<URI> instances, List<String> users) {
 		this.instances = instances;
-		this.user = user;
+		this.users = users;
+		for (String user : users) {
+			this.counted.put(user, Collections.synchronizedList(new ArrayList<>()));
+			this.uncounted.put(user, new LongAdder());
+		}
 		for (int i = 0; i < CLIENTS; i++) {
 			this.clients.add(this.threads.submit(this::send));
 		}
@@ -64,28 +76,59 @@ final class Traffic implements AutoCloseable {
 
 	private Void send() throws IOException, InterruptedException {
 		while (!this.stopped) {
-			int instance = (int) (this.sent.getAndIncrement() % this.instances.size());
-			HttpRequest request = HttpRequest.newBuilder(this.instances.get(instance))
-				.header("X-User", this.user)
-				.build();
+			long number = this.sent.getAndIncrement();
+			URI instance = this.instances.get((int) (number % this.instances.size()));
+			String user = this.users.get((int) (number / this.instances.size() % this.users.size()));
+			HttpRequest request = HttpRequest.newBuilder(instance).header("X-User", user).build();
 			long start = System.nanoTime();
 			HttpResponse<String> response = this.client.send(request, BodyHandlers.ofString());
 			this.slowestNanos.accumulateAndGet(System.nanoTime() - start, Math::max);
 			this.statuses.add(response.statusCode());
-			boolean seen = response.headers().firstValue("X-Rate-Limit-Remaining").isPresent();
-			(seen ? this.counted : this.uncounted).incrementAndGet();
+			if (response.statusCode() == TOO_MANY_REQUESTS) {
+				this.denied.increment();
+			}
+			else if (response.headers().firstValue("X-Rate-Limit-Remaining").isPresent()) {
+				times(user).add(System.nanoTime());
+			}
+			else {
+				this.uncounted.get(user).increment();
+			}
 		}
 		return null;
 	}
 
-	/** How many responses told what remains, so that the store has counted them. */
-	long counted() {
-		return this.counted.get();
+	/**
+	 * How many allowed responses told what remains, so that the store has counted them.
+	 */
+	long counted(String user) {
+		return times(user).size();
+	}
+
+	/** How many of them came since a {@link System#nanoTime()}. */
+	long countedSince(String user, long start) {
+		List<Long> times = times(user);
+		synchronized (times) {
+			return times.stream().filter((time) -> time - start >= 0).count();
+		}
+	}
+
+	private List<Long> times(String user) {
+		return this.counted.get(user);
 	}
 
 	/** How many responses did not, because the store failed. */
+	long uncounted(String user) {
+		return this.uncounted.get(user).sum();
+	}
+
+	/** How many responses to any user did not. */
 	long uncounted() {
-		return this.uncounted.get();
+		return this.uncounted.values().stream().mapToLong(LongAdder::sum).sum();
+	}
+
+	/** How many requests of any user were denied. */
+	long denied() {
+		return this.denied.sum();
 	}
 
 	/** The longest time that a response took. */
