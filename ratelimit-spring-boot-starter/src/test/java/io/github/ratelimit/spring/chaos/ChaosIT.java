@@ -81,14 +81,12 @@ class ChaosIT {
 
 	@Test
 	void scriptsAreFlushed() {
-		Outcome outcome = survives("SCRIPT FLUSH, 20 times", (traffic, jedis) -> {
+		survives("SCRIPT FLUSH, 20 times", (traffic, jedis) -> {
 			for (int i = 0; i < 20; i++) {
 				jedis.scriptFlush();
 				this.trial.awaitCounted(traffic, 20);
 			}
-		});
-		assertThat(outcome.uncounted()).isZero();
-		assertThat(outcome.used()).isEqualTo(outcome.counted());
+		}).assertCounted();
 	}
 
 	@Test

@@ -105,10 +105,12 @@ final class Trial {
 		assertThat(admitted).isBetween(Fleet.QUOTA - before.uncounted() - traffic.uncounted(), Fleet.QUOTA + lost);
 	}
 
+	/** A thread may be about to end, or look in the background who has which slot. */
 	private static void assertNoThreadHangs() {
-		assertThat(Thread.getAllStackTraces().values()).as("threads that wait for Redis")
-			.noneSatisfy((stack) -> assertThat(stack)
-				.anyMatch((frame) -> frame.getClassName().startsWith("io.github.ratelimit.redis.")));
+		await().atMost(SOON)
+			.untilAsserted(() -> assertThat(Thread.getAllStackTraces().values()).as("threads that wait for Redis")
+				.noneSatisfy((stack) -> assertThat(stack)
+					.anyMatch((frame) -> frame.getClassName().startsWith("io.github.ratelimit.redis."))));
 	}
 
 	/** Until so many more requests are counted, of all users alike. */
