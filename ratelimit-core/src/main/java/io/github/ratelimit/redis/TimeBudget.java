@@ -228,14 +228,7 @@ public final class TimeBudget {
 		return ConnectionFactory.builder()
 			.socketFactory(sockets)
 			.clientConfig(config)
-			.connectionBuilder(new Connection.Builder() {
-
-				@Override
-				public Connection build() {
-					return new StrictConnection(sockets, config);
-				}
-
-			});
+			.connectionBuilder(new StrictConnection.Builder(sockets, config));
 	}
 
 	/** They would be ignored, and the password sent in plain text. */

@@ -21,6 +21,8 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.test.JedisClients;
+import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
@@ -32,7 +34,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
-import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -42,6 +43,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A master of a cluster fails, and its replica takes over.
  */
 @SuppressWarnings("try")
+@NeedsJedis72
 class ClusterFailoverIT {
 
 	private static final int QUOTA = 1_000_000;
@@ -99,7 +101,7 @@ class ClusterFailoverIT {
 	void nothingIsCountedOnAMasterThatHasHung() {
 		count(100);
 		awaitReplica();
-		try (UnifiedJedis ofMaster = RedisClient.create(this.master.address());
+		try (UnifiedJedis ofMaster = JedisClients.create(this.master.address());
 				StoppedServer server = StoppedServer.stop(ofMaster)) {
 			awaitRecovery();
 			count(1);

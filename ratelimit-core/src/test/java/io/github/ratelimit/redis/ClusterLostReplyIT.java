@@ -17,6 +17,7 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.test.FaultyProxy;
+import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
@@ -39,6 +40,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * A node of a cluster has done what it was asked for, and its answer is lost: nothing is
  * asked for a second time.
  */
+@NeedsJedis72
 class ClusterLostReplyIT {
 
 	private static final TestCluster CLUSTER = TestCluster.shared();
