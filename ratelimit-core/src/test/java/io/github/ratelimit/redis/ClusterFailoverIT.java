@@ -11,8 +11,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -23,6 +21,7 @@ import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.NeedsJedis72;
+import io.github.ratelimit.test.Replication;
 import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
@@ -88,7 +87,7 @@ class ClusterFailoverIT {
 	@Test
 	void countsThatTheReplicaHasGoOnThere() {
 		count(100);
-		awaitReplica();
+		Replication.await(() -> this.master.admin().info("replication"));
 		this.master.kill();
 		awaitRecovery();
 		assertThat(used(this.users.get(0))).isEqualTo(100);
@@ -100,7 +99,7 @@ class ClusterFailoverIT {
 	@Test
 	void nothingIsCountedOnAMasterThatHasHung() {
 		count(100);
-		awaitReplica();
+		Replication.await(() -> this.master.admin().info("replication"));
 		try (UnifiedJedis ofMaster = JedisClients.create(this.master.address());
 				StoppedServer server = StoppedServer.stop(ofMaster)) {
 			awaitRecovery();
@@ -121,15 +120,6 @@ class ClusterFailoverIT {
 
 	private RateLimitRequest all() {
 		return RateLimitRequest.of(POLICY, this.users.toArray(Identifier[]::new));
-	}
-
-	/** Not by WAIT, which knows only of what its own connection has written. */
-	private void awaitReplica() {
-		TestCluster.await("The replica has what the master has", () -> {
-			String info = this.master.admin().info("replication");
-			Matcher replica = Pattern.compile("slave0:.*offset=(\\d+)").matcher(info);
-			return replica.find() && info.contains("master_repl_offset:" + replica.group(1) + "\r\n");
-		});
 	}
 
 	private void awaitRecovery() {
