@@ -11,8 +11,14 @@ import redis.clients.jedis.exceptions.JedisException;
  */
 final class StrictConnection extends Connection {
 
-	StrictConnection(JedisSocketFactory sockets, JedisClientConfig config) {
+	/** One that is connected. */
+	private StrictConnection(JedisSocketFactory sockets, JedisClientConfig config) {
 		super(sockets, config);
+	}
+
+	/** One that is to be connected. */
+	private StrictConnection(Builder builder) {
+		super(builder);
 	}
 
 	@Override
@@ -27,6 +33,29 @@ final class StrictConnection extends Connection {
 			setBroken();
 			throw UnreadableReplyException.of(ex);
 		}
+	}
+
+	/** Makes them in the ways of two versions of Jedis. */
+	static final class Builder extends Connection.Builder {
+
+		Builder(JedisSocketFactory sockets, JedisClientConfig config) {
+			socketFactory(sockets).clientConfig(config);
+		}
+
+		/** What Jedis 7 asks for. */
+		@Override
+		public Connection build() {
+			return new StrictConnection(getSocketFactory(), getClientConfig());
+		}
+
+		/**
+		 * What Jedis 8 asks for instead, and connects itself. There is none to override
+		 * in Jedis 7.
+		 */
+		protected Connection createConnection() {
+			return new StrictConnection(this);
+		}
+
 	}
 
 }

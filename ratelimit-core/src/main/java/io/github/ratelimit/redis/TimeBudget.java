@@ -54,6 +54,9 @@ import redis.clients.jedis.util.Pool;
  * A thread that is interrupted while it waits for a free connection stays interrupted,
  * and so does a virtual thread whose connection is closed by that.
  * <p>
+ * Needs Jedis 7.2 or newer. Jedis 8 connects when the client is created, for which a
+ * server that does not answer is waited for once; it is no error.
+ * <p>
  * Safe for use by several threads.
  *
  * @since 0.1
@@ -228,14 +231,7 @@ public final class TimeBudget {
 		return ConnectionFactory.builder()
 			.socketFactory(sockets)
 			.clientConfig(config)
-			.connectionBuilder(new Connection.Builder() {
-
-				@Override
-				public Connection build() {
-					return new StrictConnection(sockets, config);
-				}
-
-			});
+			.connectionBuilder(new StrictConnection.Builder(sockets, config));
 	}
 
 	/** They would be ignored, and the password sent in plain text. */

@@ -20,12 +20,12 @@ import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
+import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
-import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.embedded.RedisServer;
@@ -48,7 +48,7 @@ class OutageIT {
 
 	private final int port = TestRedis.freePort();
 
-	private final UnifiedJedis jedis = RedisClient.create(URI.create("redis://127.0.0.1:" + this.port));
+	private final UnifiedJedis jedis = JedisClients.create(URI.create("redis://127.0.0.1:" + this.port));
 
 	private final RateLimiter store = RedisRateLimiter.of(this.jedis);
 

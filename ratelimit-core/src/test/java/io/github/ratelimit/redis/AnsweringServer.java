@@ -92,9 +92,13 @@ final class AnsweringServer implements AutoCloseable {
 			this.before.run();
 			return this.answer;
 		}
-		return "CLUSTER".equals(name)
-				? "*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n:%d\r\n".formatted(this.socket.getLocalPort())
-				: "+OK\r\n";
+		return switch (name) {
+			case "CLUSTER" ->
+				"*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n:%d\r\n".formatted(this.socket.getLocalPort());
+			// As before Redis 6. Clients go on without.
+			case "HELLO" -> "-ERR unknown command\r\n";
+			default -> "+OK\r\n";
+		};
 	}
 
 	/** Reads a command: parts with their lengths before them. */

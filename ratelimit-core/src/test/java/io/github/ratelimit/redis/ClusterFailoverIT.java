@@ -11,8 +11,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -21,6 +19,9 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.test.JedisClients;
+import io.github.ratelimit.test.NeedsJedis72;
+import io.github.ratelimit.test.Replication;
 import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
@@ -32,7 +33,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
-import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -42,6 +42,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A master of a cluster fails, and its replica takes over.
  */
 @SuppressWarnings("try")
+@NeedsJedis72
 class ClusterFailoverIT {
 
 	private static final int QUOTA = 1_000_000;
@@ -86,7 +87,7 @@ class ClusterFailoverIT {
 	@Test
 	void countsThatTheReplicaHasGoOnThere() {
 		count(100);
-		awaitReplica();
+		Replication.await(() -> this.master.admin().info("replication"));
 		this.master.kill();
 		awaitRecovery();
 		assertThat(used(this.users.get(0))).isEqualTo(100);
@@ -98,8 +99,8 @@ class ClusterFailoverIT {
 	@Test
 	void nothingIsCountedOnAMasterThatHasHung() {
 		count(100);
-		awaitReplica();
-		try (UnifiedJedis ofMaster = RedisClient.create(this.master.address());
+		Replication.await(() -> this.master.admin().info("replication"));
+		try (UnifiedJedis ofMaster = JedisClients.create(this.master.address());
 				StoppedServer server = StoppedServer.stop(ofMaster)) {
 			awaitRecovery();
 			count(1);
@@ -119,15 +120,6 @@ class ClusterFailoverIT {
 
 	private RateLimitRequest all() {
 		return RateLimitRequest.of(POLICY, this.users.toArray(Identifier[]::new));
-	}
-
-	/** Not by WAIT, which knows only of what its own connection has written. */
-	private void awaitReplica() {
-		TestCluster.await("The replica has what the master has", () -> {
-			String info = this.master.admin().info("replication");
-			Matcher replica = Pattern.compile("slave0:.*offset=(\\d+)").matcher(info);
-			return replica.find() && info.contains("master_repl_offset:" + replica.group(1) + "\r\n");
-		});
 	}
 
 	private void awaitRecovery() {

@@ -26,6 +26,7 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.WindowCount;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.RateLimiterContract;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
@@ -48,6 +49,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Slots that move to other nodes, while and after they do.
  */
+@NeedsJedis72
 class ClusterMigrationIT {
 
 	private static final Identifier ALICE = Identifier.user("alice");

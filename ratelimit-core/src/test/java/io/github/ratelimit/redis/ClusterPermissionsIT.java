@@ -13,6 +13,7 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.redis.PermissionsIT.Store;
+import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
 import io.github.ratelimit.test.TestRedis;
@@ -32,6 +33,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * What a user of all nodes of a cluster must be allowed to do: exactly what the guide
  * says.
  */
+@NeedsJedis72
 class ClusterPermissionsIT {
 
 	private static final TestCluster CLUSTER = TestCluster.shared();

@@ -26,6 +26,7 @@ import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.test.ChargeContract;
 import io.github.ratelimit.test.CountDeniedContract;
 import io.github.ratelimit.test.DecisionContract;
+import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.RefundContract;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
@@ -43,6 +44,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Plain commands in a cluster.
  */
+@NeedsJedis72
 class ClusterPipelineIT {
 
 	private static final TestCluster CLUSTER = TestCluster.shared();

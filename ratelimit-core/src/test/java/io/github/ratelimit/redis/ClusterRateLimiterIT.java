@@ -12,6 +12,7 @@ import io.github.ratelimit.test.ClockContract;
 import io.github.ratelimit.test.CountDeniedContract;
 import io.github.ratelimit.test.DecisionContract;
 import io.github.ratelimit.test.LogContract;
+import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.RefundContract;
 import io.github.ratelimit.test.RequestHistoryContract;
 import io.github.ratelimit.test.TestCluster;
@@ -25,6 +26,7 @@ import redis.clients.jedis.UnifiedJedis;
 /**
  * All that is true of every store, in a cluster.
  */
+@NeedsJedis72
 class ClusterRateLimiterIT {
 
 	private static final UnifiedJedis CLIENT = TimeBudget

@@ -27,7 +27,9 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.RateLimiterContract;
 import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestCluster;
@@ -42,7 +44,6 @@ import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisCluster;
-import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -53,6 +54,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Requests whose identifiers lie on different nodes of a cluster.
  */
 @SuppressWarnings("try")
+@NeedsJedis72
 class ClusterSplitIT {
 
 	private static final TestCluster CLUSTER = TestCluster.shared();
@@ -128,7 +130,7 @@ class ClusterSplitIT {
 		RateLimitRequest request = RateLimitRequest.of(policy, this.users.toArray(Identifier[]::new));
 		assertThat(this.limiter.tryAcquire(request).allowed()).isTrue();
 		TimeBudget other = budget(Duration.ofMinutes(1));
-		try (UnifiedJedis jedis = other.client(); UnifiedJedis ofNode = RedisClient.create(node(which).address())) {
+		try (UnifiedJedis jedis = other.client(); UnifiedJedis ofNode = JedisClients.create(node(which).address())) {
 			RedisRateLimiter witness = RedisRateLimiter.of(jedis, this.keyPrefix);
 			witness.peek(request);
 			CompletableFuture<Decision> decision;
@@ -161,7 +163,7 @@ class ClusterSplitIT {
 		RateLimitRequest request = RateLimitRequest.of(policy, this.users.toArray(Identifier[]::new));
 		TimeBudget shortBudget = budget(Duration.ofMillis(500));
 		try (UnifiedJedis jedis = shortBudget.client();
-				UnifiedJedis ofNode = RedisClient.create(node(which).address())) {
+				UnifiedJedis ofNode = JedisClients.create(node(which).address())) {
 			RateLimiter limiter = shortBudget.limit(RedisRateLimiter.of(jedis, this.keyPrefix));
 			assertThat(limiter.tryAcquire(request).allowed()).isTrue();
 			long start = System.nanoTime();
@@ -177,11 +179,13 @@ class ClusterSplitIT {
 
 	@Test
 	void nothingIsSentWhenANodeCannotBeReached() {
-		TimeBudget mapped = TimeBudget
-			.ofCluster(Duration.ofSeconds(10), CLUSTER.addresses(), DefaultJedisClientConfig.builder()
-				.hostAndPortMapper((node) -> node.equals(CLUSTER.master(ClusterKeys.slot(this.users.get(2))).address())
-						? new HostAndPort("127.0.0.1", 1) : node)
-				.build(), new ConnectionPoolConfig());
+		// Not asked by the threads that connect: the connection of the test is for one.
+		HostAndPort unreachable = CLUSTER.master(ClusterKeys.slot(this.users.get(2))).address();
+		TimeBudget mapped = TimeBudget.ofCluster(Duration.ofSeconds(10), CLUSTER.addresses(),
+				DefaultJedisClientConfig.builder()
+					.hostAndPortMapper((node) -> node.equals(unreachable) ? new HostAndPort("127.0.0.1", 1) : node)
+					.build(),
+				new ConnectionPoolConfig());
 		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("100/3650d"));
 		try (UnifiedJedis jedis = mapped.client()) {
 			RateLimiter limiter = RedisRateLimiter.of(jedis, this.keyPrefix);

@@ -19,12 +19,12 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.RateLimiterContract;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -36,7 +36,7 @@ class ConcurrencyIT {
 
 	private static final int THREADS = 16;
 
-	private final UnifiedJedis otherClient = RedisClient.create(TestRedis.uri());
+	private final UnifiedJedis otherClient = JedisClients.create(TestRedis.uri());
 
 	private final String keyPrefix = TestRedis.newKeyPrefix();
 

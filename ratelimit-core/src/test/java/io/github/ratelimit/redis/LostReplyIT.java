@@ -11,6 +11,7 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.test.FaultyProxy;
+import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
@@ -20,7 +21,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
-import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -58,7 +58,7 @@ class LostReplyIT {
 			this.witness.tryAcquire(REQUEST);
 		}
 		try (FaultyProxy proxy = new FaultyProxy(TestRedis.uri());
-				UnifiedJedis jedis = RedisClient.create(proxy.uri())) {
+				UnifiedJedis jedis = JedisClients.create(proxy.uri())) {
 			RateLimiter limiter = RedisRateLimiter.of(jedis, this.keyPrefix);
 			limiter.peek(REQUEST);
 			proxy.lose(1);
@@ -76,10 +76,9 @@ class LostReplyIT {
 			admin.aclSetUser(user, "on", ">secret", "~*", "+@all", "-evalsha");
 		}
 		this.witness.tryAcquire(REQUEST);
-		try (UnifiedJedis jedis = RedisClient.builder()
-			.hostAndPort(new HostAndPort(TestRedis.uri().getHost(), TestRedis.uri().getPort()))
-			.clientConfig(DefaultJedisClientConfig.builder().user(user).password("secret").build())
-			.build()) {
+		DefaultJedisClientConfig config = DefaultJedisClientConfig.builder().user(user).password("secret").build();
+		try (UnifiedJedis jedis = JedisClients
+			.create(new HostAndPort(TestRedis.uri().getHost(), TestRedis.uri().getPort()), config)) {
 			RateLimiter limiter = RedisRateLimiter.of(jedis, this.keyPrefix);
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(REQUEST));
 		}

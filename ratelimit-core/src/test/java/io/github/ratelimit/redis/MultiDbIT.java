@@ -11,6 +11,8 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.test.FaultyProxy;
+import io.github.ratelimit.test.JedisClients;
+import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -21,7 +23,6 @@ import redis.clients.jedis.MultiDbClient;
 import redis.clients.jedis.MultiDbConfig;
 import redis.clients.jedis.MultiDbConfig.CircuitBreakerConfig;
 import redis.clients.jedis.MultiDbConfig.DatabaseConfig;
-import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.embedded.RedisServer;
 
@@ -32,6 +33,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * A client of two servers, which goes on to the second if the first does not answer, and
  * by itself would send again what it has no reply to.
  */
+@NeedsJedis72
 class MultiDbIT {
 
 	private static final RateLimitRequest REQUEST = RateLimitRequest
@@ -56,21 +58,8 @@ class MultiDbIT {
 		this.first = TestRedis.startServer(this.firstPort);
 		this.second = TestRedis.startServer(this.secondPort);
 		this.proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.firstPort));
-		this.jedis = MultiDbClient.builder()
-			.multiDbConfig(MultiDbConfig.builder()
-				.database(database(this.proxy.uri().getPort(), 1))
-				.database(database(this.secondPort, 0.5f))
-				.failureDetector(CircuitBreakerConfig.builder().minNumOfFailures(2).slidingWindowSize(60).build())
-				.build())
-			.build();
+		this.jedis = Clients.connect(this.proxy.uri().getPort(), this.secondPort);
 		this.limiter = RedisRateLimiter.of(this.jedis);
-	}
-
-	private static DatabaseConfig database(int port, float weight) {
-		return DatabaseConfig.builder(new HostAndPort("127.0.0.1", port), DefaultJedisClientConfig.builder().build())
-			.weight(weight)
-			.healthCheckEnabled(false)
-			.build();
 	}
 
 	@AfterEach
@@ -121,9 +110,32 @@ class MultiDbIT {
 	}
 
 	private static long remaining(int port) {
-		try (UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
+		try (UnifiedJedis jedis = JedisClients.create("127.0.0.1", port)) {
 			return RedisRateLimiter.of(jedis).peek(REQUEST).statuses().get(0).remaining();
 		}
+	}
+
+	/** What is not in every version of Jedis, and is not loaded where it is not. */
+	private static final class Clients {
+
+		static UnifiedJedis connect(int firstPort, int secondPort) {
+			return MultiDbClient.builder()
+				.multiDbConfig(MultiDbConfig.builder()
+					.database(database(firstPort, 1))
+					.database(database(secondPort, 0.5f))
+					.failureDetector(CircuitBreakerConfig.builder().minNumOfFailures(2).slidingWindowSize(60).build())
+					.build())
+				.build();
+		}
+
+		private static DatabaseConfig database(int port, float weight) {
+			return DatabaseConfig
+				.builder(new HostAndPort("127.0.0.1", port), DefaultJedisClientConfig.builder().build())
+				.weight(weight)
+				.healthCheckEnabled(false)
+				.build();
+		}
+
 	}
 
 }

@@ -21,13 +21,14 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.redis.Batch.Session;
+import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -36,13 +37,14 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What holds while requests that are denied hold quota between their round trips: never
  * too much is admitted, and nothing is lost for good.
  */
+@NeedsJedis72
 class PipelineConcurrencyIT {
 
 	private static final int THREADS = 16;
 
 	private static final Identifier ALICE = Identifier.user("alice");
 
-	private final UnifiedJedis otherClient = RedisClient.create(TestRedis.uri());
+	private final UnifiedJedis otherClient = JedisClients.create(TestRedis.uri());
 
 	private final String keyPrefix = TestRedis.newKeyPrefix();
 

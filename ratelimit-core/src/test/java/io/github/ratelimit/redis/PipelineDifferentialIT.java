@@ -20,6 +20,7 @@ import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.TestRedis;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -37,6 +38,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * others; and windows that begin with a request of which another limit is denied, or that
  * are refunded altogether, which go on here.
  */
+@NeedsJedis72
 class PipelineDifferentialIT {
 
 	private static final List<Identifier> IDENTIFIERS = List.of(Identifier.user("alice"), Identifier.GLOBAL);

@@ -21,7 +21,9 @@ import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.redis.Batch.Session;
+import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.TestRedis;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
@@ -31,9 +33,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.CommandObject;
-import redis.clients.jedis.CommandObjects;
 import redis.clients.jedis.Connection;
-import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -44,6 +44,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * What holds without scripts when a process stands still or dies, a Redis key is damaged
  * or evicted, or a client fails.
  */
+@NeedsJedis72
 class PipelineFaultsIT {
 
 	private static final Identifier ALICE = Identifier.user("alice");
@@ -516,11 +517,12 @@ class PipelineFaultsIT {
 	@MethodSource("algorithms")
 	@SuppressWarnings("deprecation")
 	void whateverAClientThrowsIsAStoreException(Algorithm algorithm) {
-		try (Connection connection = new Connection(TestRedis.uri().getHost(), TestRedis.uri().getPort());
-				UnifiedJedis noPipelines = new UnifiedJedis(connection)) {
+		try (UnifiedJedis noPipelines = new UnifiedJedis(connection()) {
+			// No more than that, but from Jedis 8 on only what extends it can be created.
+		}) {
 			assertFails(PipelineRateLimiter.of(noPipelines), policy(algorithm));
 		}
-		RedisClient closed = RedisClient.create(TestRedis.uri());
+		UnifiedJedis closed = JedisClients.create(TestRedis.uri());
 		closed.close();
 		assertFails(PipelineRateLimiter.of(closed), policy(algorithm));
 	}
@@ -529,7 +531,7 @@ class PipelineFaultsIT {
 	@Test
 	@SuppressWarnings("deprecation")
 	void pipelineOfSeveralConnectionsIsNotUsed() {
-		try (UnifiedJedis several = new UnifiedJedis(TestRedis.uri()) {
+		try (UnifiedJedis several = new UnifiedJedis(connection()) {
 
 			@Override
 			public AbstractPipeline pipelined() {
@@ -539,6 +541,10 @@ class PipelineFaultsIT {
 		}) {
 			assertFails(PipelineRateLimiter.of(several), policy(new FixedWindow()));
 		}
+	}
+
+	private static Connection connection() {
+		return new Connection(TestRedis.uri().getHost(), TestRedis.uri().getPort());
 	}
 
 	private static void assertFails(RateLimiter limiter, Policy policy) {
@@ -557,7 +563,7 @@ class PipelineFaultsIT {
 	private static final class SeveralConnections extends AbstractPipeline {
 
 		private SeveralConnections() {
-			super(new CommandObjects());
+			super(null);
 		}
 
 		@Override

@@ -17,12 +17,13 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.algorithm.SlidingWindow;
+import io.github.ratelimit.test.JedisClients;
+import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -31,6 +32,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * What becomes of Redis keys without scripts.
  */
+@NeedsJedis72
 class PipelineKeyExpiryIT {
 
 	private static final Identifier ALICE = Identifier.user("alice");
@@ -205,7 +207,7 @@ class PipelineKeyExpiryIT {
 	@Test
 	void serverThatIsGoneIsAStoreException() {
 		Policy policy = Policy.of("api", new FirstRequestWindow(), Limit.parse("1/m"));
-		try (UnifiedJedis nobody = RedisClient.create("127.0.0.1", TestRedis.freePort())) {
+		try (UnifiedJedis nobody = JedisClients.create("127.0.0.1", TestRedis.freePort())) {
 			RateLimiter gone = PipelineRateLimiter.of(nobody);
 			RateLimitRequest request = RateLimitRequest.of(policy, ALICE);
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> gone.tryAcquire(request));

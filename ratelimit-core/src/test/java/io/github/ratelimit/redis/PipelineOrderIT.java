@@ -23,6 +23,7 @@ import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,6 +37,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The bounds without scripts when requests reach Redis in another order than that of
  * their times: the clocks of two machines differ, or one request overtakes another.
  */
+@NeedsJedis72
 class PipelineOrderIT {
 
 	private static final Identifier ALICE = Identifier.user("alice");

@@ -26,6 +26,7 @@ import io.github.ratelimit.test.ClockContract;
 import io.github.ratelimit.test.CountDeniedContract;
 import io.github.ratelimit.test.DecisionContract;
 import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.RateLimiterContract;
 import io.github.ratelimit.test.RefundContract;
 import io.github.ratelimit.test.TestRedis;
@@ -43,6 +44,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  * others here, those of a clock that is set back: windows are part of the Redis key, so
  * that what was counted in the windows of another time is not looked at.
  */
+@NeedsJedis72
 class PipelineRateLimiterIT {
 
 	private static final List<String> SUPPORTED = List.of("fixed-window", "first-request-window", "sliding-window",

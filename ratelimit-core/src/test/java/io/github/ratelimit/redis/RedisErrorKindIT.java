@@ -14,6 +14,7 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -22,7 +23,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
-import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.embedded.RedisServer;
@@ -117,7 +117,7 @@ class RedisErrorKindIT {
 			int port = TestRedis.freePort();
 			RedisServer replica = TestRedis.startServer(port, "key-load-delay 50000", "replica-read-only no",
 					"dir " + directory);
-			try (UnifiedJedis loading = RedisClient.create("127.0.0.1", port)) {
+			try (UnifiedJedis loading = JedisClients.create("127.0.0.1", port)) {
 				send(port, "REPLICAOF", "127.0.0.1", String.valueOf(this.port));
 				await(() -> failsWith(RedisErrorKind.LOADING, loading));
 			}
@@ -163,7 +163,7 @@ class RedisErrorKindIT {
 	@Test
 	void answerThatIsNoneIsWrongReply() {
 		try (AnsweringServer server = new AnsweringServer("+OK\r\n");
-				UnifiedJedis jedis = RedisClient.create(server.uri())) {
+				UnifiedJedis jedis = JedisClients.create(server.uri())) {
 			assertFails(RedisErrorKind.WRONG_REPLY, jedis);
 		}
 	}
@@ -244,7 +244,7 @@ class RedisErrorKindIT {
 	}
 
 	private UnifiedJedis connect(String login) {
-		return RedisClient.create(URI.create("redis://" + login + "127.0.0.1:" + this.port));
+		return JedisClients.create(URI.create("redis://" + login + "127.0.0.1:" + this.port));
 	}
 
 	private void send(String... command) {

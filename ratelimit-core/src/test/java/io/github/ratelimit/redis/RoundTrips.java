@@ -10,11 +10,12 @@ import java.net.Socket;
 import java.util.HashMap;
 import java.util.Map;
 
+import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.TestRedis;
 import redis.clients.jedis.ConnectionFactory;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.JedisSocketFactory;
-import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.providers.PooledConnectionProvider;
 import redis.clients.jedis.util.JedisURIHelper;
 
@@ -24,7 +25,9 @@ import redis.clients.jedis.util.JedisURIHelper;
  */
 final class RoundTrips implements AutoCloseable {
 
-	private final RedisClient client;
+	private final PooledConnectionProvider connections;
+
+	private final UnifiedJedis client;
 
 	private int count;
 
@@ -40,9 +43,8 @@ final class RoundTrips implements AutoCloseable {
 			.password(JedisURIHelper.getPassword(TestRedis.uri()))
 			.build();
 		JedisSocketFactory sockets = () -> connect();
-		this.client = RedisClient.builder()
-			.connectionProvider(new PooledConnectionProvider(new ConnectionFactory(sockets, config)))
-			.build();
+		this.connections = new PooledConnectionProvider(new ConnectionFactory(sockets, config));
+		this.client = JedisClients.create(this.connections);
 		this.client.ping();
 		count();
 	}
@@ -57,8 +59,13 @@ final class RoundTrips implements AutoCloseable {
 	}
 
 	/** The client that is counted. */
-	RedisClient client() {
+	UnifiedJedis client() {
 		return this.client;
+	}
+
+	/** How many connections are in use. */
+	int busyConnections() {
+		return this.connections.getPool().getNumActive();
 	}
 
 	/** Returns the number since the last call. */

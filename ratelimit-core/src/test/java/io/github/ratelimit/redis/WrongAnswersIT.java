@@ -15,6 +15,8 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.test.JedisClients;
+import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.TestRedis;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -25,7 +27,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
-import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -117,7 +118,7 @@ class WrongAnswersIT {
 	@MethodSource("answers")
 	void answerThatIsNoneIsAStoreException(String purpose, Consumer<RedisRateLimiter> call, String answer) {
 		try (AnsweringServer server = new AnsweringServer(answer);
-				UnifiedJedis jedis = RedisClient.create(server.uri())) {
+				UnifiedJedis jedis = JedisClients.create(server.uri())) {
 			RedisRateLimiter deceived = RedisRateLimiter.of(jedis);
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> call.accept(deceived))
 				.withMessage("Redis failed to " + purpose);
@@ -134,7 +135,7 @@ class WrongAnswersIT {
 	@MethodSource("unreadable")
 	void answerThatCannotBeReadIsAStoreException(String answer) {
 		try (AnsweringServer server = new AnsweringServer(answer);
-				UnifiedJedis jedis = RedisClient.create(server.uri())) {
+				UnifiedJedis jedis = JedisClients.create(server.uri())) {
 			RedisRateLimiter deceived = RedisRateLimiter.of(jedis);
 			assertUnreadable(() -> deceived.tryAcquire(REQUEST));
 			assertUnreadable(() -> deceived.peek(REQUEST));
@@ -146,11 +147,17 @@ class WrongAnswersIT {
 			assertUnreadable(deceived::blocks);
 		}
 		try (AnsweringServer server = new AnsweringServer("DEL", answer, () -> {
-		}); UnifiedJedis jedis = RedisClient.create(server.uri())) {
+		}); UnifiedJedis jedis = JedisClients.create(server.uri())) {
 			assertUnreadable(() -> RedisRateLimiter.of(jedis).reset(WINDOWS, ALICE));
 		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("unreadable")
+	@NeedsJedis72
+	void answerToPlainCommandsThatCannotBeReadIsAStoreException(String answer) {
 		try (AnsweringServer server = new AnsweringServer("EXEC", answer, () -> {
-		}); UnifiedJedis jedis = RedisClient.create(server.uri())) {
+		}); UnifiedJedis jedis = JedisClients.create(server.uri())) {
 			assertUnreadable(() -> PipelineRateLimiter.of(jedis).tryAcquire(REQUEST));
 		}
 	}
@@ -158,6 +165,7 @@ class WrongAnswersIT {
 	/** What follows would answer the next request. */
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
+	@NeedsJedis72
 	void connectionIsNotUsedAgainAfterAnAnswerThatCannotBeRead(boolean cluster) {
 		String answer = "$-2\r\n*5\r\n:1\r\n:0\r\n:4\r\n:5\r\n:0\r\n";
 		try (AnsweringServer server = new AnsweringServer(answer)) {
@@ -190,17 +198,21 @@ class WrongAnswersIT {
 				: new TimeBudget(budget, address, config);
 	}
 
+	/** Jedis 8 sees by itself that a length is wrong, and closes the connection. */
 	private static void assertUnreadable(ThrowingCallable call) {
-		assertThatExceptionOfType(StoreException.class).isThrownBy(call)
-			.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).as(String.valueOf(ex.getCause()))
-				.isEqualTo(RedisErrorKind.WRONG_REPLY));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(call).satisfies((ex) -> {
+			String cause = String.valueOf(ex.getCause());
+			assertThat(RedisErrorKind.of(ex)).as(cause)
+				.isEqualTo(cause.endsWith(" length -2 is less than expected 0") ? RedisErrorKind.CONNECTION
+						: RedisErrorKind.WRONG_REPLY);
+		});
 	}
 
 	@Test
 	void answerThatIsOneIsUnderstood() {
 		String answer = "*5\r\n:1\r\n:0\r\n:4\r\n:5\r\n:0\r\n";
 		try (AnsweringServer server = new AnsweringServer(answer);
-				UnifiedJedis jedis = RedisClient.create(server.uri())) {
+				UnifiedJedis jedis = JedisClients.create(server.uri())) {
 			assertThat(RedisRateLimiter.of(jedis).tryAcquire(REQUEST).statuses()).singleElement()
 				.satisfies((status) -> assertThat(status.remaining()).isEqualTo(4));
 		}

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.GenericContainer;
 import redis.clients.jedis.DefaultJedisClientConfig;
-import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.util.JedisURIHelper;
 import redis.embedded.RedisServer;
@@ -60,15 +60,13 @@ public final class TestRedis {
 
 	/** On a busy machine an answer may take much longer than the two seconds of Jedis. */
 	private static UnifiedJedis connect() {
-		return RedisClient.builder()
-			.hostAndPort(JedisURIHelper.getHostAndPort(URI))
-			.clientConfig(DefaultJedisClientConfig.builder()
-				.user(JedisURIHelper.getUser(URI))
-				.password(JedisURIHelper.getPassword(URI))
-				.database(JedisURIHelper.getDBIndex(URI))
-				.timeoutMillis((int) Duration.ofMinutes(1).toMillis())
-				.build())
+		JedisClientConfig config = DefaultJedisClientConfig.builder()
+			.user(JedisURIHelper.getUser(URI))
+			.password(JedisURIHelper.getPassword(URI))
+			.database(JedisURIHelper.getDBIndex(URI))
+			.timeoutMillis((int) Duration.ofMinutes(1).toMillis())
 			.build();
+		return JedisClients.create(JedisURIHelper.getHostAndPort(URI), config);
 	}
 
 	/** A key prefix that nobody else uses. */
@@ -91,14 +89,14 @@ public final class TestRedis {
 	}
 
 	private static URI started(URI uri, String origin) {
-		try (UnifiedJedis jedis = RedisClient.create(uri)) {
+		try (UnifiedJedis jedis = JedisClients.create(uri)) {
 			String version = jedis.info("server")
 				.lines()
 				.filter((line) -> line.startsWith("redis_version:") || line.startsWith("valkey_version:"))
 				.reduce((first, second) -> second)
 				.orElse("unknown version");
-			logger.info("Tests use {} at {}:{}, {}", version.replace("_version:", " ").strip(), uri.getHost(),
-					uri.getPort(), origin);
+			logger.info("Tests use {} at {}:{}, {}, with Jedis {}", version.replace("_version:", " ").strip(),
+					uri.getHost(), uri.getPort(), origin, JedisClients.version());
 		}
 		return uri;
 	}

@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.autoconfigure;
 
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -25,15 +26,19 @@ final class DataRedisServer {
 	 */
 	private static final String OF_PROPERTIES = "org.springframework.boot.data.redis.autoconfigure.PropertiesDataRedisConnectionDetails";
 
-	private final @Nullable DataRedisConnectionDetails details;
+	private final Supplier<@Nullable DataRedisConnectionDetails> details;
 
-	DataRedisServer(@Nullable DataRedisConnectionDetails details) {
+	/**
+	 * Looks for nothing yet.
+	 * @param details finds the bean; fails if there are several
+	 */
+	DataRedisServer(Supplier<@Nullable DataRedisConnectionDetails> details) {
 		this.details = details;
 	}
 
 	/** Returns the server; {@code null} if nothing but properties names one. */
 	@Nullable RedisServer find() {
-		DataRedisConnectionDetails named = this.details;
+		DataRedisConnectionDetails named = this.details.get();
 		if (named == null || named.getClass().getName().equals(OF_PROPERTIES)) {
 			return null;
 		}

@@ -177,7 +177,7 @@ public final class RateLimitAutoConfiguration {
 
 		@Bean
 		DataRedisServer rateLimitDataRedisServer(ObjectProvider<DataRedisConnectionDetails> details) {
-			return new DataRedisServer(details.getIfAvailable());
+			return new DataRedisServer(details::getIfAvailable);
 		}
 
 	}

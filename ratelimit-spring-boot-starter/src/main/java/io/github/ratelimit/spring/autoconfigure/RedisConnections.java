@@ -26,7 +26,8 @@ record RedisConnections(@Nullable String clientName, int maxActive, int maxIdle,
 	/** The name is that of {@code spring.data.redis} if there is no other. */
 	static RedisConnections of(RedisProperties properties, Environment environment) {
 		boolean own = properties.clientName() != null;
-		String name = own ? properties.clientName() : environment.getProperty(CLIENT_NAME);
+		String ofSpring = environment.getProperty(CLIENT_NAME, "");
+		String name = own ? properties.clientName() : (ofSpring.isEmpty() ? null : ofSpring);
 		require(name == null || NAME.matcher(name).matches(), own ? OWN_CLIENT_NAME : CLIENT_NAME, name,
 				"Must have no spaces, and only printable characters of ASCII.");
 		RedisProperties.Pool pool = properties.pool();

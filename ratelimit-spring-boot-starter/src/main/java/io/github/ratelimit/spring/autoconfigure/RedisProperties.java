@@ -11,8 +11,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * Properties below {@code ratelimit.redis}: the server that counts are kept on.
  *
  * @param url URL of the server, such as redis://user:password@example.com:6379/0; instead
- * of host and port, which stop the start beside it; username and password count if it
- * holds no password, and database if it holds none
+ * of host and port, which stop the start beside it, as username and password do if it
+ * holds a login, and database if it holds one
  * @param host host name of the server
  * @param port port of the server
  * @param username login user name
@@ -34,6 +34,17 @@ public record RedisProperties(@Nullable String url, @Nullable String host, @Defa
 		@DefaultValue("true") boolean scripting, @DefaultValue("100ms") Duration timeout, @Nullable String clientName,
 		@DefaultValue Pool pool, @Nullable Sentinel sentinel, @Nullable Cluster cluster) {
 
+	/** Empty texts, such as those of variables that are not set, ask for nothing. */
+	public RedisProperties {
+		username = orNull(username);
+		password = orNull(password);
+		clientName = orNull(clientName);
+	}
+
+	private static @Nullable String orNull(@Nullable String text) {
+		return (text == null || text.isEmpty()) ? null : text;
+	}
+
 	/**
 	 * Encryption. The certificate of the server must be that of its host name.
 	 *
@@ -42,6 +53,11 @@ public record RedisProperties(@Nullable String url, @Nullable String host, @Defa
 	 * to show
 	 */
 	public record Ssl(@Nullable Boolean enabled, @Nullable String bundle) {
+
+		/** An empty name is none. */
+		public Ssl {
+			bundle = orNull(bundle);
+		}
 
 	}
 
@@ -68,6 +84,12 @@ public record RedisProperties(@Nullable String url, @Nullable String host, @Defa
 	 */
 	public record Sentinel(@Nullable String master, @DefaultValue List<String> nodes, @Nullable String username,
 			@Nullable String password) {
+
+		/** An empty login is none. */
+		public Sentinel {
+			username = orNull(username);
+			password = orNull(password);
+		}
 
 	}
 

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import inet.ipaddr.IPAddressString;
 import io.github.ratelimit.redis.TimeBudget;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.ClientSetInfoConfig;
@@ -37,7 +38,7 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 
 	private static final int LAST_PORT = 65_535;
 
-	private static final String OWN = "ratelimit.redis";
+	private static final String OWN = OwnRedis.PREFIX;
 
 	static final String SPRING = "spring.data.redis";
 
@@ -45,8 +46,8 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 
 	private static final Pattern DATABASE = Pattern.compile("(/[0-9]{0,9})?");
 
-	/** A node as it is written, with the brackets of an IPv6 address. */
-	private static final Pattern NODE = Pattern.compile("(\\[[^]]+]|[^:\\s]+):([0-9]{1,5})");
+	/** A node as it is written, with or without the brackets of an IPv6 address. */
+	private static final Pattern NODE = Pattern.compile("(?:\\[([^]\\s]+)]|([^\\[\\s]+)):([0-9]{1,5})");
 
 	RedisServer(HostAndPort address, @Nullable String username, @Nullable String password, int database,
 			@Nullable RedisSsl ssl) {
@@ -65,40 +66,16 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 	 */
 	static RedisServer find(RedisProperties properties, Environment environment, @Nullable SslBundles bundles,
 			@Nullable DataRedisServer bean) {
+		requireText(OWN, properties);
 		Binder binder = Binder.get(environment);
-		if (properties.cluster() != null) {
-			require(properties.url() == null && properties.host() == null && properties.sentinel() == null,
-					OWN + ".cluster.nodes", properties.cluster().nodes(),
-					"Counts only without ratelimit.redis.url, ratelimit.redis.host and ratelimit.redis.sentinel: remove them.");
-			requireNothingOfOwn(binder,
-					"Counts only with ratelimit.redis.host: the nodes of a cluster have ports of their own: remove it.",
-					"port");
-			require(properties.database() == 0, OWN + ".database", properties.database(),
-					"Must be 0, because a cluster has no other.");
-			return of(OWN, properties, bundles);
-		}
-		if (properties.sentinel() != null) {
-			require(properties.url() == null && properties.host() == null, OWN + ".sentinel.master",
-					properties.sentinel().master(),
-					"Counts only without ratelimit.redis.url and ratelimit.redis.host: remove them.");
-			requireNothingOfOwn(binder,
-					"Counts only with ratelimit.redis.host: the sentinels have ports of their own: remove it.", "port");
-			return of(OWN, properties, bundles);
-		}
-		if (properties.url() != null) {
+		OwnRedis own = new OwnRedis(properties, binder);
+		if (own.namesServer()) {
 			RedisServer server = of(OWN, properties, bundles);
-			requireNothingOfOwn(binder,
-					"Has no effect beside ratelimit.redis.url (%s), which says where the server is: remove one of them."
-						.formatted(InvalidRedisUrlException.shown(properties.url())),
-					"host", "port");
+			if (properties.url() != null) {
+				own.requireNothingBeside(uri(OWN, properties.url()));
+			}
 			return server;
 		}
-		if (properties.host() != null) {
-			return of(OWN, properties, bundles);
-		}
-		requireNothingOfOwn(binder,
-				"Counts only with ratelimit.redis.host, ratelimit.redis.url, ratelimit.redis.sentinel.master or ratelimit.redis.cluster.nodes: set one of them.",
-				"port", "username", "password", "database", "ssl.enabled", "ssl.bundle");
 		RedisServer ofBean = (bean != null) ? bean.find() : null;
 		if (ofBean != null) {
 			return ofBean;
@@ -106,17 +83,16 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 		String unsupported = SPRING + ".masterreplica.nodes";
 		List<String> values = binder.bind(unsupported, Bindable.listOf(String.class)).orElse(List.of());
 		require(values.isEmpty(), unsupported, String.join(",", values), UNSUPPORTED);
-		return of(SPRING, binder.bindOrCreate(SPRING, RedisProperties.class), bundles);
+		RedisProperties ofSpring = binder.bindOrCreate(SPRING, RedisProperties.class);
+		requireText(SPRING, ofSpring);
+		return of(SPRING, ofSpring, bundles);
 	}
 
-	/** Refuses parts of a server that is not named: they would have no effect. */
-	private static void requireNothingOfOwn(Binder binder, String remedy, String... parts) {
-		for (String part : parts) {
-			String property = OWN + "." + part;
-			binder.bind(property, String.class).ifBound((value) -> {
-				throw new HiddenValueException(property, part.equals("password") ? "***" : value, remedy);
-			});
-		}
+	/** Nobody knows which server is meant. */
+	private static void requireText(String prefix, RedisProperties properties) {
+		String rule = "Must not be empty: name the server, or remove it.";
+		require(properties.url() == null || !properties.url().isBlank(), prefix + ".url", properties.url(), rule);
+		require(properties.host() == null || !properties.host().isBlank(), prefix + ".host", properties.host(), rule);
 	}
 
 	private static RedisServer of(String prefix, RedisProperties properties, @Nullable SslBundles bundles) {
@@ -148,12 +124,25 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 
 	private static List<HostAndPort> nodes(String property, List<String> nodes, String example) {
 		return nodes.stream().map((node) -> {
-			Matcher matcher = NODE.matcher(node);
-			int port = matcher.matches() ? Integer.parseInt(matcher.group(2)) : 0;
-			require(port > 0 && port <= LAST_PORT, property, node,
-					"Must be a host and a port, such as " + example + ".");
-			return new HostAndPort(matcher.group(1), port);
+			HostAndPort address = node(node);
+			require(address != null, property, node, "Must be a host and a port, such as " + example + ".");
+			return address;
 		}).toList();
+	}
+
+	private static @Nullable HostAndPort node(String node) {
+		Matcher matcher = NODE.matcher(node);
+		int port = matcher.matches() ? Integer.parseInt(matcher.group(3)) : 0;
+		if (port == 0 || port > LAST_PORT) {
+			return null;
+		}
+		String address = matcher.group(1);
+		String host = matcher.group(2);
+		if (address == null && host.indexOf(':') == -1) {
+			return new HostAndPort(host, port);
+		}
+		String ipv6 = (address != null) ? address : host;
+		return new IPAddressString(ipv6).isIPv6() ? new HostAndPort("[" + ipv6 + "]", port) : null;
 	}
 
 	private static RedisServer standalone(String prefix, RedisProperties properties, @Nullable SslBundles bundles) {
@@ -166,12 +155,20 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 					properties.password(), properties.database(), ssl(prefix, properties.ssl(), false, bundles));
 		}
 		URI uri = uri(prefix, properties.url());
-		String password = JedisURIHelper.getPassword(uri);
+		String login = uri.getUserInfo();
+		// The URL of Spring Boot replaces what its properties say.
+		boolean own = prefix.equals(OWN);
+		String username = own ? properties.username() : null;
+		String password = own ? properties.password() : null;
+		if (login != null) {
+			int colon = login.indexOf(':');
+			username = (colon > 0) ? login.substring(0, colon) : null;
+			password = login.substring(colon + 1);
+		}
+		int database = own ? properties.database() : 0;
 		return new RedisServer(
-				new HostAndPort(uri.getHost(), (uri.getPort() != -1) ? uri.getPort() : properties.port()),
-				(password != null) ? JedisURIHelper.getUser(uri) : properties.username(),
-				(password != null) ? password : properties.password(),
-				JedisURIHelper.hasDbIndex(uri) ? JedisURIHelper.getDBIndex(uri) : properties.database(),
+				new HostAndPort(uri.getHost(), (uri.getPort() != -1) ? uri.getPort() : properties.port()), username,
+				password, JedisURIHelper.hasDbIndex(uri) ? JedisURIHelper.getDBIndex(uri) : database,
 				ssl(prefix, properties.ssl(), JedisURIHelper.isRedisSSLScheme(uri), bundles));
 	}
 
@@ -179,7 +176,7 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 	private static @Nullable RedisSsl ssl(String prefix, RedisProperties.Ssl ssl, boolean required,
 			@Nullable SslBundles bundles) {
 		String bundle = ssl.bundle();
-		if (bundle != null && !bundle.isEmpty()) {
+		if (bundle != null) {
 			String property = prefix + ".ssl.bundle";
 			if (!Boolean.FALSE.equals(ssl.enabled())) {
 				return new RedisSsl(bundle(property, bundle, bundles));

@@ -31,7 +31,8 @@ final class SettingsCheck implements SmartInitializingSingleton {
 
 	private static final List<String> CONNECTION = Stream
 		.of("url", "host", "port", "username", "password", "database", "ssl.enabled", "ssl.bundle", "timeout",
-				"client-name", "pool.max-active", "pool.max-idle", "pool.min-idle", "sentinel.master")
+				"client-name", "pool.max-active", "pool.max-idle", "pool.min-idle", "sentinel.master", "sentinel.nodes",
+				"sentinel.username", "sentinel.password", "cluster.nodes")
 		.map((name) -> "ratelimit.redis." + name)
 		.toList();
 
@@ -105,8 +106,9 @@ final class SettingsCheck implements SmartInitializingSingleton {
 		}
 	}
 
+	/** Whether it is more than an empty text; that of a list may be one element each. */
 	private boolean isSet(String property) {
-		return this.binder.bind(property, Bindable.of(String.class)).isBound();
+		return !this.binder.bind(property, Bindable.listOf(String.class)).orElse(List.of()).isEmpty();
 	}
 
 	private boolean has(Class<?> type) {

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.HostAndPort;
 
+import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -35,7 +36,7 @@ class DataRedisServerTests {
 	@Test
 	void serverIsThatOfDetails() {
 		SslBundle bundle = SslBundle.systemDefault();
-		assertThat(new DataRedisServer(new Details() {
+		assertThat(new DataRedisServer(() -> new Details() {
 
 			@Override
 			public String getUsername() {
@@ -63,13 +64,13 @@ class DataRedisServerTests {
 
 	@Test
 	void nothingIsEncryptedWhenDetailsHaveNoBundle() {
-		assertThat(new DataRedisServer(new Single()).find())
+		assertThat(new DataRedisServer(Single::new).find())
 			.isEqualTo(new RedisServer(new HostAndPort("details.example.com", 6380), null, null, 0, null));
 	}
 
 	@Test
 	void sentinelsAreThoseOfDetails() {
-		assertThat(new DataRedisServer(new Details() {
+		assertThat(new DataRedisServer(() -> new Details() {
 
 			@Override
 			public String getPassword() {
@@ -100,7 +101,7 @@ class DataRedisServerTests {
 			}
 
 		};
-		assertThat(new DataRedisServer(details).find()).isEqualTo(
+		assertThat(new DataRedisServer(() -> details).find()).isEqualTo(
 				RedisServer.ofCluster(List.of(new HostAndPort("a", 1), new HostAndPort("b", 2)), null, "secret", null));
 	}
 
@@ -115,13 +116,13 @@ class DataRedisServerTests {
 
 		};
 		assertThatExceptionOfType(InvalidConfigurationPropertyValueException.class)
-			.isThrownBy(() -> new DataRedisServer(details).find())
+			.isThrownBy(() -> new DataRedisServer(() -> details).find())
 			.satisfies((ex) -> assertThat(ex.getName()).isEqualTo("spring.data.redis.masterreplica.nodes"));
 	}
 
 	@Test
 	void detailsOfNothingAreRefused() {
-		assertThatIllegalStateException().isThrownBy(() -> new DataRedisServer(new Details()).find())
+		assertThatIllegalStateException().isThrownBy(() -> new DataRedisServer(Details::new).find())
 			.withMessage("Invalid DataRedisConnectionDetails (details): must name a Redis server.");
 	}
 
@@ -139,6 +140,33 @@ class DataRedisServerTests {
 			.withPropertyValues("ratelimit.redis.host=own.example.com")
 			.run((context) -> assertThat(find(context)).extracting(RedisServer::address)
 				.hasToString("own.example.com:6379"));
+	}
+
+	@Test
+	void ownServerComesBeforeSeveralDetails() {
+		several().withPropertyValues("ratelimit.redis.url=redis://own.example.com")
+			.run((context) -> assertThat(find(context)).extracting(RedisServer::address)
+				.hasToString("own.example.com:6379"));
+	}
+
+	@Test
+	void primaryDetailsAreUsedWhenThereAreSeveral() {
+		several().withBean("primary", DataRedisConnectionDetails.class, Single::new, (bean) -> bean.setPrimary(true))
+			.run((context) -> assertThat(find(context)).extracting(RedisServer::address)
+				.hasToString("details.example.com:6380"));
+	}
+
+	@Test
+	void startFailsWhenNoneOfSeveralDetailsIsPrimary() {
+		several().run((context) -> assertThat(context).getFailure()
+			.rootCause()
+			.isInstanceOf(NoUniqueBeanDefinitionException.class)
+			.hasMessageContainingAll("first", "second"));
+	}
+
+	private ApplicationContextRunner several() {
+		return this.runner.withBean("first", DataRedisConnectionDetails.class, Details::new)
+			.withBean("second", DataRedisConnectionDetails.class, Details::new);
 	}
 
 	/** Those of Spring Boot do not know that this URL asks for encryption. */

@@ -1,5 +1,7 @@
 package io.github.ratelimit.spring.autoconfigure;
 
+import java.util.Map;
+
 import io.github.ratelimit.spring.annotation.RateLimited;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -11,10 +13,13 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
@@ -107,6 +112,35 @@ class FailureAnalysisTests {
 	}
 
 	@Test
+	void descriptionNamesSeveralServersOfBeans(CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(SeveralServersApplication.class, WebApplicationType.NONE));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("required a single bean, but 2 were found")
+			.contains("- counts: defined by method 'counts'")
+			.contains("- sessions: defined by method 'sessions'")
+			.contains("@Primary");
+	}
+
+	/** Of a service that is named {@code ratelimit-redis}. */
+	@Test
+	void descriptionNamesPortThatKubernetesSets(CapturedOutput output) {
+		StandardEnvironment environment = new StandardEnvironment();
+		environment.getPropertySources()
+			.replace(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
+					new SystemEnvironmentPropertySource(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
+							Map.of("RATELIMIT_REDIS_PORT", "tcp://10.0.0.1:6379", "RATELIMIT_REDIS_SERVICE_HOST",
+									"10.0.0.1", "RATELIMIT_REDIS_PORT_6379_TCP_PROTO", "tcp")));
+		SpringApplicationBuilder application = new SpringApplicationBuilder(Application.class)
+			.web(WebApplicationType.NONE)
+			.environment(environment);
+		assertThatException().isThrownBy(application::run);
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains(
+					"Invalid value 'tcp://10.0.0.1:6379' for configuration property 'ratelimit.redis.port': must be a whole number")
+			.contains("RATELIMIT_REDIS_PORT");
+	}
+
+	@Test
 	void descriptionNamesPathsWhenApplicationServesNone(CapturedOutput output) {
 		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.NONE,
 				"ratelimit.policies.api.limits=1/s", "ratelimit.policies.api.paths=/api/**"));
@@ -147,6 +181,22 @@ class FailureAnalysisTests {
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
 	static class Application {
+
+	}
+
+	static class SeveralServersApplication extends Application {
+
+		@Bean
+		DataRedisConnectionDetails counts() {
+			return new DataRedisConnectionDetails() {
+			};
+		}
+
+		@Bean
+		DataRedisConnectionDetails sessions() {
+			return new DataRedisConnectionDetails() {
+			};
+		}
 
 	}
 

@@ -292,7 +292,8 @@ class InvalidPropertiesTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "a", "a:", ":1", "a:0", "a:65536", "a:b", "::1:6379", "redis://a:1" })
+	@ValueSource(strings = { "a", "a:", ":1", "a:0", "a:65536", "a:b", "::1", "a:b:1", "[a]:1", "[::1", "[::1]",
+			"redis://a:1" })
 	void startFailsWhenNodeOfClusterIsWrong(String node) {
 		for (String prefix : List.of("ratelimit.redis", "spring.data.redis")) {
 			assertRefused(prefix + ".cluster.nodes", node, "Must be a host and a port, such as example.com:6379.",
@@ -311,6 +312,34 @@ class InvalidPropertiesTests {
 		assertRefused("ratelimit.redis." + name, value,
 				"Has no effect beside ratelimit.redis.url (%s), which says where the server is: remove one of them."
 					.formatted(shown),
+				"ratelimit.redis.url=" + url, "ratelimit.redis." + name + "=" + value);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "ratelimit.redis, url", "ratelimit.redis, host", "spring.data.redis, url", "spring.data.redis, host" })
+	void startFailsWhenServerIsEmptyText(String prefix, String name) {
+		for (String empty : List.of("", " ")) {
+			assertRefused(prefix + "." + name, empty.strip(), "Must not be empty: name the server, or remove it.",
+					prefix + "." + name + "=" + empty);
+		}
+		assertRefused(prefix + "." + name, "", "Must not be empty: name the server, or remove it.",
+				prefix + "." + name + "=${NOT_SET:}", prefix + ".cluster.nodes=a:1");
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			username    | anna   | anna  | redis://user:sec@a   | redis://***@a   | holds a login
+			username    | anna   | anna  | redis://sec@a        | redis://***@a   | holds a login
+			password    | sec    | ***   | redis://:sec@a       | redis://***@a   | holds a login
+			database    | 3      | 3     | redis://a/3          | redis://a/3     | holds a database
+			database    | 0      | 0     | redis://u:sec@a:1/2  | redis://***@a:1/2 | holds a database
+			ssl.enabled | false  | false | rediss://a           | rediss://a      | asks for encryption
+			""")
+	void startFailsWhenUrlSaysTheSame(String name, String value, String shown, String url, String shownUrl,
+			String reason) {
+		assertRefused("ratelimit.redis." + name, shown,
+				"Has no effect beside ratelimit.redis.url (%s), which %s: remove one of them.".formatted(shownUrl,
+						reason),
 				"ratelimit.redis.url=" + url, "ratelimit.redis." + name + "=" + value);
 	}
 
@@ -341,7 +370,7 @@ class InvalidPropertiesTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "a", "a:", ":1", "a:0", "a:65536", "a:b", "::1:26379", "http://a:1" })
+	@ValueSource(strings = { "a", "a:", ":1", "a:0", "a:65536", "a:b", "::1", "a:b:1", "http://a:1" })
 	void startFailsWhenSentinelIsWrong(String node) {
 		assertRefused("ratelimit.redis.sentinel.nodes", node, "Must be a host and a port, such as example.com:26379.",
 				"ratelimit.redis.sentinel.master=main", "ratelimit.redis.sentinel.nodes=b:1," + node);

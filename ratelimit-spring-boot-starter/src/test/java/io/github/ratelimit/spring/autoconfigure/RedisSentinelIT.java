@@ -7,8 +7,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -26,6 +24,7 @@ import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyEnforcer;
 import io.github.ratelimit.spring.PolicyUse;
 import io.github.ratelimit.test.FaultyProxy;
+import io.github.ratelimit.test.Replication;
 import io.github.ratelimit.test.TestRedis;
 import io.github.ratelimit.test.TricklingServer;
 import org.awaitility.Awaitility;
@@ -160,7 +159,7 @@ class RedisSentinelIT {
 			for (int i = 0; i < 3; i++) {
 				limiter.tryAcquire(POLICY, Identifier.GLOBAL);
 			}
-			awaitReplica();
+			Replication.await(() -> this.masterClient.info("replication"));
 			kill(this.masterClient);
 			assertThatExceptionOfType(StoreException.class)
 				.isThrownBy(() -> limiter.tryAcquire(POLICY, Identifier.GLOBAL));
@@ -203,7 +202,7 @@ class RedisSentinelIT {
 		this.runner.run((context) -> {
 			RateLimiter limiter = context.getBean(RateLimiter.class);
 			limiter.tryAcquire(POLICY, Identifier.GLOBAL);
-			awaitReplica();
+			Replication.await(() -> this.masterClient.info("replication"));
 			try (Jedis jedis = sentinelClient()) {
 				jedis.sentinelFailover("main");
 			}
@@ -222,7 +221,7 @@ class RedisSentinelIT {
 		this.runner.run((context) -> {
 			RateLimiter limiter = context.getBean(RateLimiter.class);
 			limiter.tryAcquire(POLICY, Identifier.GLOBAL);
-			awaitReplica();
+			Replication.await(() -> this.masterClient.info("replication"));
 			Thread hang = new Thread(this::hang);
 			hang.start();
 			awaitSwitch(output);
@@ -346,15 +345,6 @@ class RedisSentinelIT {
 			.atMost(PATIENCE)
 			.until(() -> output.getOut()
 				.contains("Created connection pool to master at 127.0.0.1:" + this.replicaPort));
-	}
-
-	private void awaitReplica() {
-		// Not by WAIT, which knows only of what its own connection has written.
-		Awaitility.await().atMost(PATIENCE).until(() -> {
-			String info = this.masterClient.info("replication");
-			Matcher replica = Pattern.compile("slave0:.*offset=(\\d+)").matcher(info);
-			return replica.find() && info.contains("master_repl_offset:" + replica.group(1) + "\r\n");
-		});
 	}
 
 	private static void kill(UnifiedJedis client) {

@@ -183,6 +183,57 @@ class RedisServerTests {
 		assertThat(find()).hasToString("the cluster of the nodes [a:6379, [::1]:6380]");
 	}
 
+	/** As Spring Boot reads them. */
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
+	void nodesMayBeAddressesWithoutBrackets(String prefix) {
+		this.environment.withProperty(prefix + ".cluster.nodes", "::1:7000,2001:db8::7:7001,[::1]:7002");
+		assertThat(find().nodes()).containsExactly(new HostAndPort("[::1]", 7000),
+				new HostAndPort("[2001:db8::7]", 7001), new HostAndPort("[::1]", 7002));
+	}
+
+	/** Such as {@code ${REDIS_PASSWORD:}}. */
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
+	void emptyTextsAreAsIfTheyWereNotSet(String prefix) {
+		for (String name : List.of("username", "password", "ssl.bundle", "client-name")) {
+			this.environment.withProperty(prefix + "." + name, "");
+		}
+		this.environment.withProperty("spring.data.redis.port", "6380");
+		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("localhost", 6380), null, null, 0, null));
+		assertThat(RedisConnections.of(properties(), this.environment).clientName()).isNull();
+		this.environment.withProperty(prefix + ".sentinel.master", "main")
+			.withProperty(prefix + ".sentinel.nodes", "a:1")
+			.withProperty(prefix + ".sentinel.username", "")
+			.withProperty(prefix + ".sentinel.password", "");
+		assertThat(find()).isEqualTo(new RedisServer(List.of(new HostAndPort("a", 1)),
+				new RedisSentinel("main", null, null), false, null, null, 0, null));
+	}
+
+	@Test
+	void emptyNameOfClientIsThatOfSpring() {
+		this.environment.withProperty("ratelimit.redis.client-name", "")
+			.withProperty("spring.data.redis.client-name", "app");
+		assertThat(RedisConnections.of(properties(), this.environment).clientName()).isEqualTo("app");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
+	void loginWithoutColonIsPassword(String prefix) {
+		this.environment.withProperty(prefix + ".url", "redis://secret@example.com");
+		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("example.com", 6379), null, "secret", 0, null));
+	}
+
+	/** It replaces them there, as it does for Spring Boot itself. */
+	@Test
+	void propertiesOfSpringDoNotFillInWhatItsUrlDoesNotSay() {
+		this.environment.withProperty("spring.data.redis.url", "redis://example.com")
+			.withProperty("spring.data.redis.username", "user")
+			.withProperty("spring.data.redis.password", "secret")
+			.withProperty("spring.data.redis.database", "3");
+		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("example.com", 6379), null, null, 0, null));
+	}
+
 	@Test
 	void textNamesNoPassword() {
 		this.environment.withProperty("ratelimit.redis.url", "redis://user:secret@example.com:6380/7");
@@ -190,9 +241,11 @@ class RedisServerTests {
 	}
 
 	private RedisServer find() {
-		RedisProperties properties = Binder.get(this.environment)
-			.bindOrCreate("ratelimit.redis", RedisProperties.class);
-		return RedisServer.find(properties, this.environment, this.bundles, null);
+		return RedisServer.find(properties(), this.environment, this.bundles, null);
+	}
+
+	private RedisProperties properties() {
+		return Binder.get(this.environment).bindOrCreate("ratelimit.redis", RedisProperties.class);
 	}
 
 }

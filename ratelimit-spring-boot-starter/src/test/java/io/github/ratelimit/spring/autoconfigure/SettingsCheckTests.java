@@ -1,7 +1,11 @@
 package io.github.ratelimit.spring.autoconfigure;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.memory.MemoryRateLimiter;
@@ -10,6 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -64,6 +70,52 @@ class SettingsCheckTests {
 							"ratelimit.key-prefix=a", "ratelimit.redis.scripting=true"),
 				"ratelimit.redis.timeout, ratelimit.redis.pool.max-active: without effect, because the application "
 						+ "has a UnifiedJedis bean of its own");
+	}
+
+	@Test
+	void everySettingOfRedisIsKnown() throws IOException {
+		Map<String, String> values = Map.of("java.lang.String", "a", "java.lang.Integer", "1", "java.lang.Boolean",
+				"true", "java.time.Duration", "1s");
+		List<String> names = new ArrayList<>();
+		List<String> settings = new ArrayList<>();
+		for (JsonNode property : metadata()) {
+			String name = property.path("name").stringValue();
+			if (name.startsWith("ratelimit.redis.")) {
+				names.add(name);
+				String value = values.get(property.path("type").stringValue());
+				settings.add((value != null) ? name + "=" + value : name + "[0]=a:1");
+			}
+		}
+		this.runner.withBean(RateLimiter.class, () -> new MemoryRateLimiter(InstantSource.system()))
+			.withPropertyValues(settings.toArray(String[]::new))
+			.run((context) -> assertThat(context.getBean(SettingsCheck.class).warnings()).singleElement()
+				.satisfies((warning) -> assertThat(warning.substring(0, warning.indexOf(':')).split(", "))
+					.containsExactlyInAnyOrderElementsOf(names)));
+	}
+
+	private JsonNode metadata() throws IOException {
+		try (InputStream input = RateLimitProperties.class.getClassLoader()
+			.getResource("META-INF/spring-configuration-metadata.json")
+			.openStream()) {
+			return JsonMapper.shared().readTree(input).path("properties");
+		}
+	}
+
+	@Test
+	void nodesAndLoginOfSentinelsAreWithoutEffectBesidesAClient() {
+		assertWarnings(
+				this.runner.withBean(UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
+					.withPropertyValues("ratelimit.redis.sentinel.master=main", "ratelimit.redis.sentinel.nodes[0]=a:1",
+							"ratelimit.redis.sentinel.username=guard", "ratelimit.redis.sentinel.password=open",
+							"ratelimit.redis.password="),
+				"ratelimit.redis.sentinel.master, ratelimit.redis.sentinel.nodes, ratelimit.redis.sentinel.username, "
+						+ "ratelimit.redis.sentinel.password: without effect, because the application has a "
+						+ "UnifiedJedis bean of its own");
+		assertWarnings(
+				this.runner.withBean(UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
+					.withPropertyValues("ratelimit.redis.cluster.nodes=a:1,b:1"),
+				"ratelimit.redis.cluster.nodes: without effect, because the application has a UnifiedJedis bean of "
+						+ "its own");
 	}
 
 	@Test
