@@ -75,6 +75,11 @@ final class RequestStatuses {
 		}
 	}
 
+	/** Forgets how the limits of a policy stand, because that has changed. */
+	synchronized void forget(String policy) {
+		this.statuses.values().removeIf((status) -> status.policy().name().equals(policy));
+	}
+
 	/**
 	 * Writes every limit, in the order in which they were first checked.
 	 * @return whether there is any, and the response is still to be sent

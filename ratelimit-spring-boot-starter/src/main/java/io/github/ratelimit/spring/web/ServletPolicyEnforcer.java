@@ -138,14 +138,14 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			statuses.deny(denied, whole);
 			return denied;
 		}
-		Decision decision = peek(whole, denied);
+		Decision decision = look(whole).filter((now) -> !now.allowed()).orElse(denied);
 		statuses.deny(decision, whole);
 		return decision;
 	}
 
 	/**
 	 * Gives back what the path of a rejected request has paid to any policy, and finds
-	 * out how long to wait for all of it.
+	 * out how long to wait for all of it, and how its limits stand now.
 	 */
 	private Decision giveBack(Decision denied, HttpServletRequest request, HttpServletResponse response) {
 		RequestStatuses statuses = RequestStatuses.of(request);
@@ -153,40 +153,43 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		if (!giveBack(request)) {
 			return denied;
 		}
-		Decision decision = peek(statuses.whole(noted), denied);
-		statuses.add(decision);
-		this.responses.writeHeaders(statuses, response);
-		return decision;
+		Optional<Decision> now = look(statuses.whole(noted));
+		now.ifPresent(statuses::add);
+		this.responses.rewriteHeaders(statuses, response);
+		return now.filter((decision) -> !decision.allowed()).orElse(denied);
 	}
 
 	/**
 	 * Gives back what the path of a request has paid, because the request has come to
 	 * nothing; but not to policies that count denied requests, nor to those that count by
-	 * the status of the response, which is not known yet.
+	 * the status of the response, which is not known yet. How their limits stand is not
+	 * known from then on.
 	 * @return whether there was anything to give back
 	 */
 	private boolean giveBack(HttpServletRequest request) {
 		CostSettlement costs = CostSettlement.of(request);
-		List<PolicyCharge> used = RequestStatuses.of(request)
-			.paidByPath()
+		RequestStatuses statuses = RequestStatuses.of(request);
+		List<PolicyCharge> used = statuses.paidByPath()
 			.stream()
 			.filter((charge) -> !charge.charge().policy().countDenied())
 			.filter((charge) -> charge.policy().enforcement().countWhen() == null)
 			.flatMap((paid) -> costs.takeOut(paid).stream())
 			.filter((charge) -> charge.charge().cost() > 0)
 			.toList();
-		used.forEach((charge) -> this.decisions.settle(charge, 0));
+		used.forEach((charge) -> {
+			this.decisions.settle(charge, 0);
+			statuses.forget(charge.charge().policy().name());
+		});
 		return !used.isEmpty();
 	}
 
-	/** Looks again at what was denied; it remains so even if it would be allowed now. */
-	private Decision peek(List<PolicyCharge> charges, Decision denied) {
+	/** Looks again at what was denied; empty if the store does not answer. */
+	private Optional<Decision> look(List<PolicyCharge> charges) {
 		try {
-			Decision decision = this.decisions.peek(charges);
-			return decision.allowed() ? denied : decision;
+			return Optional.of(this.decisions.peek(charges));
 		}
 		catch (StoreException ex) {
-			return denied;
+			return Optional.empty();
 		}
 	}
 
@@ -268,7 +271,9 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	/** Answers a request of which a part is denied because the store failed. */
 	void rejectWithoutDecision(HttpServletRequest request, HttpServletResponse response) throws IOException {
-		giveBack(request);
+		if (giveBack(request)) {
+			this.responses.rewriteHeaders(RequestStatuses.of(request), response);
+		}
 		this.responses.rejectWithoutDecision(request, response);
 	}
 
