@@ -128,13 +128,12 @@ final class RequestStatuses {
 
 	/**
 	 * All that the request would have to use the next time: the others, and what its path
-	 * has paid to other policies than theirs.
+	 * has paid beside them.
 	 */
-	synchronized List<PolicyCharge> whole(List<PolicyCharge> others) {
-		Map<String, PolicyCharge> whole = new LinkedHashMap<>();
-		this.paidByPath.values().forEach((charge) -> whole.put(charge.charge().policy().name(), charge));
-		others.forEach((charge) -> whole.put(charge.charge().policy().name(), charge));
-		return List.copyOf(whole.values());
+	synchronized NextRequest next(List<PolicyCharge> others) {
+		Map<Account, PolicyCharge> all = new LinkedHashMap<>(this.paidByPath);
+		others.forEach((charge) -> all.put(Account.of(charge.charge()), charge));
+		return NextRequest.of(List.copyOf(all.values()));
 	}
 
 	/**

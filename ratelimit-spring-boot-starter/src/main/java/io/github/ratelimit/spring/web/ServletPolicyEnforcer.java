@@ -138,7 +138,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			statuses.deny(denied, whole);
 			return denied;
 		}
-		Decision decision = look(whole).filter((now) -> !now.allowed()).orElse(denied);
+		Decision decision = look(NextRequest.of(whole)).filter((now) -> !now.allowed()).orElse(denied);
 		statuses.deny(decision, whole);
 		return decision;
 	}
@@ -153,7 +153,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		if (!giveBack(request)) {
 			return denied;
 		}
-		Optional<Decision> now = look(statuses.whole(noted));
+		Optional<Decision> now = look(statuses.next(noted));
 		now.ifPresent(statuses::add);
 		this.responses.rewriteHeaders(statuses, response);
 		return now.filter((decision) -> !decision.allowed()).orElse(denied);
@@ -184,9 +184,9 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	}
 
 	/** Looks again at what was denied; empty if the store does not answer. */
-	private Optional<Decision> look(List<PolicyCharge> charges) {
+	private Optional<Decision> look(NextRequest next) {
 		try {
-			return Optional.of(this.decisions.peek(charges));
+			return Optional.of(next.look(this.decisions));
 		}
 		catch (StoreException ex) {
 			return Optional.empty();
