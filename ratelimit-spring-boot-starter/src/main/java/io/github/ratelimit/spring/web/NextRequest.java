@@ -38,8 +38,8 @@ record NextRequest(List<Map<String, PolicyCharge>> parts) {
 		for (PolicyCharge charge : charges) {
 			for (Identifier identifier : charge.charge().identifiers()) {
 				each.merge(List.of(charge.charge().policy().name(), identifier),
-						with(charge, List.of(identifier), charge.charge().cost()),
-						(one, other) -> with(one, List.of(identifier), sum(one, other)));
+						with(charge, List.of(identifier), charge.charge().cost()), (one, other) -> with(one,
+								List.of(identifier), sum(one.charge().cost(), other.charge().cost())));
 			}
 		}
 		return List.copyOf(each.values());
@@ -80,9 +80,9 @@ record NextRequest(List<Map<String, PolicyCharge>> parts) {
 				charge.plan());
 	}
 
-	private static long sum(PolicyCharge one, PolicyCharge other) {
-		long sum = one.charge().cost() + other.charge().cost();
-		return (sum < 0) ? Long.MAX_VALUE : sum;
+	/** The sum of two costs; the largest cost if it is more than that. */
+	static long sum(long one, long other) {
+		return (one > Long.MAX_VALUE - other) ? Long.MAX_VALUE : one + other;
 	}
 
 }

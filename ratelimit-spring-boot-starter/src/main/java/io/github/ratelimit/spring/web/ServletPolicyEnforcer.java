@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -80,9 +81,10 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	 * request it has the identifiers of {@link PolicyEnforcer#withoutRequest}.
 	 * <p>
 	 * Where the path of the request has paid to the same policy and identifiers, only
-	 * what the cost is higher is paid now; nothing, if it is not. If that is denied, the
-	 * decision tells how long to wait for the whole cost while the path's remains used;
-	 * where the request is {@linkplain #reject rejected} it does not.
+	 * what the cost is higher is paid now; nothing, if it is not. A path that comes after
+	 * calls pays only what they have not. If that is denied, the decision tells how long
+	 * to wait for the whole cost while the path's remains used; where the request is
+	 * {@linkplain #reject rejected} it does not.
 	 */
 	@Override
 	public Decision enforce(List<PolicyUse> uses) {
@@ -107,14 +109,16 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			.toList();
 		HttpServletResponse response = attributes.getResponse();
 		CostSettlement costs = costs(request, response);
-		Decision decision = this.decisions.decide(
-				charges.stream().map(statuses::unpaid).flatMap(Optional::stream).toList(),
-				(used) -> costs.add(used, response));
+		List<PolicyCharge> unpaid = charges.stream().map(statuses::unpaidByPath).flatMap(Optional::stream).toList();
+		Decision decision = this.decisions.decide(unpaid, (used) -> costs.add(used, response));
 		if (decision.allowed()) {
-			charges.stream().filter(statuses::hasPaid).forEach(statuses::pay);
+			charges.forEach(statuses::payForCall);
 		}
 		else {
-			decision = asWhole(decision, charges, statuses);
+			List<PolicyCharge> whole = charges.stream()
+				.filter((charge) -> statuses.unpaidByPath(charge).isPresent())
+				.toList();
+			decision = asWhole(decision, whole, statuses::hasPath, statuses);
 		}
 		statuses.add(decision);
 		if (response != null) {
@@ -124,21 +128,20 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	}
 
 	/**
-	 * What was denied is the difference to what the path has paid, but who comes back has
-	 * to pay the whole.
+	 * What was denied may be the difference to what the request has paid before, but who
+	 * comes back has to pay the whole.
 	 */
-	private Decision asWhole(Decision denied, List<PolicyCharge> charges, RequestStatuses statuses) {
-		List<PolicyCharge> whole = charges.stream().filter((charge) -> statuses.unpaid(charge).isPresent()).toList();
+	private Decision asWhole(Decision denied, List<PolicyCharge> whole, Predicate<PolicyCharge> paidInPart,
+			RequestStatuses statuses) {
 		Set<String> violated = denied.violated()
 			.stream()
 			.map((status) -> status.policy().name())
 			.collect(Collectors.toSet());
-		if (whole.stream()
-			.noneMatch((charge) -> statuses.hasPaid(charge) && violated.contains(charge.charge().policy().name()))) {
-			statuses.deny(denied, whole);
-			return denied;
-		}
-		Decision decision = look(NextRequest.of(whole)).filter((now) -> !now.allowed()).orElse(denied);
+		boolean isDifference = whole.stream()
+			.filter(paidInPart)
+			.anyMatch((charge) -> violated.contains(charge.charge().policy().name()));
+		Decision decision = isDifference ? look(NextRequest.of(whole)).filter((now) -> !now.allowed()).orElse(denied)
+				: denied;
 		statuses.deny(decision, whole);
 		return decision;
 	}
@@ -243,15 +246,16 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			return UNLIMITED;
 		}
 		CostSettlement costs = costs(request, response);
-		Decision decision = this.decisions.decide(charges, (used) -> costs.add(used, response));
 		RequestStatuses statuses = RequestStatuses.of(request);
-		statuses.add(decision);
+		List<PolicyCharge> unpaid = charges.stream().map(statuses::unpaidByCalls).flatMap(Optional::stream).toList();
+		Decision decision = this.decisions.decide(unpaid, (used) -> costs.add(used, response));
 		if (decision.allowed()) {
 			charges.forEach(statuses::payForPath);
 		}
 		else {
-			statuses.deny(decision, charges);
+			decision = asWhole(decision, charges, statuses::hasCalls, statuses);
 		}
+		statuses.add(decision);
 		this.responses.writeHeaders(statuses, response);
 		return decision;
 	}
