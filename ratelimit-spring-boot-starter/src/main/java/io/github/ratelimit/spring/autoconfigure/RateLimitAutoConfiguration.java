@@ -18,6 +18,7 @@ import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.aop.RateLimitedAdvisor;
 import io.github.ratelimit.spring.aop.RateLimitedBeanCheck;
 import io.github.ratelimit.spring.autoconfigure.RateLimitProperties.DenialCacheProperties;
+import io.github.ratelimit.spring.web.PlanResolver;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.UnifiedJedis;
@@ -76,8 +77,9 @@ public final class RateLimitAutoConfiguration {
 
 	@Bean
 	RefreshedPolicies rateLimitRefreshedPolicies(RateLimitProperties properties, ConfiguredPolicies policies,
-			Environment environment, RateLimiter limiter) {
-		return new RefreshedPolicies(properties, policies, environment, limiter);
+			Environment environment, RateLimiter limiter, ListableBeanFactory beans) {
+		return new RefreshedPolicies(properties, policies, environment, limiter, () -> properties.plan() != null
+				|| beans.getBeanNamesForType(PlanResolver.class, true, false).length > 0);
 	}
 
 	@Bean
