@@ -189,8 +189,9 @@ public final class RateLimitAutoConfiguration {
 	static class RedisConfiguration {
 
 		@Bean
-		RedisCheck rateLimitRedisCheck(RateLimiter limiter, ConfiguredPolicies policies) {
-			return new RedisCheck(limiter, policies);
+		RedisCheck rateLimitRedisCheck(RateLimiter limiter, ConfiguredPolicies policies,
+				ObjectProvider<RedisServer> server) {
+			return new RedisCheck(limiter, policies, server.getIfAvailable());
 		}
 
 		@Bean
@@ -232,15 +233,20 @@ public final class RateLimitAutoConfiguration {
 		static class ClientConfiguration {
 
 			@Bean
-			TimeBudget rateLimitTimeBudget(RateLimitProperties properties, Environment environment,
+			RedisServer rateLimitRedisServer(RateLimitProperties properties, Environment environment,
 					ObjectProvider<SslBundles> bundles, ObjectProvider<DataRedisServer> dataRedis) {
+				return RedisServer.find(properties.redis(), environment, bundles.getIfAvailable(),
+						dataRedis.getIfAvailable());
+			}
+
+			@Bean
+			TimeBudget rateLimitTimeBudget(RateLimitProperties properties, Environment environment,
+					RedisServer server) {
 				Duration budget = properties.redis().timeout();
 				if (budget.compareTo(TimeBudget.SHORTEST) < 0 || budget.compareTo(TimeBudget.LONGEST) > 0) {
 					throw new InvalidConfigurationPropertyValueException("ratelimit.redis.timeout", budget,
 							"Must be from 2ms to 1h.");
 				}
-				RedisServer server = RedisServer.find(properties.redis(), environment, bundles.getIfAvailable(),
-						dataRedis.getIfAvailable());
 				logger.info("Rate limits are counted on Redis at {}", server);
 				return server.connect(budget, RedisConnections.of(properties.redis(), environment));
 			}

@@ -31,6 +31,7 @@ import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
 import org.springframework.context.ApplicationListener;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ReflectionUtils;
@@ -203,14 +204,14 @@ final class RefreshedPolicies implements PolicySource, ApplicationListener<Refre
 
 	/** The innermost reason; the names and values of those around it say where it is. */
 	private static String reason(BindException ex) {
-		Throwable cause = ex;
-		while (cause.getCause() != null) {
-			cause = cause.getCause();
-		}
-		ConfigurationProperty property = ex.getProperty();
-		return (property == null) ? ex.getMessage() + ": " + cause.getMessage()
+		BindException innermost = WrongTypeFailureAnalyzer.innermost(ex);
+		ConfigurationProperty property = innermost.getProperty();
+		String rule = WrongTypeFailureAnalyzer.rule(innermost);
+		String reason = (rule != null) ? "Must be %s.".formatted(rule)
+				: NestedExceptionUtils.getMostSpecificCause(ex).getMessage();
+		return (property == null) ? ex.getMessage() + ": " + reason
 				: "invalid value '%s' for configuration property '%s'. %s".formatted(property.getValue(),
-						property.getName(), cause.getMessage());
+						property.getName(), reason);
 	}
 
 }

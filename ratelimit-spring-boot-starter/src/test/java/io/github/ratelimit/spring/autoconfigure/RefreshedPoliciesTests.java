@@ -82,12 +82,12 @@ class RefreshedPoliciesTests {
 	@CsvSource(delimiter = '|',
 			textBlock = """
 					limits           | often  | often  | ratelimit.policies.api.limits    | Invalid limit (often): must be quota/window
-					mode             | mild   | mild   | ratelimit.policies.api.mode      | No enum constant
+					mode             | mild   | mild   | ratelimit.policies.api.mode      | Must be one of enforce, shadow.
 					algorithm        | guess  | guess  | ratelimit.policies.api.algorithm | must be one of fixed-window
 					burst            | 5      | 5      | ratelimit.policies.api.burst     | Is an option of token-bucket
 					limit            | 1/s    | limit  | ratelimit.policies.api.limit     | were left unbound
 					plans.pro.limits |        |        | ratelimit.policies.api.plans.pro | Is an empty plan
-					cost             | x      | x      | ratelimit.policies.api.cost      | For input string
+					cost             | x      | x      | ratelimit.policies.api.cost      | Must be a whole number.
 					""")
 	void invalidPropertyKeepsThePoliciesAndIsReported(String property, String value, String shown, String name,
 			String rule, CapturedOutput output) {
