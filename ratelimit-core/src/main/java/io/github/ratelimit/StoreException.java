@@ -16,6 +16,9 @@ public class StoreException extends RuntimeException {
 	@Serial
 	private static final long serialVersionUID = 1L;
 
+	/** What Jedis says of a connection, with its address. */
+	private static final String NOT_CONNECTED = "Failed to connect to ";
+
 	/** What the socket of a virtual thread says. */
 	private static final String CLOSED_BY_INTERRUPT = "Closed by interrupt";
 
@@ -26,6 +29,20 @@ public class StoreException extends RuntimeException {
 	 */
 	public StoreException(String message, Throwable cause) {
 		super(message, cause);
+	}
+
+	/**
+	 * Returns why the store failed, for people: the innermost cause, with the address,
+	 * which a refused connection does not name itself.
+	 * @return one line
+	 */
+	public String reason() {
+		Throwable root = this;
+		while (root.getCause() != null) {
+			root = root.getCause();
+		}
+		String message = (getCause() != null) ? String.valueOf(getCause().getMessage()) : "";
+		return message.startsWith(NOT_CONNECTED) ? message + ": " + root : root.toString();
 	}
 
 	/**

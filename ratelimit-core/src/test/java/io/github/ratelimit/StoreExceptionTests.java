@@ -2,13 +2,16 @@ package io.github.ratelimit;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.net.ConnectException;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.channels.ClosedByInterruptException;
 import java.util.stream.Stream;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -35,6 +38,20 @@ class StoreExceptionTests {
 	@MethodSource("others")
 	void nothingElseIsAnInterrupt(Exception cause) {
 		assertThat(new StoreException("failed", new IllegalStateException(cause)).isInterrupt()).isFalse();
+	}
+
+	@Test
+	void reasonIsTheInnermostCause() {
+		Exception cause = new IllegalStateException("outer", new IOException("inner"));
+		assertThat(new StoreException("failed", cause).reason()).isEqualTo("java.io.IOException: inner");
+	}
+
+	@Test
+	void reasonHasTheAddressThatARefusedConnectionDoesNotName() {
+		Exception cause = new JedisConnectionException("Failed to connect to 127.0.0.1:6379",
+				new ConnectException("Connection refused"));
+		assertThat(new StoreException("failed", cause).reason())
+			.isEqualTo("Failed to connect to 127.0.0.1:6379: java.net.ConnectException: Connection refused");
 	}
 
 }

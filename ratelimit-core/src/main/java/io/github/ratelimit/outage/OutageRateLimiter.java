@@ -243,7 +243,7 @@ public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 		}
 		this.later.execute(() -> probe(begun));
 		logger.warn("The store failed: until it answers, each policy does as its on-store-failure says. {}: {}",
-				ex.getMessage(), rootCause(ex).toString());
+				ex.getMessage(), ex.reason());
 		logger.debug("The store failed", ex);
 	}
 
@@ -270,14 +270,6 @@ public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 				this.later.execute(() -> probe(probed));
 			}
 		}
-	}
-
-	private static Throwable rootCause(Throwable ex) {
-		Throwable root = ex;
-		while (root.getCause() != null) {
-			root = root.getCause();
-		}
-		return root;
 	}
 
 }

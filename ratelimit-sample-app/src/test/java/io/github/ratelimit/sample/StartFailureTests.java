@@ -81,9 +81,9 @@ class StartFailureTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '"',
 			textBlock = """
-					policies.a.mode=mild              | policies.a.mode             | mild  | ENFORCE       | SHADOW
-					policies.a.on-store-failure=retry | policies.a.on-store-failure | retry | ALLOW         | DENY
-					policies.a.rounding=half          | policies.a.rounding         | half  | DOWN          | UP
+					policies.a.mode=mild              | policies.a.mode             | mild  | must be one of enforce, shadow. | Set 'ratelimit.policies.a.mode' to one of
+					policies.a.on-store-failure=retry | policies.a.on-store-failure | retry | must be one of allow, deny, local. | to one of allow, deny, local.
+					policies.a.rounding=half          | policies.a.rounding         | half  | must be one of none, down, up. | to one of none, down, up.
 					headers.styles=loud               | headers.styles              | loud  | must be one of draft, x-rate-limit, x-ratelimit | Review the value
 					policies.a.zone=Mars/Olympus      | policies.a.zone             | Mars/Olympus | Unknown time-zone ID: Mars/Olympus | Europe/Paris
 					policies.a.precision=short        | policies.a.precision        | short | is not a valid duration | 10s

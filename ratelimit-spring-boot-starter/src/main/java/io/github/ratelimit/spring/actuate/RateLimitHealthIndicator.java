@@ -74,7 +74,7 @@ public final class RateLimitHealthIndicator implements HealthIndicator {
 		}
 		catch (StoreException ex) {
 			reachable = false;
-			health.withDetail("store", "unreachable").withException(ex).withDetail("cause", StoreFailure.cause(ex));
+			health.withDetail("store", "unreachable").withException(ex).withDetail("cause", ex.reason());
 		}
 		Optional<Instant> failingSince = this.decisions.failingSince();
 		if (reachable && failingSince.isEmpty()) {

@@ -220,8 +220,7 @@ public final class RateLimitsEndpoint {
 			return error(WebEndpointResponse.STATUS_BAD_REQUEST, String.valueOf(ex.getMessage()));
 		}
 		catch (StoreException ex) {
-			return new WebEndpointResponse<>(
-					Map.of("error", String.valueOf(ex.getMessage()), "cause", StoreFailure.cause(ex)),
+			return new WebEndpointResponse<>(Map.of("error", String.valueOf(ex.getMessage()), "cause", ex.reason()),
 					WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
 		}
 	}

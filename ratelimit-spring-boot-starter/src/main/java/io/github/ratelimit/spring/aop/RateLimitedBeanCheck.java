@@ -60,6 +60,9 @@ public final class RateLimitedBeanCheck
 	/** Names of limited beans that were there to be proxied. */
 	private final Set<String> seen = ConcurrentHashMap.newKeySet();
 
+	/** Classes whose calls of their own methods were looked for. */
+	private final Set<Class<?>> read = ConcurrentHashMap.newKeySet();
+
 	private @Nullable ConfigurableListableBeanFactory beanFactory;
 
 	/**
@@ -149,6 +152,20 @@ public final class RateLimitedBeanCheck
 		}
 		else if (!this.operations.of(type).isEmpty()) {
 			requireProxyable(type, isProxiedByClass(name, type));
+			warnOfSelfInvocations(type);
+		}
+	}
+
+	/** The calls that another bean makes are limited all the same. */
+	private void warnOfSelfInvocations(Class<?> proxied) {
+		Class<?> type = ClassUtils.getUserClass(proxied);
+		if (!Proxy.isProxyClass(type) && this.read.add(type)) {
+			Set<String> calls = SelfInvocations.find(type, this.operations.of(proxied));
+			if (!calls.isEmpty()) {
+				logger.warn(
+						"{} calls its own methods with @RateLimited: {}. These calls are not limited; make them from another bean",
+						type.getName(), String.join(", ", calls));
+			}
 		}
 	}
 
@@ -230,6 +247,7 @@ public final class RateLimitedBeanCheck
 	/** Refuses a proxy that some limited method does not pass through. */
 	private void requireIntercepted(Object proxy) {
 		Class<?> type = AopUtils.getTargetClass(proxy);
+		warnOfSelfInvocations(type);
 		if (!AopUtils.isJdkDynamicProxy(proxy)) {
 			requireProxyable(type, true);
 			requireSameLoader(proxy, type);

@@ -18,6 +18,7 @@ import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.aop.RateLimitedAdvisor;
 import io.github.ratelimit.spring.aop.RateLimitedBeanCheck;
 import io.github.ratelimit.spring.autoconfigure.RateLimitProperties.DenialCacheProperties;
+import io.github.ratelimit.spring.web.PlanResolver;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.UnifiedJedis;
@@ -76,8 +77,9 @@ public final class RateLimitAutoConfiguration {
 
 	@Bean
 	RefreshedPolicies rateLimitRefreshedPolicies(RateLimitProperties properties, ConfiguredPolicies policies,
-			Environment environment, RateLimiter limiter) {
-		return new RefreshedPolicies(properties, policies, environment, limiter);
+			Environment environment, RateLimiter limiter, ListableBeanFactory beans) {
+		return new RefreshedPolicies(properties, policies, environment, limiter, () -> properties.plan() != null
+				|| beans.getBeanNamesForType(PlanResolver.class, true, false).length > 0);
 	}
 
 	@Bean
@@ -187,8 +189,9 @@ public final class RateLimitAutoConfiguration {
 	static class RedisConfiguration {
 
 		@Bean
-		RedisCheck rateLimitRedisCheck(RateLimiter limiter, ConfiguredPolicies policies) {
-			return new RedisCheck(limiter, policies);
+		RedisCheck rateLimitRedisCheck(RateLimiter limiter, ConfiguredPolicies policies,
+				ObjectProvider<RedisServer> server) {
+			return new RedisCheck(limiter, policies, server.getIfAvailable());
 		}
 
 		@Bean
@@ -230,15 +233,20 @@ public final class RateLimitAutoConfiguration {
 		static class ClientConfiguration {
 
 			@Bean
-			TimeBudget rateLimitTimeBudget(RateLimitProperties properties, Environment environment,
+			RedisServer rateLimitRedisServer(RateLimitProperties properties, Environment environment,
 					ObjectProvider<SslBundles> bundles, ObjectProvider<DataRedisServer> dataRedis) {
+				return RedisServer.find(properties.redis(), environment, bundles.getIfAvailable(),
+						dataRedis.getIfAvailable());
+			}
+
+			@Bean
+			TimeBudget rateLimitTimeBudget(RateLimitProperties properties, Environment environment,
+					RedisServer server) {
 				Duration budget = properties.redis().timeout();
 				if (budget.compareTo(TimeBudget.SHORTEST) < 0 || budget.compareTo(TimeBudget.LONGEST) > 0) {
 					throw new InvalidConfigurationPropertyValueException("ratelimit.redis.timeout", budget,
 							"Must be from 2ms to 1h.");
 				}
-				RedisServer server = RedisServer.find(properties.redis(), environment, bundles.getIfAvailable(),
-						dataRedis.getIfAvailable());
 				logger.info("Rate limits are counted on Redis at {}", server);
 				return server.connect(budget, RedisConnections.of(properties.redis(), environment));
 			}

@@ -10,13 +10,13 @@ import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.spring.ConfiguredPolicies;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.core.NestedExceptionUtils;
 
 /**
  * Says in the log that Redis cannot be used, once the application is ready: otherwise
@@ -34,9 +34,18 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 
 	private final ConfiguredPolicies policies;
 
-	RedisCheck(RateLimiter redis, ConfiguredPolicies policies) {
+	private final @Nullable RedisServer server;
+
+	/**
+	 * Creates a check.
+	 * @param redis what decides on Redis
+	 * @param policies say what becomes of requests while it cannot
+	 * @param server where Redis is; {@code null} if the client is the application's
+	 */
+	RedisCheck(RateLimiter redis, ConfiguredPolicies policies, @Nullable RedisServer server) {
 		this.redis = redis;
 		this.policies = policies;
+		this.server = server;
 	}
 
 	@Override
@@ -55,10 +64,16 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 		catch (StoreException ex) {
 			if (!context.isClosed()) {
 				logger.warn(
-						"Redis cannot be used. Until it can, {}. Is Redis running, and is ratelimit.redis.url right? {}",
-						consequences(), reason(ex));
+						"Redis cannot be used. Until it can, {}. Is Redis running, and is ratelimit.redis.url right? {}{}",
+						consequences(), tried(), ex.reason());
 			}
 		}
+	}
+
+	/** A server that expects encryption, or none, often does not say so. */
+	private String tried() {
+		return (this.server == null) ? ""
+				: "Tried: %s, %s. ".formatted(this.server, (this.server.ssl() != null) ? "with TLS" : "without TLS");
 	}
 
 	/**
@@ -75,13 +90,6 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 			text.append(", but those of the policies ").append(local).append(" are limited by this instance alone");
 		}
 		return text.toString();
-	}
-
-	/** With the address, which a refused connection does not name itself. */
-	private static String reason(StoreException ex) {
-		Throwable root = NestedExceptionUtils.getMostSpecificCause(ex);
-		String message = (ex.getCause() != null) ? String.valueOf(ex.getCause().getMessage()) : "";
-		return message.startsWith("Failed to connect to ") ? message + ": " + root : root.toString();
 	}
 
 }

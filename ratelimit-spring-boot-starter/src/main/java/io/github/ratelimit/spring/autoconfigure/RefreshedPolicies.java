@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.RateLimiter;
@@ -30,6 +31,7 @@ import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
 import org.springframework.context.ApplicationListener;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ReflectionUtils;
@@ -55,14 +57,25 @@ final class RefreshedPolicies implements PolicySource, ApplicationListener<Refre
 
 	private final RateLimiter limiter;
 
+	private final BooleanSupplier plansAreKnown;
+
 	private volatile Map<String, IdentifiedPolicy> refreshed = Map.of();
 
+	/**
+	 * Creates a source.
+	 * @param started the properties at the start
+	 * @param startedPolicies the policies at the start
+	 * @param environment what is read again
+	 * @param limiter what policies must be supported by
+	 * @param plansAreKnown whether somebody says which plan a user is on
+	 */
 	RefreshedPolicies(RateLimitProperties started, ConfiguredPolicies startedPolicies, Environment environment,
-			RateLimiter limiter) {
+			RateLimiter limiter, BooleanSupplier plansAreKnown) {
 		this.started = started;
 		this.startedPolicies = startedPolicies;
 		this.environment = environment;
 		this.limiter = limiter;
+		this.plansAreKnown = plansAreKnown;
 	}
 
 	@Override
@@ -126,7 +139,7 @@ final class RefreshedPolicies implements PolicySource, ApplicationListener<Refre
 		this.startedPolicies.policies().forEach((name, first) -> {
 			IdentifiedPolicy old = changed.getOrDefault(name, first);
 			IdentifiedPolicy read = policies.find(name).orElse(old);
-			IdentifiedPolicy policy = gainsPlans(first, read) ? old : withWhatNeedsRestart(first, read);
+			IdentifiedPolicy policy = gainsPlansInVain(first, read) ? old : withWhatNeedsRestart(first, read);
 			if (!policy.equals(old)) {
 				changed.put(name, policy);
 				logger.info("The policy '{}' is now {}; it was {}", name, text(policy), text(old));
@@ -142,9 +155,9 @@ final class RefreshedPolicies implements PolicySource, ApplicationListener<Refre
 					first.enforcement().missing()));
 	}
 
-	/** Whether the policy would have to be enforced later than it is, after the login. */
-	private static boolean gainsPlans(IdentifiedPolicy first, IdentifiedPolicy policy) {
-		return first.plans().isEmpty() && !policy.plans().isEmpty();
+	/** Whether the policy has its first plans, which nobody would be on. */
+	private boolean gainsPlansInVain(IdentifiedPolicy first, IdentifiedPolicy policy) {
+		return first.plans().isEmpty() && !policy.plans().isEmpty() && !this.plansAreKnown.getAsBoolean();
 	}
 
 	private Set<String> needRestart(RateLimitProperties properties, ConfiguredPolicies policies) {
@@ -164,7 +177,7 @@ final class RefreshedPolicies implements PolicySource, ApplicationListener<Refre
 			}
 			for (String property : changed(before, now)) {
 				if (!REFRESHED.contains(property)
-						|| (property.equals("plans") && gainsPlans(this.startedPolicies.find(name).orElseThrow(),
+						|| (property.equals("plans") && gainsPlansInVain(this.startedPolicies.find(name).orElseThrow(),
 								policies.find(name).orElseThrow()))) {
 					names.add(PolicyReader.property(name, "." + property));
 				}
@@ -191,14 +204,14 @@ final class RefreshedPolicies implements PolicySource, ApplicationListener<Refre
 
 	/** The innermost reason; the names and values of those around it say where it is. */
 	private static String reason(BindException ex) {
-		Throwable cause = ex;
-		while (cause.getCause() != null) {
-			cause = cause.getCause();
-		}
-		ConfigurationProperty property = ex.getProperty();
-		return (property == null) ? ex.getMessage() + ": " + cause.getMessage()
+		BindException innermost = WrongTypeFailureAnalyzer.innermost(ex);
+		ConfigurationProperty property = innermost.getProperty();
+		String rule = WrongTypeFailureAnalyzer.rule(innermost);
+		String reason = (rule != null) ? "Must be %s.".formatted(rule)
+				: NestedExceptionUtils.getMostSpecificCause(ex).getMessage();
+		return (property == null) ? ex.getMessage() + ": " + reason
 				: "invalid value '%s' for configuration property '%s'. %s".formatted(property.getValue(),
-						property.getName(), cause.getMessage());
+						property.getName(), reason);
 	}
 
 }

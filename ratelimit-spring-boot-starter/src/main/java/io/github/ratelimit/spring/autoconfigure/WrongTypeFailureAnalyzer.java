@@ -2,7 +2,10 @@ package io.github.ratelimit.spring.autoconfigure;
 
 import java.time.Duration;
 import java.time.ZoneId;
+import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -34,8 +37,7 @@ class WrongTypeFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
 	protected @Nullable FailureAnalysis analyze(Throwable rootFailure, BindException cause) {
 		BindException innermost = innermost(cause);
 		ConfigurationProperty property = innermost.getProperty();
-		Class<?> type = innermost.getTarget().getType().resolve(Object.class);
-		String rule = RULES.get(ClassUtils.resolvePrimitiveIfNecessary(type));
+		String rule = rule(innermost);
 		if (property == null || rule == null || !OWN.isAncestorOf(property.getName())) {
 			return null;
 		}
@@ -48,7 +50,21 @@ class WrongTypeFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
 				"Set '%s' to %s.".formatted(property.getName(), rule), cause);
 	}
 
-	private static BindException innermost(BindException ex) {
+	/**
+	 * Returns how a value of the type that was expected is written.
+	 * @return the rule, behind "must be"; {@code null} if there is none for the type
+	 */
+	static @Nullable String rule(BindException ex) {
+		Class<?> type = ex.getTarget().getType().resolve(Object.class);
+		return type.isEnum()
+				? Stream.of(type.getEnumConstants())
+					.map((constant) -> ((Enum<?>) constant).name().toLowerCase(Locale.ROOT).replace('_', '-'))
+					.collect(Collectors.joining(", ", "one of ", ""))
+				: RULES.get(ClassUtils.resolvePrimitiveIfNecessary(type));
+	}
+
+	/** The one that says which value of the property it is. */
+	static BindException innermost(BindException ex) {
 		BindException innermost = ex;
 		for (Throwable cause = ex.getCause(); cause != null; cause = cause.getCause()) {
 			if (cause instanceof BindException inner) {

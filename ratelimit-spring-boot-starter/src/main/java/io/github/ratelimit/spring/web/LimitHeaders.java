@@ -20,7 +20,8 @@ public interface LimitHeaders {
 
 	/**
 	 * Returns the names of the headers that may be written. Browsers on other origins are
-	 * allowed to read them.
+	 * allowed to read them; and they are taken away from the response before they are
+	 * written anew, where what they told is not true any more.
 	 * @return the names; may be empty
 	 */
 	Set<String> names();

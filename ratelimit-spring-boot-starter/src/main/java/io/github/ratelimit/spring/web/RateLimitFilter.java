@@ -61,9 +61,8 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 		}
 		catch (IllegalArgumentException ex) {
 			// An escape that is none, in a parameter of the path, where containers let it
-			// through: no policy could be found by it, and Spring MVC fails on it, as
-			// does
-			// its error page.
+			// through. No policy could be found by it; Spring MVC fails on it, and so
+			// does its error page.
 			response.setStatus(HttpServletResponse.SC_BAD_REQUEST);
 			return;
 		}

@@ -9,7 +9,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
@@ -36,11 +35,14 @@ final class RequestStatuses {
 
 	private final Map<String, LimitStatus> statuses = new LinkedHashMap<>();
 
-	/** What the path has paid, and annotations since then. */
-	private final Map<Account, Long> paid = new HashMap<>();
+	/** What calls have paid to policies that did not count the path by then. */
+	private final Map<Account, Long> paidByCalls = new HashMap<>();
 
-	/** What the path alone has paid. */
-	private final Map<Account, PolicyCharge> paidByPath = new LinkedHashMap<>();
+	/** What the path uses, of which calls may have paid a part before. */
+	private final Map<Account, PolicyCharge> path = new LinkedHashMap<>();
+
+	/** What has been paid to the policies of the path, by it and by calls. */
+	private final Map<Account, Long> paid = new HashMap<>();
 
 	private @Nullable Denial denial;
 
@@ -75,6 +77,11 @@ final class RequestStatuses {
 		}
 	}
 
+	/** Forgets how the limits of a policy stand, because that has changed. */
+	synchronized void forget(String policy) {
+		this.statuses.values().removeIf((status) -> status.policy().name().equals(policy));
+	}
+
 	/**
 	 * Writes every limit, in the order in which they were first checked.
 	 * @return whether there is any, and the response is still to be sent
@@ -89,47 +96,63 @@ final class RequestStatuses {
 
 	/** Notes that a path policy has been enforced on this request, whatever comes. */
 	synchronized void payForPath(PolicyCharge charge) {
-		pay(charge);
-		this.paidByPath.merge(Account.of(charge.charge()), charge,
-				(one, other) -> (other.charge().cost() > one.charge().cost()) ? other : one);
+		Account account = Account.of(charge);
+		this.paid.merge(account, Math.max(charge.charge().cost(), paidBefore(account)), Math::max);
+		this.path.merge(account, charge, (one, other) -> (other.charge().cost() > one.charge().cost()) ? other : one);
 	}
 
-	/** Notes that more has been paid than the path had. */
-	synchronized void pay(PolicyCharge charge) {
-		this.paid.merge(Account.of(charge.charge()), charge.charge().cost(), Math::max);
+	/** Notes that a call has paid: more than the path had, or before it, or beside it. */
+	synchronized void payForCall(PolicyCharge charge) {
+		if (hasPath(charge)) {
+			this.paid.merge(Account.of(charge), charge.charge().cost(), Math::max);
+		}
+		else {
+			this.paidByCalls.merge(Account.of(charge), charge.charge().cost(), NextRequest::sum);
+		}
 	}
 
 	/** Whether the path of this request has paid to the policy and identifiers. */
-	synchronized boolean hasPaid(PolicyCharge charge) {
-		return this.paid.containsKey(Account.of(charge.charge()));
+	synchronized boolean hasPath(PolicyCharge charge) {
+		return this.path.containsKey(Account.of(charge));
 	}
 
-	/** What of the charge the path of this request has not paid; empty if it has all. */
-	synchronized Optional<PolicyCharge> unpaid(PolicyCharge charge) {
-		Long paid = this.paid.get(Account.of(charge.charge()));
-		if (paid == null) {
-			return Optional.of(charge);
-		}
+	/** Whether calls have paid to the policy and identifiers before the path did. */
+	synchronized boolean hasCalls(PolicyCharge charge) {
+		return this.paidByCalls.containsKey(Account.of(charge));
+	}
+
+	/** What of a call the path of this request has not paid; empty if it has all. */
+	synchronized Optional<PolicyCharge> unpaidByPath(PolicyCharge call) {
+		return rest(call, this.paid.getOrDefault(Account.of(call), 0L), hasPath(call));
+	}
+
+	/** What of the path earlier calls have not paid; empty if they have all. */
+	synchronized Optional<PolicyCharge> unpaidByCalls(PolicyCharge path) {
+		return rest(path, paidBefore(Account.of(path)), hasCalls(path));
+	}
+
+	private static Optional<PolicyCharge> rest(PolicyCharge charge, long paid, boolean isPaid) {
 		long rest = charge.charge().cost() - paid;
-		return (rest > 0)
-				? Optional.of(new PolicyCharge(charge.policy(), charge.charge().withCost(rest), charge.plan()))
-				: Optional.empty();
+		return !isPaid ? Optional.of(charge) : (rest > 0) ? Optional.of(withCost(charge, rest)) : Optional.empty();
 	}
 
-	/** What the path of this request has paid, if it was allowed to. */
+	private long paidBefore(Account account) {
+		return this.paidByCalls.getOrDefault(account, 0L);
+	}
+
+	/** What the path of this request has paid itself, if it was allowed to. */
 	synchronized List<PolicyCharge> paidByPath() {
-		return List.copyOf(this.paidByPath.values());
+		return this.path.values().stream().flatMap((charge) -> unpaidByCalls(charge).stream()).toList();
 	}
 
 	/**
 	 * All that the request would have to use the next time: the others, and what its path
-	 * has paid to other policies than theirs.
+	 * uses beside them.
 	 */
-	synchronized List<PolicyCharge> whole(List<PolicyCharge> others) {
-		Map<String, PolicyCharge> whole = new LinkedHashMap<>();
-		this.paidByPath.values().forEach((charge) -> whole.put(charge.charge().policy().name(), charge));
-		others.forEach((charge) -> whole.put(charge.charge().policy().name(), charge));
-		return List.copyOf(whole.values());
+	synchronized NextRequest next(List<PolicyCharge> others) {
+		Map<Account, PolicyCharge> all = new LinkedHashMap<>(this.path);
+		others.forEach((charge) -> all.put(Account.of(charge), charge));
+		return NextRequest.of(List.copyOf(all.values()));
 	}
 
 	/**
@@ -155,10 +178,16 @@ final class RequestStatuses {
 
 	}
 
-	private record Account(String policy, Set<Identifier> identifiers) {
+	private static PolicyCharge withCost(PolicyCharge charge, long cost) {
+		return new PolicyCharge(charge.policy(), charge.charge().withCost(cost), charge.plan());
+	}
 
-		static Account of(Charge charge) {
-			return new Account(charge.policy().name(), Set.copyOf(charge.identifiers()));
+	/** Plans have counts of their own, and nobody has one before login. */
+	private record Account(String policy, @Nullable String plan, Set<Identifier> identifiers) {
+
+		static Account of(PolicyCharge charge) {
+			return new Account(charge.charge().policy().name(), charge.plan(),
+					Set.copyOf(charge.charge().identifiers()));
 		}
 
 	}

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -80,9 +81,10 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	 * request it has the identifiers of {@link PolicyEnforcer#withoutRequest}.
 	 * <p>
 	 * Where the path of the request has paid to the same policy and identifiers, only
-	 * what the cost is higher is paid now; nothing, if it is not. If that is denied, the
-	 * decision tells how long to wait for the whole cost while the path's remains used;
-	 * where the request is {@linkplain #reject rejected} it does not.
+	 * what the cost is higher is paid now; nothing, if it is not. A path that comes after
+	 * calls pays only what they have not. If that is denied, the decision tells how long
+	 * to wait for the whole cost while the path's remains used; where the request is
+	 * {@linkplain #reject rejected} it does not.
 	 */
 	@Override
 	public Decision enforce(List<PolicyUse> uses) {
@@ -107,14 +109,16 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			.toList();
 		HttpServletResponse response = attributes.getResponse();
 		CostSettlement costs = costs(request, response);
-		Decision decision = this.decisions.decide(
-				charges.stream().map(statuses::unpaid).flatMap(Optional::stream).toList(),
-				(used) -> costs.add(used, response));
+		List<PolicyCharge> unpaid = charges.stream().map(statuses::unpaidByPath).flatMap(Optional::stream).toList();
+		Decision decision = this.decisions.decide(unpaid, (used) -> costs.add(used, response));
 		if (decision.allowed()) {
-			charges.stream().filter(statuses::hasPaid).forEach(statuses::pay);
+			charges.forEach(statuses::payForCall);
 		}
 		else {
-			decision = asWhole(decision, charges, statuses);
+			List<PolicyCharge> whole = charges.stream()
+				.filter((charge) -> statuses.unpaidByPath(charge).isPresent())
+				.toList();
+			decision = asWhole(decision, whole, statuses::hasPath, statuses);
 		}
 		statuses.add(decision);
 		if (response != null) {
@@ -124,28 +128,27 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	}
 
 	/**
-	 * What was denied is the difference to what the path has paid, but who comes back has
-	 * to pay the whole.
+	 * What was denied may be the difference to what the request has paid before, but who
+	 * comes back has to pay the whole.
 	 */
-	private Decision asWhole(Decision denied, List<PolicyCharge> charges, RequestStatuses statuses) {
-		List<PolicyCharge> whole = charges.stream().filter((charge) -> statuses.unpaid(charge).isPresent()).toList();
+	private Decision asWhole(Decision denied, List<PolicyCharge> whole, Predicate<PolicyCharge> paidInPart,
+			RequestStatuses statuses) {
 		Set<String> violated = denied.violated()
 			.stream()
 			.map((status) -> status.policy().name())
 			.collect(Collectors.toSet());
-		if (whole.stream()
-			.noneMatch((charge) -> statuses.hasPaid(charge) && violated.contains(charge.charge().policy().name()))) {
-			statuses.deny(denied, whole);
-			return denied;
-		}
-		Decision decision = peek(whole, denied);
+		boolean isDifference = whole.stream()
+			.filter(paidInPart)
+			.anyMatch((charge) -> violated.contains(charge.charge().policy().name()));
+		Decision decision = isDifference ? look(NextRequest.of(whole)).filter((now) -> !now.allowed()).orElse(denied)
+				: denied;
 		statuses.deny(decision, whole);
 		return decision;
 	}
 
 	/**
 	 * Gives back what the path of a rejected request has paid to any policy, and finds
-	 * out how long to wait for all of it.
+	 * out how long to wait for all of it, and how its limits stand now.
 	 */
 	private Decision giveBack(Decision denied, HttpServletRequest request, HttpServletResponse response) {
 		RequestStatuses statuses = RequestStatuses.of(request);
@@ -153,40 +156,43 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		if (!giveBack(request)) {
 			return denied;
 		}
-		Decision decision = peek(statuses.whole(noted), denied);
-		statuses.add(decision);
-		this.responses.writeHeaders(statuses, response);
-		return decision;
+		Optional<Decision> now = look(statuses.next(noted));
+		now.ifPresent(statuses::add);
+		this.responses.rewriteHeaders(statuses, response);
+		return now.filter((decision) -> !decision.allowed()).orElse(denied);
 	}
 
 	/**
 	 * Gives back what the path of a request has paid, because the request has come to
 	 * nothing; but not to policies that count denied requests, nor to those that count by
-	 * the status of the response, which is not known yet.
+	 * the status of the response, which is not known yet. How their limits stand is not
+	 * known from then on.
 	 * @return whether there was anything to give back
 	 */
 	private boolean giveBack(HttpServletRequest request) {
 		CostSettlement costs = CostSettlement.of(request);
-		List<PolicyCharge> used = RequestStatuses.of(request)
-			.paidByPath()
+		RequestStatuses statuses = RequestStatuses.of(request);
+		List<PolicyCharge> used = statuses.paidByPath()
 			.stream()
 			.filter((charge) -> !charge.charge().policy().countDenied())
 			.filter((charge) -> charge.policy().enforcement().countWhen() == null)
 			.flatMap((paid) -> costs.takeOut(paid).stream())
 			.filter((charge) -> charge.charge().cost() > 0)
 			.toList();
-		used.forEach((charge) -> this.decisions.settle(charge, 0));
+		used.forEach((charge) -> {
+			this.decisions.settle(charge, 0);
+			statuses.forget(charge.charge().policy().name());
+		});
 		return !used.isEmpty();
 	}
 
-	/** Looks again at what was denied; it remains so even if it would be allowed now. */
-	private Decision peek(List<PolicyCharge> charges, Decision denied) {
+	/** Looks again at what was denied; empty if the store does not answer. */
+	private Optional<Decision> look(NextRequest next) {
 		try {
-			Decision decision = this.decisions.peek(charges);
-			return decision.allowed() ? denied : decision;
+			return Optional.of(next.look(this.decisions));
 		}
 		catch (StoreException ex) {
-			return denied;
+			return Optional.empty();
 		}
 	}
 
@@ -240,15 +246,16 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			return UNLIMITED;
 		}
 		CostSettlement costs = costs(request, response);
-		Decision decision = this.decisions.decide(charges, (used) -> costs.add(used, response));
 		RequestStatuses statuses = RequestStatuses.of(request);
-		statuses.add(decision);
+		List<PolicyCharge> unpaid = charges.stream().map(statuses::unpaidByCalls).flatMap(Optional::stream).toList();
+		Decision decision = this.decisions.decide(unpaid, (used) -> costs.add(used, response));
 		if (decision.allowed()) {
 			charges.forEach(statuses::payForPath);
 		}
 		else {
-			statuses.deny(decision, charges);
+			decision = asWhole(decision, charges, statuses::hasCalls, statuses);
 		}
+		statuses.add(decision);
 		this.responses.writeHeaders(statuses, response);
 		return decision;
 	}
@@ -268,7 +275,9 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	/** Answers a request of which a part is denied because the store failed. */
 	void rejectWithoutDecision(HttpServletRequest request, HttpServletResponse response) throws IOException {
-		giveBack(request);
+		if (giveBack(request)) {
+			this.responses.rewriteHeaders(RequestStatuses.of(request), response);
+		}
 		this.responses.rejectWithoutDecision(request, response);
 	}
 

@@ -94,6 +94,19 @@ class FailureAnalysisTests {
 	}
 
 	@Test
+	void descriptionNamesTheValuesThatThereAre(CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
+				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.on-store-failure=allows"));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains(
+					"Invalid value 'allows' for configuration property 'ratelimit.policies.api.on-store-failure': must be one of allow, deny, local.");
+		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
+				"ratelimit.ip.trusted-proxies=10.0.0.0/8", "ratelimit.ip.forwarded-header=x-real-ip"));
+		assertThat(output).contains(
+				"Invalid value 'x-real-ip' for configuration property 'ratelimit.ip.forwarded-header': must be one of");
+	}
+
+	@Test
 	void passwordOfWrongUrlIsNotPrinted(CapturedOutput output) {
 		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
 				"ratelimit.redis.url=http://user:sec/ret@example.com:6379"));

@@ -34,10 +34,12 @@ class RedisCheckIT {
 
 	@Test
 	void warningSaysOnceThatNobodyIsThere(CapturedOutput output) {
-		try (ConfigurableApplicationContext context = start(TestRedis.freePort(), "2s")) {
+		int port = TestRedis.freePort();
+		try (ConfigurableApplicationContext context = start(port, "2s")) {
 			await().atMost(SOON).untilAsserted(() -> assertThat(output).contains(WARNING));
 			assertThat(output).containsOnlyOnce(WARNING)
-				.contains("Is Redis running, and is ratelimit.redis.url right?")
+				.contains("Is Redis running, and is ratelimit.redis.url right? Tried: 127.0.0.1:%d, without TLS. "
+					.formatted(port))
 				.contains("Connection refused");
 			assertThat(context.isActive()).isTrue();
 		}
@@ -63,6 +65,20 @@ class RedisCheckIT {
 		try (ConfigurableApplicationContext context = start(":wrong@", port, "10s")) {
 			context.getBean(RedisCheck.class).check(context);
 			assertThat(output).contains(WARNING).contains("WRONGPASS").doesNotContain(":wrong@");
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	@Test
+	void warningSaysThatEncryptionWasTried(CapturedOutput output) {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port);
+		try (ConfigurableApplicationContext context = start("", TestRedis.freePort(), "2s",
+				"--ratelimit.redis.url=rediss://user:topsecret@127.0.0.1:" + port)) {
+			context.getBean(RedisCheck.class).check(context);
+			assertThat(output).contains("Tried: 127.0.0.1:%d, with TLS. ".formatted(port)).doesNotContain("topsecret");
 		}
 		finally {
 			TestRedis.stop(server);

@@ -17,6 +17,7 @@ import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.PolicyCharge;
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.RefreshPoliciesEvent;
+import io.github.ratelimit.spring.web.PlanResolver;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -81,12 +82,12 @@ class RefreshedPoliciesTests {
 	@CsvSource(delimiter = '|',
 			textBlock = """
 					limits           | often  | often  | ratelimit.policies.api.limits    | Invalid limit (often): must be quota/window
-					mode             | mild   | mild   | ratelimit.policies.api.mode      | No enum constant
+					mode             | mild   | mild   | ratelimit.policies.api.mode      | Must be one of enforce, shadow.
 					algorithm        | guess  | guess  | ratelimit.policies.api.algorithm | must be one of fixed-window
 					burst            | 5      | 5      | ratelimit.policies.api.burst     | Is an option of token-bucket
 					limit            | 1/s    | limit  | ratelimit.policies.api.limit     | were left unbound
 					plans.pro.limits |        |        | ratelimit.policies.api.plans.pro | Is an empty plan
-					cost             | x      | x      | ratelimit.policies.api.cost      | For input string
+					cost             | x      | x      | ratelimit.policies.api.cost      | Must be a whole number.
 					""")
 	void invalidPropertyKeepsThePoliciesAndIsReported(String property, String value, String shown, String name,
 			String rule, CapturedOutput output) {
@@ -140,13 +141,33 @@ class RefreshedPoliciesTests {
 	}
 
 	@Test
-	void firstPlansOfAPolicyNeedARestart(CapturedOutput output) {
+	void firstPlansOfAPolicyCount(CapturedOutput output) {
+		this.runner.run((context) -> {
+			this.properties.put("ratelimit.policies.api.limits", "5/s");
+			this.properties.put("ratelimit.policies.api.plans.pro.limits", "50/s");
+			refresh(context);
+			assertThat(limits(context, "api", "pro")).containsExactly("50/s");
+			assertThat(limits(context, "api", null)).containsExactly("5/s");
+			assertThat(output).doesNotContain("need a restart");
+		});
+	}
+
+	@Test
+	void firstPlansNeedARestartWhileNobodySaysWhichPlanAUserIsOn(CapturedOutput output) {
+		this.properties.remove("ratelimit.plan");
+		this.properties.remove("ratelimit.policies.plans.plans.pro.limits");
 		this.runner.run((context) -> {
 			this.properties.put("ratelimit.policies.api.limits", "5/s");
 			this.properties.put("ratelimit.policies.api.plans.pro.limits", "50/s");
 			refresh(context);
 			assertThat(limits(context, "api", "pro")).containsExactly("10/m");
 			assertThat(output).contains("Changed properties that need a restart: ratelimit.policies.api.plans");
+		});
+		this.properties.remove("ratelimit.policies.api.plans.pro.limits");
+		this.runner.withBean(PlanResolver.class, () -> (user, request) -> "pro").run((context) -> {
+			this.properties.put("ratelimit.policies.api.plans.pro.limits", "50/s");
+			refresh(context);
+			assertThat(limits(context, "api", "pro")).containsExactly("50/s");
 		});
 	}
 

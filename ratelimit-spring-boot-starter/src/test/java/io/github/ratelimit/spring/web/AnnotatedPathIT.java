@@ -39,7 +39,8 @@ class AnnotatedPathIT {
 				"ratelimit.policies.api.limits=5/m", "ratelimit.policies.both.paths=/both/**",
 				"ratelimit.policies.both.limits=5/m", "ratelimit.policies.both.identifiers=ip,header:X-User",
 				"ratelimit.policies.counted.paths=/counted/**", "ratelimit.policies.counted.limits=5/m",
-				"ratelimit.policies.counted.count-denied=true");
+				"ratelimit.policies.counted.count-denied=true", "ratelimit.policies.twice.paths=/twice/**",
+				"ratelimit.policies.twice.limits=8/m");
 	}
 
 	@AfterAll
@@ -65,6 +66,30 @@ class AnnotatedPathIT {
 		application.advance(Duration.ofSeconds(1));
 		assertStatus("/api/heavy", 200);
 		application.assertUsed("api", 5);
+	}
+
+	@Test
+	void requestThatIsCountedTwiceByOneIdentifierIsToldWhenBothAreAllowed() {
+		assertStatus("/twice/light", 200);
+		application.advance(Duration.ofSeconds(5));
+		assertStatus("/twice/light", 200);
+		application.advance(Duration.ofSeconds(5));
+		assertStatus("/twice/heavy", 200);
+		application.assertUsed("twice", 6);
+		application.advance(Duration.ofSeconds(10));
+		HttpResponse<String> denied = assertStatus("/twice/heavy", 429);
+		assertThat(denied.headers().firstValue("Retry-After")).hasValue("45");
+		application.assertUsed("twice", 6);
+		application.advance(Duration.ofSeconds(44));
+		assertStatus("/twice/heavy", 429);
+		application.advance(Duration.ofSeconds(1));
+		assertStatus("/twice/heavy", 200);
+	}
+
+	@Test
+	void requestThatCanNeverPayForPathAndCallIsNotToldToWait() {
+		assertThat(assertStatus("/twice/never", 429).headers().firstValue("Retry-After")).isEmpty();
+		application.assertUsed("twice", 0);
 	}
 
 	@Test
@@ -195,7 +220,19 @@ class AnnotatedPathIT {
 			}
 		}
 
-		@GetMapping({ "/api/light", "/counted/light" })
+		@GetMapping("/twice/heavy")
+		@RateLimited(policy = "twice", cost = 3, identifiers = { "ip", "path" })
+		String twice() {
+			return "served";
+		}
+
+		@GetMapping("/twice/never")
+		@RateLimited(policy = "twice", cost = 8, identifiers = { "ip", "path" })
+		String never() {
+			return "served";
+		}
+
+		@GetMapping({ "/api/light", "/counted/light", "/twice/light" })
 		String light() {
 			return "served";
 		}

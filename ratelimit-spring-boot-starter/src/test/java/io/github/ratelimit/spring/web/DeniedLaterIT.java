@@ -1,9 +1,9 @@
 package io.github.ratelimit.spring.web;
 
-import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
@@ -13,18 +13,16 @@ import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.Plan;
 import io.github.ratelimit.spring.PolicySource;
+import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import jakarta.servlet.FilterChain;
-import jakarta.servlet.ServletException;
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
+import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
+import redis.embedded.RedisServer;
 
-import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
-import org.springframework.core.Ordered;
+import org.springframework.context.annotation.Import;
 import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.filter.OncePerRequestFilter;
+import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -48,13 +46,66 @@ class DeniedLaterIT {
 	}
 
 	@Test
-	void whatAnEarlierCallHasPaidIsNotGivenBackWhenThePathIsDenied() {
-		try (TestApplication application = TestApplication.start(EarlyApplication.class,
-				"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=5/d")) {
-			for (int i = 0; i < 12; i++) {
-				application.get("/api");
-			}
-			assertThat(application.bean(Calls.class).served()).isBetween(1, 5);
+	void headersLeaveOutWhatWasGivenBackWhileTheStoreFails() {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port);
+		try (TestApplication application = TestApplication.startWithOwnLimiter(StepsApplication.class,
+				"ratelimit.redis.url=redis://127.0.0.1:" + port, "ratelimit.redis.timeout=2s",
+				"ratelimit.policies.api.paths=/steps", "ratelimit.policies.api.limits=5/d",
+				"ratelimit.policies.punished.paths=/steps", "ratelimit.policies.punished.limits=3/d",
+				"ratelimit.policies.punished.count-denied=true", "ratelimit.policies.few.limits=1/d",
+				"ratelimit.policies.few.on-store-failure=deny")) {
+			application.bean(Steps.class).before(() -> TestRedis.stop(server));
+			HttpResponse<String> response = application.get("/steps");
+			assertThat(response.statusCode()).isEqualTo(503);
+			assertThat(response.headers().allValues("RateLimit-Policy")).containsExactly("\"punished\";q=3;w=86400");
+			assertThat(response.headers().firstValue("RateLimit").orElseThrow()).startsWith("\"punished\";r=2;");
+			assertThat(response.headers().allValues("X-Rate-Limit-Remaining")).containsExactly("2");
+		}
+	}
+
+	@Test
+	void headersAreLeftOutWhenAllWasGivenBackWhileTheStoreFails() {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port);
+		try (TestApplication application = TestApplication.startWithOwnLimiter(StepsApplication.class,
+				"ratelimit.redis.url=redis://127.0.0.1:" + port, "ratelimit.redis.timeout=2s",
+				"ratelimit.policies.api.paths=/steps", "ratelimit.policies.api.limits=5/d",
+				"ratelimit.policies.few.limits=1/d", "ratelimit.policies.few.on-store-failure=deny")) {
+			application.bean(Steps.class).before(() -> TestRedis.stop(server));
+			HttpResponse<String> response = application.get("/steps");
+			assertThat(response.statusCode()).isEqualTo(503);
+			assertThat(response.headers().firstValue("Retry-After")).hasValue("1");
+			assertThat(response.headers().map()).doesNotContainKeys("ratelimit", "ratelimit-policy",
+					"x-rate-limit-limit", "x-rate-limit-remaining");
+		}
+	}
+
+	@Test
+	void headersTellWhatIsLeftAfterGivingBackThoughTheCallWouldBeAllowedByNow() {
+		try (TestApplication application = TestApplication.start(StepsApplication.class,
+				"ratelimit.policies.api.paths=/steps", "ratelimit.policies.api.limits=5/d",
+				"ratelimit.policies.few.limits=1/m")) {
+			assertThat(application.get("/steps").statusCode()).isEqualTo(200);
+			application.bean(Steps.class).afterDenial(() -> application.advance(Duration.ofMinutes(1)));
+			HttpResponse<String> response = application.get("/steps");
+			assertThat(response.statusCode()).isEqualTo(429);
+			assertThat(response.headers().firstValue("RateLimit").orElseThrow()).contains("\"api\";r=4;")
+				.contains("\"few\";r=1;");
+			application.assertUsed("api", 1);
+		}
+	}
+
+	@Test
+	void headersOfAForbiddenRequestTellWhatItsPathHasPaid() {
+		try (TestApplication application = TestApplication.start(StepsApplication.class,
+				"ratelimit.policies.api.paths=/steps", "ratelimit.policies.api.limits=5/d",
+				"ratelimit.policies.few.limits=1/m", "ratelimit.policies.few.identifiers=header:X-Key",
+				"ratelimit.policies.few.missing-identifier=deny")) {
+			HttpResponse<String> response = application.get("/steps");
+			assertThat(response.statusCode()).isEqualTo(403);
+			assertThat(response.headers().firstValue("RateLimit").orElseThrow()).startsWith("\"api\";r=4;");
+			application.assertUsed("api", 1);
 		}
 	}
 
@@ -77,50 +128,58 @@ class DeniedLaterIT {
 
 	}
 
-	static class EarlyApplication extends TestApplication.Served {
+	@Import(Steps.class)
+	static class StepsApplication extends TestApplication.Served {
 
 		@Bean
-		static Calls calls() {
-			return new Calls();
-		}
-
-		@Bean
-		static FilterRegistrationBean<CallingFilter> callingFilter(Calls calls) {
-			FilterRegistrationBean<CallingFilter> filter = new FilterRegistrationBean<>(new CallingFilter(calls));
-			filter.setOrder(Ordered.HIGHEST_PRECEDENCE + 1000);
-			return filter;
+		static Few few() {
+			return new Few();
 		}
 
 	}
 
-	static class Calls {
+	static class Few {
 
-		private final AtomicInteger served = new AtomicInteger();
-
-		@RateLimited("api")
-		public void serve() {
-			this.served.incrementAndGet();
-		}
-
-		public int served() {
-			return this.served.get();
+		@RateLimited("few")
+		public String call() {
+			return "served";
 		}
 
 	}
 
-	static final class CallingFilter extends OncePerRequestFilter {
+	@RestController
+	static class Steps {
 
-		private final Calls calls;
+		private final Few few;
 
-		CallingFilter(Calls calls) {
-			this.calls = calls;
+		private Runnable before = () -> {
+		};
+
+		private Runnable afterDenial = () -> {
+		};
+
+		Steps(Few few) {
+			this.few = few;
 		}
 
-		@Override
-		protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
-				throws ServletException, IOException {
-			this.calls.serve();
-			chain.doFilter(request, response);
+		void before(Runnable step) {
+			this.before = step;
+		}
+
+		void afterDenial(Runnable step) {
+			this.afterDenial = step;
+		}
+
+		@GetMapping("/steps")
+		String steps() {
+			this.before.run();
+			try {
+				return this.few.call();
+			}
+			catch (RateLimitExceededException ex) {
+				this.afterDenial.run();
+				throw ex;
+			}
 		}
 
 	}

@@ -84,6 +84,9 @@ class OutageIT {
 				assertThat(denied.statusCode()).isEqualTo(429);
 				assertThat(denied.headers().allValues("X-Rate-Limit-Limit")).containsExactly("1");
 				assertThat(output).containsOnlyOnce(WARNING).containsOnlyOnce(RECOVERY);
+				assertThat(output.toString().lines().filter((line) -> line.contains(WARNING))).singleElement()
+					.asString()
+					.contains("127.0.0.1:" + port);
 			}
 			finally {
 				TestRedis.stop(server);

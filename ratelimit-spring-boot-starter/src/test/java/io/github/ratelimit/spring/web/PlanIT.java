@@ -11,6 +11,7 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.Plan;
 import io.github.ratelimit.spring.PolicySource;
+import io.github.ratelimit.spring.RefreshPoliciesEvent;
 import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import org.junit.jupiter.api.AfterAll;
@@ -25,6 +26,8 @@ import tools.jackson.databind.json.JsonMapper;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.MapPropertySource;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.core.userdetails.User;
@@ -58,6 +61,7 @@ class PlanIT {
 				"ratelimit.policies.api.plans.partner.unlimited=true", "ratelimit.policies.method.limits=1/m",
 				"ratelimit.policies.method.identifiers=user", "ratelimit.policies.method.plans.free.limits=2/m",
 				"ratelimit.policies.address.paths=/address", "ratelimit.policies.address.limits=1/m",
+				"ratelimit.policies.refreshed.paths=/refreshed", "ratelimit.policies.refreshed.limits=1/m",
 				"management.endpoints.web.exposure.include=ratelimits",
 				"management.endpoint.ratelimits.access=unrestricted");
 	}
@@ -200,6 +204,30 @@ class PlanIT {
 		assertThat(served("/address", "anna", 9)).isEqualTo(3);
 	}
 
+	@Test
+	void firstPlansThatAreReadAgainCount() {
+		plans.put("anna", "free");
+		assertThat(served("/refreshed", "anna", 5)).isEqualTo(1);
+		ConfigurableEnvironment environment = application.bean(ConfigurableEnvironment.class);
+		Map<String, Object> changed = Map.of("ratelimit.policies.refreshed.plans.free.limits", "3/m");
+		environment.getPropertySources().addFirst(new MapPropertySource("changed", changed));
+		try {
+			refresh();
+			application.forget();
+			assertThat(served("/refreshed", "anna", 5)).isEqualTo(3);
+			application.forget();
+			assertThat(served("/refreshed", "berta", 5)).isEqualTo(1);
+		}
+		finally {
+			environment.getPropertySources().remove("changed");
+			refresh();
+		}
+	}
+
+	private static void refresh() {
+		application.publish(new RefreshPoliciesEvent(application));
+	}
+
 	private static long served(String path, String user, int requests) {
 		long served = 0;
 		for (int i = 0; i < requests; i++) {
@@ -218,7 +246,7 @@ class PlanIT {
 	@RestController
 	static class Application {
 
-		@GetMapping({ "/api", "/address" })
+		@GetMapping({ "/api", "/address", "/refreshed" })
 		public String get() {
 			return "served";
 		}

@@ -116,6 +116,11 @@ final class TestApplication implements AutoCloseable {
 		return this.context.getBean(type);
 	}
 
+	/** Tells the application of something. */
+	void publish(Object event) {
+		this.context.publishEvent(event);
+	}
+
 	void advance(Duration time) {
 		this.clock.advance(time);
 	}
