@@ -167,7 +167,7 @@ final class Batch {
 			try {
 				this.link.pipeline().sync();
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
 				throw UnreadableReplyException.of(ex);
 			}
 		}

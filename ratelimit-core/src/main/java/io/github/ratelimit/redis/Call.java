@@ -84,7 +84,7 @@ final class Call {
 	}
 
 	/** Takes in why it failed, in whichever way a client does. */
-	void fail(RuntimeException failure) {
+	void fail(Throwable failure) {
 		this.failure = UnreadableReplyException.of(failure);
 	}
 

@@ -43,7 +43,7 @@ final class ClientNodes implements NodeConnections {
 			try {
 				this.client.mget(key);
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
 				throw UnreadableReplyException.of(ex);
 			}
 			pool = this.pools.get().get(node.toString());

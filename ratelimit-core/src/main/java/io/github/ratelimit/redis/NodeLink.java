@@ -51,7 +51,7 @@ final class NodeLink implements Link {
 				try {
 					super.sync();
 				}
-				catch (RuntimeException ex) {
+				catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
 					connection.setBroken();
 					throw ex;
 				}

@@ -87,7 +87,7 @@ final class NodeTrip {
 			try {
 				replies = connection.getMany(journey.asks() ? 2 : 1);
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
 				fail(ex);
 				return;
 			}
@@ -133,7 +133,7 @@ final class NodeTrip {
 		try {
 			call.answered(call.command().getBuilder().build(reply));
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
 			call.fail(ex);
 		}
 	}
@@ -144,7 +144,7 @@ final class NodeTrip {
 	}
 
 	/** All calls without an answer, for none of them is known to be done or not. */
-	private void fail(RuntimeException failure) {
+	private void fail(Throwable failure) {
 		this.failed = true;
 		connection().setBroken();
 		this.topology.failed(this.node);

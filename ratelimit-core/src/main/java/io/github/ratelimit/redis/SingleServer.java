@@ -75,7 +75,7 @@ final class SingleServer implements Servers {
 				call.fail(ex);
 			}
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
 			call.fail(ex);
 		}
 	}

@@ -29,7 +29,7 @@ final class StrictConnection extends Connection {
 		catch (JedisException ex) {
 			throw ex;
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
 			setBroken();
 			throw UnreadableReplyException.of(ex);
 		}

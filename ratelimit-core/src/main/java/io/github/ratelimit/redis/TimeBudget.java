@@ -5,10 +5,6 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
-import io.github.ratelimit.Decision;
-import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Policy;
-import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import redis.clients.jedis.Connection;
@@ -76,9 +72,6 @@ public final class TimeBudget {
 	/** More at a time would only wait for each other, in a server of one thread. */
 	private static final int MAX_CONNECTIONS = 32;
 
-	/** In a row, after which connections may be at fault. */
-	private static final int TIMEOUTS = 5;
-
 	private final Duration budget;
 
 	private final UnifiedJedis client;
@@ -86,6 +79,7 @@ public final class TimeBudget {
 	/** What is done when a connection has failed. */
 	private final Runnable afterFailure;
 
+	/** In a row, of all that is limited by this budget. */
 	private final AtomicInteger timeouts = new AtomicInteger();
 
 	/**
@@ -266,92 +260,7 @@ public final class TimeBudget {
 	 * when the time is over
 	 */
 	public RateLimiter limit(RateLimiter store) {
-		return new Limited(store);
-	}
-
-	private final class Limited implements RateLimiter {
-
-		private final RateLimiter store;
-
-		Limited(RateLimiter store) {
-			this.store = store;
-		}
-
-		@Override
-		public Decision tryAcquire(RateLimitRequest request) {
-			return call(() -> this.store.tryAcquire(request));
-		}
-
-		@Override
-		public Decision peek(RateLimitRequest request) {
-			return call(() -> this.store.peek(request));
-		}
-
-		@Override
-		public void refund(RateLimitRequest request) {
-			run(() -> this.store.refund(request));
-		}
-
-		@Override
-		public void charge(RateLimitRequest request) {
-			run(() -> this.store.charge(request));
-		}
-
-		@Override
-		public void reset(Policy policy, Identifier identifier) {
-			run(() -> this.store.reset(policy, identifier));
-		}
-
-		@Override
-		public void requireSupported(Policy policy) {
-			this.store.requireSupported(policy);
-		}
-
-		private void run(Runnable call) {
-			call(() -> {
-				call.run();
-				return true;
-			});
-		}
-
-		private <T> T call(Supplier<T> call) {
-			Deadline.set(TimeBudget.this.budget);
-			try {
-				T answer = call.get();
-				answered();
-				return answer;
-			}
-			catch (StoreException ex) {
-				failed(ex);
-				throw ex;
-			}
-			finally {
-				Deadline.clear();
-			}
-		}
-
-		private void answered() {
-			if (TimeBudget.this.timeouts.get() != 0) {
-				TimeBudget.this.timeouts.set(0);
-			}
-		}
-
-		private void failed(StoreException ex) {
-			switch (RedisErrorKind.of(ex)) {
-				case CONNECTION -> TimeBudget.this.afterFailure.run();
-				case TIMEOUT -> {
-					if (TimeBudget.this.timeouts.incrementAndGet() % TIMEOUTS == 0) {
-						TimeBudget.this.afterFailure.run();
-					}
-				}
-				// The pool has cleared the flag when it threw the exception.
-				case INTERRUPTED -> Thread.currentThread().interrupt();
-				case POOL_EXHAUSTED -> {
-				}
-				default -> answered();
-			}
-		}
-
+		return new BudgetedRateLimiter(store, this.budget, this.timeouts, this.afterFailure);
 	}
 
 }

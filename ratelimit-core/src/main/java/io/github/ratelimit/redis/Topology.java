@@ -120,7 +120,7 @@ final class Topology {
 			try {
 				return Slots.read(connection.executeCommand(new CommandArguments(Command.CLUSTER).add("SLOTS")), node);
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
 				connection.setBroken();
 				throw UnreadableReplyException.of(ex);
 			}

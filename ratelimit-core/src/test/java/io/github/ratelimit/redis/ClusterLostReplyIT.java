@@ -4,10 +4,9 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -22,10 +21,8 @@ import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
@@ -62,22 +59,10 @@ class ClusterLostReplyIT {
 		this.proxies.values().forEach(FaultyProxy::close);
 	}
 
-	/** Calls, and what is left of 100 after each of them was served once, after 10. */
-	static Stream<Arguments> calls() {
-		return Stream.of(call("acquire", (limiter) -> limiter.tryAcquire(REQUEST), 89),
-				call("charge", (limiter) -> limiter.charge(REQUEST), 89),
-				call("refund", (limiter) -> limiter.refund(REQUEST), 91),
-				call("peek", (limiter) -> limiter.peek(REQUEST), 90));
-	}
-
-	private static Arguments call(String name, Consumer<RateLimiter> call, long remaining) {
-		return Arguments.of(Named.of(name, call), remaining);
-	}
-
 	@ParameterizedTest
-	@MethodSource("calls")
+	@MethodSource("io.github.ratelimit.redis.LostReplyIT#calls")
 	@NeedsJedis72
-	void requestWhoseReplyIsLostIsServedOnce(Consumer<RateLimiter> call, long remaining) {
+	void requestWhoseReplyIsLostIsServedOnce(BiConsumer<RateLimiter, RateLimitRequest> call, long remaining) {
 		try (UnifiedJedis jedis = TimeBudget
 			.ofCluster(Duration.ofSeconds(10), CLUSTER.addresses(), config(), new ConnectionPoolConfig())
 			.client()) {
@@ -87,14 +72,14 @@ class ClusterLostReplyIT {
 
 	/** Jedis itself would send it again, up to five times. */
 	@ParameterizedTest
-	@MethodSource("calls")
-	void requestOfClientOfJedisIsServedOnce(Consumer<RateLimiter> call, long remaining) {
+	@MethodSource("io.github.ratelimit.redis.LostReplyIT#calls")
+	void requestOfClientOfJedisIsServedOnce(BiConsumer<RateLimiter, RateLimitRequest> call, long remaining) {
 		try (UnifiedJedis jedis = JedisClients.ofCluster(CLUSTER.addresses(), config())) {
 			assertServedOnce(jedis, call, remaining);
 		}
 	}
 
-	private void assertServedOnce(UnifiedJedis jedis, Consumer<RateLimiter> call, long remaining) {
+	private void assertServedOnce(UnifiedJedis jedis, BiConsumer<RateLimiter, RateLimitRequest> call, long remaining) {
 		RateLimiter limiter = RedisRateLimiter.of(jedis, this.keyPrefix);
 		for (int i = 0; i < 10; i++) {
 			limiter.tryAcquire(REQUEST);
@@ -103,7 +88,7 @@ class ClusterLostReplyIT {
 		limiter.charge(RateLimitRequest.of(POLICY, USERS.get(1)));
 		FaultyProxy proxy = proxyOf(USERS.get(0));
 		proxy.lose(1);
-		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> call.accept(limiter))
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> call.accept(limiter, REQUEST))
 			.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.CONNECTION));
 		assertThat(proxy.toLose()).isZero();
 		assertThat(limiter.peek(REQUEST).statuses().get(0).remaining()).isEqualTo(remaining);

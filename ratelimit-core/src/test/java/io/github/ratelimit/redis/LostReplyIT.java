@@ -1,6 +1,6 @@
 package io.github.ratelimit.redis;
 
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Identifier;
@@ -41,19 +41,17 @@ class LostReplyIT {
 
 	/** Calls, and what is left of 100 after each of them was served once, after 10. */
 	static Stream<Arguments> calls() {
-		return Stream.of(call("acquire", (limiter) -> limiter.tryAcquire(REQUEST), 89),
-				call("charge", (limiter) -> limiter.charge(REQUEST), 89),
-				call("refund", (limiter) -> limiter.refund(REQUEST), 91),
-				call("peek", (limiter) -> limiter.peek(REQUEST), 90));
+		return Stream.of(call("acquire", RateLimiter::tryAcquire, 89), call("charge", RateLimiter::charge, 89),
+				call("refund", RateLimiter::refund, 91), call("peek", RateLimiter::peek, 90));
 	}
 
-	private static Arguments call(String name, Consumer<RateLimiter> call, long remaining) {
+	private static Arguments call(String name, BiConsumer<RateLimiter, RateLimitRequest> call, long remaining) {
 		return Arguments.of(Named.of(name, call), remaining);
 	}
 
 	@ParameterizedTest
 	@MethodSource("calls")
-	void requestWhoseReplyIsLostIsServedOnce(Consumer<RateLimiter> call, long remaining) {
+	void requestWhoseReplyIsLostIsServedOnce(BiConsumer<RateLimiter, RateLimitRequest> call, long remaining) {
 		for (int i = 0; i < 10; i++) {
 			this.witness.tryAcquire(REQUEST);
 		}
@@ -62,7 +60,7 @@ class LostReplyIT {
 			RateLimiter limiter = RedisRateLimiter.of(jedis, this.keyPrefix);
 			limiter.peek(REQUEST);
 			proxy.lose(1);
-			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> call.accept(limiter));
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> call.accept(limiter, REQUEST));
 			assertThat(proxy.toLose()).isZero();
 			assertThat(limiter.peek(REQUEST).statuses().get(0).remaining()).isEqualTo(remaining);
 		}

@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
@@ -155,6 +156,25 @@ class PipelineFaultsIT {
 		for (String key : keys()) {
 			this.jedis.set(key, "+4");
 			assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+		}
+	}
+
+	/** Two such numbers are more than there are. */
+	@ParameterizedTest
+	@MethodSource("windowAlgorithms")
+	void countsOfAnotherMakingDoNotOverflow(Algorithm algorithm) {
+		ManualClock clock = new ManualClock("2026-03-01T12:00:59.5Z");
+		RateLimiter limiter = PipelineRateLimiter.of(this.jedis, this.keyPrefix).withClock(clock);
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
+		limiter.tryAcquire(policy, ALICE);
+		// Somebody is ahead.
+		clock.set("2026-03-01T12:01:00Z");
+		limiter.tryAcquire(policy, ALICE);
+		clock.set("2026-03-01T12:00:59.5Z");
+		keys().forEach((key) -> this.jedis.set(key, Long.toString(Long.MAX_VALUE - 10)));
+		for (Decision denied : List.of(limiter.peek(request(policy, 1)), limiter.tryAcquire(policy, ALICE))) {
+			assertThat(denied.allowed()).isFalse();
+			assertThat(denied.statuses()).extracting(LimitStatus::remaining).containsOnly(0L);
 		}
 	}
 
@@ -416,6 +436,21 @@ class PipelineFaultsIT {
 		assertThat(this.traced.tryAcquire(policy, ALICE, 3).allowed()).isFalse();
 		assertThat(this.jedis.get(key)).isEqualTo(Long.toString(after));
 		assertThat(this.roundTrips.count()).isEqualTo((whenGivenBack < 3) ? 3 : 2);
+	}
+
+	/** Likewise, where nothing is a number that tells the window. */
+	@ParameterizedTest
+	@CsvSource({ "0, 0", "2, 0", "3, 0", "1, 0", "-5, -5" })
+	void countOfFirstRequestThatFallsBelowNothingIsPutRight(long whenGivenBack, long after) {
+		Policy policy = policy(new FirstRequestWindow());
+		this.limiter.tryAcquire(policy, ALICE, 4);
+		String counter = keys().stream().filter((key) -> key.endsWith(":0")).findFirst().orElseThrow();
+		String window = keys().stream().filter((key) -> key.endsWith(":1")).findFirst().orElseThrow();
+		long nothing = Long.parseLong(this.jedis.get(window));
+		// It counts, looks whether the window lasts, and gives back.
+		this.roundTrips.before(3, () -> this.jedis.set(counter, Long.toString(nothing + whenGivenBack)));
+		assertThat(this.traced.tryAcquire(policy, ALICE, 3).allowed()).isFalse();
+		assertThat(Long.parseLong(this.jedis.get(counter)) - nothing).isEqualTo(after);
 	}
 
 	@ParameterizedTest

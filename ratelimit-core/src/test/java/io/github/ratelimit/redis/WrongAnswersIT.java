@@ -1,12 +1,14 @@
 package io.github.ratelimit.redis;
 
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Block;
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
@@ -15,6 +17,10 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.outage.LocalRateLimiter;
+import io.github.ratelimit.outage.OnStoreFailure;
+import io.github.ratelimit.outage.OutageRateLimiter;
 import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.TestRedis;
@@ -125,10 +131,10 @@ class WrongAnswersIT {
 		}
 	}
 
-	/** What makes Jedis fail in the ways of Java. */
+	/** What makes Jedis fail in the ways of Java, errors of the machine included. */
 	static Stream<String> unreadable() {
 		return Stream.of("$-2\r\n", "*-2\r\n", "*1\r\n$-2\r\n", "-MOVED 1 127.0.0.1:x\r\n", "-MOVED 1\r\n",
-				"-ASK 1 a\r\n");
+				"-ASK 1 a\r\n", "$2147483647\r\n", "*2147483647\r\n", "*1\r\n$2147483647\r\n");
 	}
 
 	@ParameterizedTest
@@ -185,6 +191,30 @@ class WrongAnswersIT {
 				RateLimiter deceived = budget.limit(PipelineRateLimiter.of(jedis));
 				for (int i = 0; i < 3; i++) {
 					assertUnreadable(() -> deceived.tryAcquire(REQUEST));
+				}
+			}
+		}
+	}
+
+	/**
+	 * A text, and lists in lists: more than a machine, and than a thread, has room for.
+	 */
+	static Stream<Arguments> tooLarge() {
+		return Stream.of("$2147483647\r\n*5\r\n:1\r\n:0\r\n:4\r\n:5\r\n:0\r\n", "*1\r\n".repeat(200_000))
+			.flatMap((answer) -> Stream.of(Arguments.of(answer, false), Arguments.of(answer, true)));
+	}
+
+	@ParameterizedTest(name = "{index}, in a cluster: {1}")
+	@MethodSource("tooLarge")
+	void requestIsAnsweredByItsPolicyWhenAnAnswerIsTooLarge(String answer, boolean cluster) {
+		try (AnsweringServer server = new AnsweringServer(answer)) {
+			TimeBudget budget = budget(server, cluster);
+			LocalRateLimiter local = new LocalRateLimiter(new MemoryRateLimiter(InstantSource.system()), () -> 1);
+			try (UnifiedJedis jedis = budget.client();
+					OutageRateLimiter deceived = new OutageRateLimiter(budget.limit(RedisRateLimiter.of(jedis)),
+							(policy) -> OnStoreFailure.ALLOW, local)) {
+				for (int i = 0; i < 3; i++) {
+					assertThat(deceived.tryAcquire(REQUEST)).isEqualTo(Decision.withoutStore());
 				}
 			}
 		}

@@ -1,0 +1,54 @@
+package io.github.ratelimit.denial;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+
+import io.github.ratelimit.BlockList;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.test.ManualClock;
+
+/** A cache before a store in memory whose calls are counted, and a policy. */
+abstract class DenialCacheFixture {
+
+	static final Identifier ALICE = Identifier.user("alice");
+
+	static final Identifier ADDRESS = Identifier.ip("203.0.113.7");
+
+	static final Policy POLICY = Policy.of("api", new SlidingLog(), Limit.parse("2/m"), Limit.parse("100/h"));
+
+	static final RateLimitRequest REQUEST = RateLimitRequest.of(POLICY, ALICE);
+
+	final ManualClock clock = new ManualClock("2026-03-01T12:00:00Z");
+
+	final MemoryRateLimiter memory = new MemoryRateLimiter(this.clock);
+
+	final CountingStore store = new CountingStore(this.memory);
+
+	final DenialCache cache = newCache(Duration.ofDays(1), 1000);
+
+	final RateLimiter limiter = this.cache.cache(this.store);
+
+	final BlockList blocks = this.cache.watchBlocks(this.memory);
+
+	final DenialCache newCache(Duration maxAge, long maxSize) {
+		return newCache(maxAge, maxSize, 16);
+	}
+
+	final DenialCache newCache(Duration maxAge, long maxSize, int maxQuestions) {
+		return new DenialCache(maxAge, maxSize, maxQuestions,
+				() -> ChronoUnit.NANOS.between(Instant.EPOCH, this.clock.instant()));
+	}
+
+	final void exhaust() {
+		this.limiter.tryAcquire(REQUEST);
+		this.limiter.tryAcquire(REQUEST);
+	}
+
+}
