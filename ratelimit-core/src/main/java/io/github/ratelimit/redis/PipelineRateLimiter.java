@@ -83,6 +83,8 @@ import redis.clients.jedis.exceptions.JedisException;
  * there. <b>While a slot moves</b>, transactions on it fail: plain commands cannot be
  * split any further.
  * <p>
+ * Needs Jedis 7.2 or newer: before, pipelines had another type.
+ * <p>
  * A client whose pipelines use several connections fails every call. A call that fails is
  * not repeated: it is not known whether the cost was used.
  *

@@ -54,6 +54,9 @@ import redis.clients.jedis.util.Pool;
  * A thread that is interrupted while it waits for a free connection stays interrupted,
  * and so does a virtual thread whose connection is closed by that.
  * <p>
+ * Needs Jedis 7.2 or newer. Jedis 8 connects when the client is created, for which a
+ * server that does not answer is waited for once; it is no error.
+ * <p>
  * Safe for use by several threads.
  *
  * @since 0.1

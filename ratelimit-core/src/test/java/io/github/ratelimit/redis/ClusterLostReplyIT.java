@@ -17,6 +17,7 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.test.FaultyProxy;
+import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
@@ -30,7 +31,6 @@ import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
-import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.UnifiedJedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -40,7 +40,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * A node of a cluster has done what it was asked for, and its answer is lost: nothing is
  * asked for a second time.
  */
-@NeedsJedis72
 class ClusterLostReplyIT {
 
 	private static final TestCluster CLUSTER = TestCluster.shared();
@@ -77,6 +76,7 @@ class ClusterLostReplyIT {
 
 	@ParameterizedTest
 	@MethodSource("calls")
+	@NeedsJedis72
 	void requestWhoseReplyIsLostIsServedOnce(Consumer<RateLimiter> call, long remaining) {
 		try (UnifiedJedis jedis = TimeBudget
 			.ofCluster(Duration.ofSeconds(10), CLUSTER.addresses(), config(), new ConnectionPoolConfig())
@@ -89,10 +89,7 @@ class ClusterLostReplyIT {
 	@ParameterizedTest
 	@MethodSource("calls")
 	void requestOfClientOfJedisIsServedOnce(Consumer<RateLimiter> call, long remaining) {
-		try (UnifiedJedis jedis = RedisClusterClient.builder()
-			.nodes(CLUSTER.addresses())
-			.clientConfig(config())
-			.build()) {
+		try (UnifiedJedis jedis = JedisClients.ofCluster(CLUSTER.addresses(), config())) {
 			assertServedOnce(jedis, call, remaining);
 		}
 	}
@@ -113,6 +110,7 @@ class ClusterLostReplyIT {
 	}
 
 	@Test
+	@NeedsJedis72
 	void otherNodesAreTakenBackWhenOneReplyIsLost() {
 		try (UnifiedJedis jedis = TimeBudget
 			.ofCluster(Duration.ofSeconds(10), CLUSTER.addresses(), config(), new ConnectionPoolConfig())

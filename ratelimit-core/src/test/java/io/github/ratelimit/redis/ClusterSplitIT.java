@@ -179,11 +179,13 @@ class ClusterSplitIT {
 
 	@Test
 	void nothingIsSentWhenANodeCannotBeReached() {
-		TimeBudget mapped = TimeBudget
-			.ofCluster(Duration.ofSeconds(10), CLUSTER.addresses(), DefaultJedisClientConfig.builder()
-				.hostAndPortMapper((node) -> node.equals(CLUSTER.master(ClusterKeys.slot(this.users.get(2))).address())
-						? new HostAndPort("127.0.0.1", 1) : node)
-				.build(), new ConnectionPoolConfig());
+		// Not asked by the threads that connect: the connection of the test is for one.
+		HostAndPort unreachable = CLUSTER.master(ClusterKeys.slot(this.users.get(2))).address();
+		TimeBudget mapped = TimeBudget.ofCluster(Duration.ofSeconds(10), CLUSTER.addresses(),
+				DefaultJedisClientConfig.builder()
+					.hostAndPortMapper((node) -> node.equals(unreachable) ? new HostAndPort("127.0.0.1", 1) : node)
+					.build(),
+				new ConnectionPoolConfig());
 		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("100/3650d"));
 		try (UnifiedJedis jedis = mapped.client()) {
 			RateLimiter limiter = RedisRateLimiter.of(jedis, this.keyPrefix);

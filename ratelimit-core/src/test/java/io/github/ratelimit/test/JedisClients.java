@@ -6,17 +6,21 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.util.Objects;
 import java.util.Properties;
+import java.util.Set;
 
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.JedisCluster;
 import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.providers.PooledConnectionProvider;
 
 /**
- * Clients of one server, of whichever version of Jedis the tests run with: before 7.2
- * there is no {@link RedisClient}, from 8.0 on there is no {@code JedisPooled}.
+ * Clients of whichever version of Jedis the tests run with: before 7.2 there are no
+ * {@link RedisClient} and {@link RedisClusterClient}, from 8.0 on there is no
+ * {@code JedisPooled}.
  */
 public final class JedisClients {
 
@@ -75,6 +79,16 @@ public final class JedisClients {
 		return NEW ? New.create(connections) : old(new Class<?>[] { PooledConnectionProvider.class }, connections);
 	}
 
+	/** A client of a cluster. */
+	public static UnifiedJedis ofCluster(Set<HostAndPort> nodes, JedisClientConfig config) {
+		return NEW ? New.ofCluster(nodes, config) : jedisCluster(nodes, config);
+	}
+
+	@SuppressWarnings("deprecation")
+	private static UnifiedJedis jedisCluster(Set<HostAndPort> nodes, JedisClientConfig config) {
+		return new JedisCluster(nodes, config);
+	}
+
 	private static UnifiedJedis old(Class<?>[] types, Object... arguments) {
 		try {
 			return (UnifiedJedis) Class.forName("redis.clients.jedis.JedisPooled")
@@ -105,6 +119,10 @@ public final class JedisClients {
 
 		static UnifiedJedis create(HostAndPort address, JedisClientConfig config) {
 			return RedisClient.builder().hostAndPort(address).clientConfig(config).build();
+		}
+
+		static UnifiedJedis ofCluster(Set<HostAndPort> nodes, JedisClientConfig config) {
+			return RedisClusterClient.builder().nodes(nodes).clientConfig(config).build();
 		}
 
 		static UnifiedJedis create(PooledConnectionProvider connections) {
