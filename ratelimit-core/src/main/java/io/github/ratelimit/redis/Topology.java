@@ -133,7 +133,7 @@ final class Topology {
 
 	private static void await(CompletableFuture<Void> reading) {
 		try {
-			reading.get(TimeBudget.remaining(PATIENCE).toNanos(), TimeUnit.NANOSECONDS);
+			reading.get(Deadline.remaining(PATIENCE).toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
