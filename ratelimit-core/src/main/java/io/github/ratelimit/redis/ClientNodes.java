@@ -1,5 +1,6 @@
 package io.github.ratelimit.redis;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -16,6 +17,9 @@ import redis.clients.jedis.exceptions.JedisException;
  * repeat what has timed out.
  */
 final class ClientNodes implements NodeConnections {
+
+	/** How long is waited for a connection if the client would wait for ever. */
+	private static final Duration PATIENCE = Duration.ofSeconds(2);
 
 	private final UnifiedJedis client;
 
@@ -51,7 +55,13 @@ final class ClientNodes implements NodeConnections {
 		if (pool == null) {
 			throw new JedisException("The client does not know the node " + node);
 		}
-		return pool.getResource();
+		return DeadlineExecutor.borrow(pool, patience(pool));
+	}
+
+	/** What the client says, unless it would wait for ever. */
+	private static Duration patience(ConnectionPool pool) {
+		Duration given = pool.getMaxWaitDuration();
+		return given.isNegative() ? PATIENCE : given;
 	}
 
 	@Override
