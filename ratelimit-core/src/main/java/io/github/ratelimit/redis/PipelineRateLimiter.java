@@ -313,7 +313,7 @@ public final class PipelineRateLimiter implements RateLimiter {
 		}
 		catch (RuntimeException ex) {
 			// Not only of Jedis: a client may fail in other ways, and no request with it.
-			throw new StoreException("Redis failed to " + purpose, ex);
+			throw new StoreException("Redis failed to " + purpose, ErrorText.withoutKeys(ex));
 		}
 		finally {
 			places.forEach(Place::close);
