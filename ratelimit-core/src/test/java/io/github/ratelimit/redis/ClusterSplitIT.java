@@ -47,6 +47,7 @@ import redis.clients.jedis.JedisCluster;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -326,6 +327,25 @@ class ClusterSplitIT {
 					.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.POOL_EXHAUSTED)));
 			}
 			assertThat(limiter.peek(RateLimitRequest.of(policy, this.users.get(0))).allowed()).isTrue();
+		}
+	}
+
+	@Test
+	void clientThatLooksForANodeIsNotWaitedForWithoutAnEnd() {
+		ConnectionPoolConfig pool = new ConnectionPoolConfig();
+		pool.setMaxTotal(1);
+		String key = new RedisKeys(this.keyPrefix).blocks(this.users.get(0));
+		HostAndPort node = CLUSTER.master(Slots.slot(key)).address();
+		try (RedisClusterClient jedis = RedisClusterClient.builder()
+			.nodes(CLUSTER.addresses())
+			.poolConfig(pool)
+			.build(); Connection ofAnother = jedis.getClusterNodes().get(node.toString()).getResource()) {
+			assertThat(ofAnother.isConnected()).isTrue();
+			ClientNodes unknown = new ClientNodes(jedis, Map::of);
+			assertTimeoutPreemptively(Duration.ofSeconds(30),
+					() -> assertThatExceptionOfType(JedisException.class).isThrownBy(() -> unknown.connect(node, key))
+						.satisfies((ex) -> assertThat(RedisErrorKind.of(new StoreException("", ex)))
+							.isEqualTo(RedisErrorKind.TIMEOUT)));
 		}
 	}
 
