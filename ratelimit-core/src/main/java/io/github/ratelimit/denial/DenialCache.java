@@ -32,8 +32,10 @@ import io.github.ratelimit.RateLimiter;
  * concerns, also for requests that are being decided meanwhile. What other processes give
  * back is noticed when the denial is older than the maximum age; so is a server that has
  * lost its counts, or whose clock was set forward. The same holds for a store that denies
- * requests while others are being decided, as one without scripts does, and for a token
- * bucket with a burst that requests of several quotas share in other processes.
+ * requests while others are being decided, as one without scripts does, and one in a
+ * cluster if requests have identifiers on several slots: a denial that would have been
+ * over in a moment then lasts up to the maximum age. And it holds for a token bucket with
+ * a burst that requests of several quotas share in other processes.
  * <p>
  * Safe for use by several threads.
  *

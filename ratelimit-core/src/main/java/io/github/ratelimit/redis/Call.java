@@ -85,7 +85,7 @@ final class Call {
 
 	/** Takes in why it failed, in whichever way a client does. */
 	void fail(Throwable failure) {
-		this.failure = UnreadableReplyException.of(failure);
+		this.failure = UnreadableReplyException.of(ErrorText.withoutKeys(failure));
 	}
 
 	/** Why it failed; {@code null} if it did not. */

@@ -77,6 +77,17 @@ record PartDecision(Part part, boolean allowed, long blocked, List<LimitStatus> 
 		return Stream.of(new Answer(this.part, driver.call("return", back, Long.toString(this.held))));
 	}
 
+	/**
+	 * The same of each Redis key, where several cannot be used at once because their slot
+	 * is moving. The facts remain those of the part.
+	 */
+	List<PartDecision> byKey() {
+		return this.part.byKey(false)
+			.stream()
+			.map((key) -> new PartDecision(key, this.allowed, this.blocked, this.statuses, this.held))
+			.toList();
+	}
+
 	private boolean stays(Charge charge, boolean denialCounts) {
 		boolean counted = this.allowed || (charge.policy().countDenied() && countsDenial());
 		return !counted || (charge.policy().countDenied() && denialCounts);

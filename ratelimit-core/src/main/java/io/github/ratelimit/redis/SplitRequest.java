@@ -15,6 +15,7 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.redis.Driver.Answer;
+import io.github.ratelimit.redis.ScriptCall.Scope;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.exceptions.JedisException;
@@ -71,10 +72,8 @@ final class SplitRequest {
 	 * @return how the parts stand then
 	 */
 	private List<PartDecision> giveBack(List<PartDecision> held, boolean denialCounts) {
-		List<Answer> answers = held.stream().flatMap((part) -> part.giveBack(this.driver, denialCounts)).toList();
-		this.driver.send(answers.stream().map(Answer::call).toList());
 		List<PartDecision> returned = new ArrayList<>();
-		for (Answer answer : answers) {
+		for (Answer answer : sendBack(held, denialCounts)) {
 			try {
 				returned.add(PartDecision.of(answer, false));
 			}
@@ -83,6 +82,28 @@ final class SplitRequest {
 			}
 		}
 		return returned;
+	}
+
+	/**
+	 * What a node cannot do, because the slot is moving, is done Redis key by Redis key.
+	 */
+	private List<Answer> sendBack(List<PartDecision> held, boolean denialCounts) {
+		List<Answer> answers = held.stream().flatMap((part) -> part.giveBack(this.driver, denialCounts)).toList();
+		this.driver.send(answers.stream().map(Answer::call).toList());
+		List<Part> moving = answers.stream()
+			.filter((answer) -> Driver.isMoving(answer.call()) && answer.part().scope() == Scope.ALL)
+			.map(Answer::part)
+			.toList();
+		if (moving.isEmpty()) {
+			return answers;
+		}
+		List<Answer> all = new ArrayList<>(answers);
+		all.removeIf((answer) -> moving.contains(answer.part()));
+		all.addAll(sendBack(held.stream()
+			.filter((part) -> moving.contains(part.part()))
+			.flatMap((part) -> part.byKey().stream())
+			.toList(), denialCounts));
+		return all;
 	}
 
 	/**

@@ -181,7 +181,7 @@ final class Tallies {
 		catch (RuntimeException ex) {
 			// What was counted and decided stands: to forget it might admit what was
 			// denied. Quota is held until the window ends, and others repair.
-			logger.debug("Redis failed to end what a request has counted", ex);
+			logger.debug("Redis failed to end what a request has counted", ErrorText.withoutKeys(ex));
 		}
 	}
 

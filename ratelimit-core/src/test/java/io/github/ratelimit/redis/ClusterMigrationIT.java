@@ -1,6 +1,7 @@
 package io.github.ratelimit.redis;
 
 import java.time.Duration;
+import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,6 +18,7 @@ import java.util.stream.Stream;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Block;
 import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
@@ -197,6 +199,61 @@ class ClusterMigrationIT {
 	private static void assertCounts(RedisRateLimiter limiter, RateLimitRequest request, long used) {
 		assertThat(limiter.tryAcquire(request).statuses()).extracting(LimitStatus::remaining)
 			.containsExactly(6 - used, 100 - used);
+	}
+
+	/**
+	 * The slot begins to move when the cost is held, and one of its Redis keys is gone.
+	 */
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void whatADeniedRequestHasHeldIsGivenBackWhileTheSlotMoves(Algorithm algorithm) {
+		Policy first = new Policy("first", algorithm, List.of(new Limit(6, Limit.MAX_WINDOW)));
+		Policy second = new Policy("second", algorithm, List.of(new Limit(100, Limit.MAX_WINDOW)))
+			.withCountDenied(true);
+		limiter(Owner.LIMITER);
+		Identifier elsewhere = ClusterKeys.of(cluster, this.to).findFirst().orElseThrow();
+		RedisRateLimiter limiter = limiter(Owner.LIMITER);
+		limiter.tryAcquire(RateLimitRequest.of(Charge.of(first, ALICE), Charge.of(second, ALICE)));
+		limiter.tryAcquire(first, elsewhere, 6);
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(first, ALICE, elsewhere), Charge.of(second, ALICE));
+		Servers servers = Servers.of(this.clients.get(0));
+		Driver driver = new Driver(new Servers() {
+
+			private boolean held;
+
+			@Override
+			public int slot(String key) {
+				return servers.slot(key);
+			}
+
+			@Override
+			public void send(List<Call> calls) {
+				servers.send(calls);
+				if (!this.held) {
+					this.held = true;
+					TestCluster.beginToMove(SLOT, ClusterMigrationIT.this.from, ClusterMigrationIT.this.to);
+					TestCluster.moveKeys(SLOT, ClusterMigrationIT.this.from, ClusterMigrationIT.this.to, 1);
+				}
+			}
+
+			@Override
+			public List<Link> links(List<String> keys) {
+				return servers.links(keys);
+			}
+
+		}, new RedisKeys(this.keyPrefix), InstantSource.system(), false);
+		Decision decision;
+		try {
+			decision = new SplitRequest(driver, request).acquire(driver.split(request));
+		}
+		finally {
+			cluster.endMove(SLOT, this.from, this.to);
+		}
+		assertThat(decision.allowed()).isFalse();
+		// One more of the second policy, which counts denied requests.
+		assertThat(decision.statuses()).extracting(LimitStatus::remaining).containsExactly(5L, 0L, 98L);
+		assertThat(decision.statuses()).extracting(LimitStatus::policy).containsExactly(first, first, second);
+		assertThat(limiter.peek(request).statuses()).extracting(LimitStatus::remaining).containsExactly(5L, 0L, 98L);
 	}
 
 	@Test

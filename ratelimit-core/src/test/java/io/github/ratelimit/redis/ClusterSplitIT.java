@@ -11,6 +11,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -40,15 +41,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.Connection;
 import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisCluster;
 import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 /**
  * Requests whose identifiers lie on different nodes of a cluster.
@@ -300,6 +304,52 @@ class ClusterSplitIT {
 			limiter.block(this.users.get(1), null, Duration.ofMinutes(1), "reason");
 			assertThat(limiter.blocks()).hasSize(1);
 			assertThat(limiter.unblock(this.users.get(1), null)).isTrue();
+		}
+	}
+
+	static Stream<Function<UnifiedJedis, RateLimiter>> stores() {
+		return Stream.of(RedisRateLimiter::of, PipelineRateLimiter::of);
+	}
+
+	/** Those of Jedis wait without an end unless they are told otherwise. */
+	@ParameterizedTest
+	@MethodSource("stores")
+	void connectionOfTheClientIsNotWaitedForWithoutAnEnd(Function<UnifiedJedis, RateLimiter> store) {
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("3/h"));
+		ConnectionPoolConfig pool = new ConnectionPoolConfig();
+		pool.setMaxTotal(1);
+		try (RedisClusterClient jedis = RedisClusterClient.builder()
+			.nodes(CLUSTER.addresses())
+			.poolConfig(pool)
+			.build()) {
+			RateLimiter limiter = store.apply(jedis);
+			HostAndPort node = CLUSTER.master(ClusterKeys.slot(this.users.get(0))).address();
+			try (Connection ofAnother = jedis.getClusterNodes().get(node.toString()).getResource()) {
+				assertThat(ofAnother.isConnected()).isTrue();
+				assertTimeoutPreemptively(Duration.ofSeconds(30), () -> assertThatExceptionOfType(StoreException.class)
+					.isThrownBy(() -> limiter.peek(RateLimitRequest.of(policy, this.users.get(0))))
+					.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.POOL_EXHAUSTED)));
+			}
+			assertThat(limiter.peek(RateLimitRequest.of(policy, this.users.get(0))).allowed()).isTrue();
+		}
+	}
+
+	@Test
+	void clientThatLooksForANodeIsNotWaitedForWithoutAnEnd() {
+		ConnectionPoolConfig pool = new ConnectionPoolConfig();
+		pool.setMaxTotal(1);
+		String key = new RedisKeys(this.keyPrefix).blocks(this.users.get(0));
+		HostAndPort node = CLUSTER.master(Slots.slot(key)).address();
+		try (RedisClusterClient jedis = RedisClusterClient.builder()
+			.nodes(CLUSTER.addresses())
+			.poolConfig(pool)
+			.build(); Connection ofAnother = jedis.getClusterNodes().get(node.toString()).getResource()) {
+			assertThat(ofAnother.isConnected()).isTrue();
+			ClientNodes unknown = new ClientNodes(jedis, Map::of);
+			assertTimeoutPreemptively(Duration.ofSeconds(30),
+					() -> assertThatExceptionOfType(JedisException.class).isThrownBy(() -> unknown.connect(node, key))
+						.satisfies((ex) -> assertThat(RedisErrorKind.of(new StoreException("", ex)))
+							.isEqualTo(RedisErrorKind.TIMEOUT)));
 		}
 	}
 

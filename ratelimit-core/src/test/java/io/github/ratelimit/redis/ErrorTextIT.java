@@ -1,0 +1,106 @@
+package io.github.ratelimit.redis;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisDataException;
+import redis.embedded.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Errors of servers get into logs, where nobody's key of an API has any business.
+ */
+class ErrorTextIT {
+
+	private static final String SECRET = "SECRET";
+
+	private static final RateLimitRequest REQUEST = RateLimitRequest
+		.of(Policy.of("api", new FixedWindow(), Limit.parse("5/m")), Identifier.of("header:X-Api-Key", SECRET));
+
+	static Stream<Arguments> identifiersAreNotInTheErrorsOfAServerThatDoesNotKnowTheCommand() {
+		return Stream.of(refused("EVALSHA", RedisRateLimiter::of, (limiter) -> limiter.tryAcquire(REQUEST)),
+				refused("EVALSHA", RedisRateLimiter::of, (limiter) -> limiter.refund(REQUEST)),
+				refused("EVALSHA", RedisRateLimiter::of,
+						(limiter) -> ((RedisRateLimiter) limiter).unblock(REQUEST.charges().get(0).identifiers().get(0),
+								null)),
+				refused("MULTI", PipelineRateLimiter::of, (limiter) -> limiter.tryAcquire(REQUEST)),
+				refused("INCRBY", PipelineRateLimiter::of, (limiter) -> limiter.tryAcquire(REQUEST)),
+				refused("WATCH", PipelineRateLimiter::of, (limiter) -> limiter.refund(REQUEST)));
+	}
+
+	private static Arguments refused(String command, Function<UnifiedJedis, RateLimiter> store,
+			Consumer<RateLimiter> use) {
+		return Arguments.of(command, store, use);
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void identifiersAreNotInTheErrorsOfAServerThatDoesNotKnowTheCommand(String command,
+			Function<UnifiedJedis, RateLimiter> store, Consumer<RateLimiter> use) {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port, "rename-command " + command + " \"\"");
+		try (UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> use.accept(store.apply(jedis)))
+				.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.ERROR_REPLY))
+				.satisfies((ex) -> assertThat(trace(ex)).doesNotContain(SECRET));
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	private static String trace(Throwable ex) {
+		StringWriter trace = new StringWriter();
+		ex.printStackTrace(new PrintWriter(trace));
+		return trace.toString();
+	}
+
+	/** As servers of several versions say it, and perhaps others. */
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '"', value = {
+			"ERR unknown command `EVALSHA`, with args beginning with: `0f5b`, `1`, `x:{user:al`, |ERR unknown command `EVALSHA`",
+			"ERR unknown command 'EVALSHA', with args beginning with: '0f5b' '1' 'x:{user:al' |ERR unknown command 'EVALSHA'",
+			"NOPERM User web has no permissions to access the 'x:{user:alice}:api:f' key|NOPERM User web has no permissions to access the 'x:{...}:api:f' key",
+			"ERR bad key x:{user:ali|ERR bad key x:{...}", "MOVED 866 127.0.0.1:7000|MOVED 866 127.0.0.1:7000" })
+	void redisKeysAreLeftOut(String text, String shown) {
+		assertThat(ErrorText.withoutKeys(new JedisDataException(text))).isInstanceOf(JedisDataException.class)
+			.hasMessage(shown);
+	}
+
+	@Test
+	void otherErrorsStayAsTheyAre() {
+		JedisConnectionException broken = new JedisConnectionException("{broken}");
+		assertThat(ErrorText.withoutKeys(broken)).isSameAs(broken);
+		JedisDataException harmless = new JedisDataException("LOADING Redis is loading the dataset in memory");
+		assertThat(ErrorText.withoutKeys(harmless)).isSameAs(harmless);
+	}
+
+	@Test
+	void placeInTheCodeAndTheCauseAreKept() {
+		JedisDataException error = new JedisDataException("ERR {x}", new IllegalStateException("cause"));
+		assertThat(ErrorText.withoutKeys(error)).hasCause(error.getCause())
+			.satisfies((ex) -> assertThat(ex.getStackTrace()).isEqualTo(error.getStackTrace()));
+	}
+
+}
