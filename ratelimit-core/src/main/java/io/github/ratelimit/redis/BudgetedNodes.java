@@ -28,7 +28,7 @@ final class BudgetedNodes implements NodeConnections {
 
 	private final ConnectionPoolConfig poolConfig;
 
-	private final Map<HostAndPort, ConnectionPool> pools = new ConcurrentHashMap<>();
+	private final Map<HostAndPort, NodePool> pools = new ConcurrentHashMap<>();
 
 	private volatile boolean closed;
 
@@ -55,12 +55,11 @@ final class BudgetedNodes implements NodeConnections {
 		return DeadlineExecutor.borrow(this.pools.computeIfAbsent(node, this::newPool), this.budget);
 	}
 
-	private ConnectionPool newPool(HostAndPort node) {
+	private NodePool newPool(HostAndPort node) {
 		if (this.closed) {
 			throw new JedisException("The client is closed");
 		}
-		return new ConnectionPool(TimeBudget.connections(this.budget, () -> node, this.config).build(),
-				this.poolConfig);
+		return new NodePool(TimeBudget.connections(this.budget, () -> node, this.config).build(), this.poolConfig);
 	}
 
 	@Override

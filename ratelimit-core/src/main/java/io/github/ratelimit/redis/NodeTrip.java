@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Protocol.Command;
@@ -21,6 +23,8 @@ import redis.clients.jedis.exceptions.JedisRedirectionException;
  */
 final class NodeTrip {
 
+	private static final Logger logger = LoggerFactory.getLogger(NodeTrip.class);
+
 	private final HostAndPort node;
 
 	private final Topology topology;
@@ -28,6 +32,9 @@ final class NodeTrip {
 	private final List<Journey> journeys = new ArrayList<>();
 
 	private @Nullable Connection connection;
+
+	/** Whether something may have left. */
+	private boolean sent;
 
 	/** How many answers there were. */
 	private int answered;
@@ -60,6 +67,7 @@ final class NodeTrip {
 	/** Sends everything, and waits for nothing. */
 	void send() {
 		Connection connection = connection();
+		this.sent = true;
 		try {
 			for (Journey journey : this.journeys) {
 				if (journey.asks()) {
@@ -159,13 +167,22 @@ final class NodeTrip {
 		return this.connection;
 	}
 
-	/** Returns the connection, which is not used again if an answer may still come. */
+	/**
+	 * Returns the connection, which is not used again if an answer may still come. That
+	 * this fails is not passed on: there are other nodes, and what they have done.
+	 */
 	void end() {
-		if (this.connection != null) {
-			if (this.answered < this.journeys.size()) {
+		if (this.connection == null) {
+			return;
+		}
+		try {
+			if (this.sent && this.answered < this.journeys.size()) {
 				this.connection.setBroken();
 			}
 			this.connection.close();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("A connection to the node {} could not be returned", this.node, ex);
 		}
 	}
 
