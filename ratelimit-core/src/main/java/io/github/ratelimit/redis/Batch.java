@@ -7,7 +7,6 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import redis.clients.jedis.AbstractPipeline;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.exceptions.JedisDataException;
@@ -44,7 +43,8 @@ final class Batch {
 	}
 
 	/**
-	 * A connection of one decision. It stays the same, as watching Redis keys demands.
+	 * What one decision does at a slot, over a connection that stays the same, as
+	 * watching Redis keys demands.
 	 */
 	static final class Session implements AutoCloseable {
 
@@ -65,8 +65,6 @@ final class Batch {
 		 * What was sent and not answered yet: the commands of a transaction, and EXEC.
 		 */
 		private final List<Response<Object>> queued = new ArrayList<>();
-
-		private boolean watching;
 
 		private int moves;
 
@@ -100,11 +98,15 @@ final class Batch {
 
 		/** Sends what is executed whatever has been watched, and waits for nothing. */
 		void beginSurely(Batch batch) {
-			if (this.watching) {
-				send(Command.UNWATCH);
-				this.watching = false;
-			}
+			unwatch();
 			begin(batch);
+		}
+
+		private void unwatch() {
+			if (this.link.isWatching()) {
+				send(Command.UNWATCH);
+				this.link.setWatching(false);
+			}
 		}
 
 		/** Takes in the answers to that. */
@@ -145,13 +147,17 @@ final class Batch {
 		 */
 		boolean end(Batch batch) {
 			sync();
-			boolean watched = this.watching;
-			this.watching = false;
+			boolean watched = this.link.isWatching();
+			this.link.setWatching(false);
 			JedisMovedDataException moved = moved();
 			if (moved != null) {
 				follow(moved);
-				// What was watched there is not watched here.
-				return !watched && transactUnlessChanged(batch);
+				if (watched) {
+					// What was watched there is not watched here.
+					return false;
+				}
+				unwatch();
+				return transactUnlessChanged(batch);
 			}
 			List<?> replies = (List<?>) this.queued.get(this.queued.size() - 1).get();
 			if (replies == null) {
@@ -197,7 +203,7 @@ final class Batch {
 		 * its Redis key
 		 */
 		void watch(List<String> keys, Batch reads) {
-			this.watching = true;
+			this.link.setWatching(true);
 			Response<Object> watch = send(Command.WATCH, keys.toArray(String[]::new));
 			List<Response<Object>> replies = new ArrayList<>();
 			for (Line line : reads.lines) {
@@ -228,16 +234,11 @@ final class Batch {
 			return this.link.pipeline().sendCommand(command, arguments);
 		}
 
-		/**
-		 * Returns the connection, which must not be watching anything: another user's
-		 * transaction would suffer.
-		 */
+		/** Ends the decision at this slot. */
 		@Override
 		public void close() {
-			try (AbstractPipeline pipeline = this.link.pipeline()) {
-				if (this.watching) {
-					pipeline.sendCommand(Command.UNWATCH, new String[0]);
-				}
+			try {
+				this.link.close();
 			}
 			catch (RuntimeException ex) {
 				// The connection is broken, and not used again. Whoever needed an answer

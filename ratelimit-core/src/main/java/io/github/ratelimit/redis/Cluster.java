@@ -29,7 +29,7 @@ final class Cluster implements Servers {
 	/**
 	 * Those who need several connections take them in the same order, or none gets on.
 	 */
-	private static final Comparator<HostAndPort> ORDER = Comparator.comparing(HostAndPort::getHost)
+	static final Comparator<HostAndPort> ORDER = Comparator.comparing(HostAndPort::getHost)
 		.thenComparing(HostAndPort::getPort);
 
 	private final NodeConnections nodes;
@@ -51,8 +51,8 @@ final class Cluster implements Servers {
 	}
 
 	@Override
-	public Link link(String key) {
-		return new NodeLink(this.nodes, this.topology, key);
+	public List<Link> links(List<String> keys) {
+		return NodeLinks.connect(this.nodes, this.topology, keys);
 	}
 
 	@Override

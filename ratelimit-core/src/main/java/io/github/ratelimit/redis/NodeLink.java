@@ -1,93 +1,73 @@
 package io.github.ratelimit.redis;
 
-import redis.clients.jedis.Connection;
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.HostAndPort;
-import redis.clients.jedis.Pipeline;
-import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.exceptions.JedisMovedDataException;
 
 /**
- * A connection to a node of a cluster.
+ * The way to the node of a cluster that has a slot.
  */
 final class NodeLink implements Link {
 
-	private final NodeConnections nodes;
-
-	private final Topology topology;
+	private final NodeLinks links;
 
 	private final String key;
 
-	private Connection connection;
-
-	private Pipeline pipeline;
-
-	NodeLink(NodeConnections nodes, Topology topology, String key) {
-		this.nodes = nodes;
-		this.topology = topology;
-		this.key = key;
-		this.connection = connect(topology.node(key));
-		this.pipeline = pipeline(this.connection);
-	}
-
-	private Connection connect(HostAndPort node) {
-		try {
-			return this.nodes.connect(node, this.key);
-		}
-		catch (JedisConnectionException ex) {
-			this.topology.failed(node);
-			throw ex;
-		}
-	}
+	/** Is no longer there once it was returned. */
+	private @Nullable NodePipeline pipeline;
 
 	/**
-	 * One that knows what has failed when it is closed, and does not use a connection
-	 * again after an answer that cannot be read.
+	 * Creates a link.
+	 * @param links those of all slots of the decision
+	 * @param key a Redis key of the slot
 	 */
-	private Pipeline pipeline(Connection connection) {
-		return new Pipeline(connection, true) {
-
-			@Override
-			public void sync() {
-				try {
-					super.sync();
-				}
-				catch (RuntimeException ex) {
-					connection.setBroken();
-					throw ex;
-				}
-			}
-
-			@Override
-			public void close() {
-				try {
-					super.close();
-				}
-				finally {
-					if (connection.isBroken()) {
-						NodeLink.this.topology.changed();
-					}
-				}
-			}
-
-		};
+	NodeLink(NodeLinks links, String key, NodePipeline pipeline) {
+		this.links = links;
+		this.key = key;
+		this.pipeline = pipeline;
 	}
 
 	@Override
-	public Pipeline pipeline() {
+	public NodePipeline pipeline() {
+		if (this.pipeline == null) {
+			throw new JedisException("There is no connection to the node that has the slot");
+		}
 		return this.pipeline;
 	}
 
 	@Override
 	public void flush() {
-		this.connection.getMany(0);
+		pipeline().flush();
+	}
+
+	@Override
+	public boolean isWatching() {
+		return this.pipeline != null && this.pipeline.isWatching();
+	}
+
+	@Override
+	public void setWatching(boolean watching) {
+		pipeline().setWatching(watching);
 	}
 
 	@Override
 	public void follow(JedisMovedDataException moved) {
-		this.topology.changed();
-		this.pipeline.close();
-		this.connection = connect(moved.getTargetNode());
-		this.pipeline = pipeline(this.connection);
+		this.links.changed();
+		HostAndPort target = moved.getTargetNode();
+		HostAndPort node = Slots.address(target.getHost(), target.getPort(), pipeline().node());
+		// First, because others may wait for it at the other node.
+		close();
+		this.pipeline = this.links.join(node, this.key);
+	}
+
+	@Override
+	public void close() {
+		NodePipeline left = this.pipeline;
+		if (left != null) {
+			this.pipeline = null;
+			this.links.leave(left);
+		}
 	}
 
 }

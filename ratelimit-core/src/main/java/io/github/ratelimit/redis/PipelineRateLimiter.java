@@ -76,7 +76,7 @@ import redis.clients.jedis.exceptions.JedisException;
  * So does a request or charge that has to replace a Redis key.
  * <p>
  * <b>In a cluster</b> a request whose identifiers lie on several slots is one transaction
- * for each slot, and needs a connection for each. They are sent together; what is taken
+ * for each slot. They are sent together, over one connection to each node; what is taken
  * back, replaced or refunded is done slot by slot, after one another. If one of them
  * fails, the others are taken back if there is time, and the request has failed, even if
  * another one denies it. Where a slot has moved, nothing was executed, and it is done
@@ -304,11 +304,10 @@ public final class PipelineRateLimiter implements RateLimiter {
 	private <T> T call(String purpose, RateLimitRequest request, Function<List<Place>, T> calls) {
 		List<Place> places = new ArrayList<>();
 		try {
-			for (Part part : Part.bySlot(request, (identifier) -> this.servers.slot(this.keys.blocks(identifier)))) {
-				Identifier any = part.request().charges().get(0).identifiers().get(0);
-				// The time is that when there is a connection, because that may take its
-				// time.
-				places.add(new Place(part.request(), this.servers.link(this.keys.blocks(any))));
+			List<Part> parts = Part.bySlot(request, (identifier) -> this.servers.slot(this.keys.blocks(identifier)));
+			List<Link> links = this.servers.links(parts.stream().map(this::anyKey).toList());
+			for (int i = 0; i < parts.size(); i++) {
+				places.add(new Place(parts.get(i).request(), links.get(i)));
 			}
 			return calls.apply(places);
 		}
@@ -319,6 +318,10 @@ public final class PipelineRateLimiter implements RateLimiter {
 		finally {
 			places.forEach(Place::close);
 		}
+	}
+
+	private String anyKey(Part part) {
+		return this.keys.blocks(part.request().charges().get(0).identifiers().get(0));
 	}
 
 }

@@ -54,9 +54,11 @@ interface Servers {
 	}
 
 	/**
-	 * Connects to where a Redis key is.
-	 * @throws JedisException if there is no connection
+	 * Connects to where slots are.
+	 * @param keys a Redis key of each slot
+	 * @return a way to each slot, in their order, which is closed after use
+	 * @throws JedisException if there is no connection to one of them
 	 */
-	Link link(String key);
+	List<Link> links(List<String> keys);
 
 }

@@ -8,7 +8,15 @@ import redis.clients.jedis.exceptions.JedisMovedDataException;
 /**
  * A connection of a client of one server.
  */
-record SingleLink(AbstractPipeline pipeline) implements Link {
+final class SingleLink implements Link {
+
+	private final AbstractPipeline pipeline;
+
+	private boolean watching;
+
+	private SingleLink(AbstractPipeline pipeline) {
+		this.pipeline = pipeline;
+	}
 
 	static SingleLink of(UnifiedJedis jedis) {
 		AbstractPipeline pipeline = jedis.pipelined();
@@ -21,13 +29,33 @@ record SingleLink(AbstractPipeline pipeline) implements Link {
 	}
 
 	@Override
+	public AbstractPipeline pipeline() {
+		return this.pipeline;
+	}
+
+	@Override
 	public void flush() {
 		// They leave when the answers are read: there is no other server to wait for.
 	}
 
 	@Override
+	public boolean isWatching() {
+		return this.watching;
+	}
+
+	@Override
+	public void setWatching(boolean watching) {
+		this.watching = watching;
+	}
+
+	@Override
 	public void follow(JedisMovedDataException moved) {
 		throw moved;
+	}
+
+	@Override
+	public void close() {
+		Link.giveBack(this.pipeline, this.watching);
 	}
 
 }

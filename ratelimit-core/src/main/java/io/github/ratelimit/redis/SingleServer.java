@@ -54,8 +54,9 @@ final class SingleServer implements Servers {
 	}
 
 	@Override
-	public Link link(String key) {
-		return SingleLink.of(this.jedis);
+	public List<Link> links(List<String> keys) {
+		// It has one slot only.
+		return List.of(SingleLink.of(this.jedis));
 	}
 
 	/**

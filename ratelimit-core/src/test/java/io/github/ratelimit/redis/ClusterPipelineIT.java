@@ -3,6 +3,7 @@ package io.github.ratelimit.redis;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -137,6 +138,39 @@ class ClusterPipelineIT {
 		}
 		limiter.refund(request);
 		assertThat(limiter.peek(request).statuses()).extracting(LimitStatus::remaining).containsOnly(99L);
+	}
+
+	/** Who waits for a second one of a pool waits for others who do the same. */
+	@Test
+	void oneConnectionToEachNodeIsEnoughForAll() throws Exception {
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("1000/3650d"));
+		Identifier[] users = IntStream.range(0, 12)
+			.mapToObj((i) -> Identifier.user("user" + i))
+			.toArray(Identifier[]::new);
+		ConnectionPoolConfig pool = new ConnectionPoolConfig();
+		pool.setMaxTotal(1);
+		ExecutorService executor = Executors.newFixedThreadPool(THREADS);
+		try (UnifiedJedis jedis = TimeBudget
+			.ofCluster(Duration.ofSeconds(10), CLUSTER.addresses(), DefaultJedisClientConfig.builder().build(), pool)
+			.client()) {
+			RateLimiter limiter = PipelineRateLimiter.of(jedis, this.keyPrefix);
+			List<Callable<Void>> callables = IntStream.range(0, THREADS).mapToObj((thread) -> (Callable<Void>) () -> {
+				List<Identifier> order = new ArrayList<>(List.of(users));
+				Collections.rotate(order, thread);
+				for (int attempt = 0; attempt < 10; attempt++) {
+					limiter.tryAcquire(RateLimitRequest.of(policy, order.toArray(Identifier[]::new)));
+				}
+				return null;
+			}).toList();
+			for (Future<Void> result : executor.invokeAll(callables)) {
+				result.get();
+			}
+			assertThat(limiter.peek(RateLimitRequest.of(policy, users)).statuses()).extracting(LimitStatus::remaining)
+				.containsOnly(1000L - 10 * THREADS);
+		}
+		finally {
+			executor.shutdownNow();
+		}
 	}
 
 	@Nested
