@@ -32,13 +32,13 @@ final class Cluster implements Servers {
 	static final Comparator<HostAndPort> ORDER = Comparator.comparing(HostAndPort::getHost)
 		.thenComparing(HostAndPort::getPort);
 
-	private final NodeConnections nodes;
+	private final GuardedNodes nodes;
 
 	private final Topology topology;
 
 	Cluster(NodeConnections nodes) {
-		this.nodes = nodes;
-		this.topology = new Topology(nodes);
+		this.nodes = new GuardedNodes(nodes);
+		this.topology = new Topology(this.nodes);
 	}
 
 	void close() {

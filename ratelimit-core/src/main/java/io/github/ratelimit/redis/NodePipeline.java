@@ -58,17 +58,25 @@ final class NodePipeline extends Pipeline {
 
 	/** Lets the commands leave, and waits for nothing. */
 	void flush() {
-		this.connection.getMany(0);
+		use(() -> this.connection.getMany(0));
 	}
 
 	@Override
 	public void sync() {
+		if (hasPipelinedResponse()) {
+			use(super::sync);
+			this.topology.answered(this.node);
+		}
+	}
+
+	private void use(Runnable use) {
+		boolean known = this.connection.isBroken();
 		try {
-			super.sync();
+			use.run();
 		}
 		catch (RuntimeException ex) {
 			this.connection.setBroken();
-			throw ex;
+			throw known ? ex : this.topology.failed(this.node, UnreadableReplyException.of(ex));
 		}
 	}
 

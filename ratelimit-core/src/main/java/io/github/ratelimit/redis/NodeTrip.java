@@ -59,7 +59,7 @@ final class NodeTrip {
 			this.connection = nodes.connect(this.node, this.journeys.get(0).call().key());
 		}
 		catch (JedisConnectionException ex) {
-			this.topology.failed(this.node);
+			this.topology.changed();
 			throw ex;
 		}
 	}
@@ -100,6 +100,7 @@ final class NodeTrip {
 				return;
 			}
 			this.answered++;
+			this.topology.answered(this.node);
 			take(journey, replies, further);
 		}
 	}
@@ -155,8 +156,8 @@ final class NodeTrip {
 	private void fail(RuntimeException failure) {
 		this.failed = true;
 		connection().setBroken();
-		this.topology.failed(this.node);
-		this.journeys.subList(this.answered, this.journeys.size()).forEach((journey) -> journey.call().fail(failure));
+		RuntimeException reason = this.topology.failed(this.node, UnreadableReplyException.of(failure));
+		this.journeys.subList(this.answered, this.journeys.size()).forEach((journey) -> journey.call().fail(reason));
 		this.answered = this.journeys.size();
 	}
 

@@ -106,7 +106,7 @@ class ClusterLostReplyIT {
 		FaultyProxy proxy = proxyOf(USERS.get(0));
 		proxy.lose(1);
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> call.accept(limiter))
-			.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.CONNECTION));
+			.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.NODE));
 		assertThat(proxy.toLose()).isZero();
 		assertThat(limiter.peek(REQUEST).statuses().get(0).remaining()).isEqualTo(remaining);
 	}

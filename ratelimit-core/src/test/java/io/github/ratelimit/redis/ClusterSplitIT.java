@@ -173,7 +173,7 @@ class ClusterSplitIT {
 			long start = System.nanoTime();
 			try (StoppedServer server = StoppedServer.stop(ofNode)) {
 				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(request))
-					.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.TIMEOUT));
+					.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.NODE));
 				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
 				// 2, if the moment that is left for taking back was not enough.
 				assertThat(others).allSatisfy((user) -> assertThat(used(policy, user)).isBetween(1L, 2L));
@@ -197,7 +197,7 @@ class ClusterSplitIT {
 			assertThatExceptionOfType(StoreException.class)
 				.isThrownBy(
 						() -> limiter.tryAcquire(RateLimitRequest.of(policy, this.users.toArray(Identifier[]::new))))
-				.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.CONNECTION));
+				.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.NODE));
 		}
 		assertThat(used(policy, this.users.get(0))).isEqualTo(1);
 		assertThat(used(policy, this.users.get(1))).isZero();
