@@ -87,9 +87,14 @@ final class GuardedNodes implements NodeConnections {
 				this.nodes.failed(node);
 			}
 			case TIMEOUT -> {
-				state.failed(failure);
-				if (state.isTimeoutTooMany()) {
-					this.nodes.failed(node);
+				if (TimeUsedUpException.isCauseOf(failure)) {
+					state.unknown();
+				}
+				else {
+					state.failed(failure);
+					if (state.isTimeoutTooMany()) {
+						this.nodes.failed(node);
+					}
 				}
 			}
 			case POOL_EXHAUSTED -> state.failed(failure);

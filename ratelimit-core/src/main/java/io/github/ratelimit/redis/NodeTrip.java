@@ -39,7 +39,7 @@ final class NodeTrip {
 	/** How many answers there were. */
 	private int answered;
 
-	private boolean failed;
+	private @Nullable JedisException failure;
 
 	NodeTrip(HostAndPort node, Topology topology) {
 		this.node = node;
@@ -86,8 +86,10 @@ final class NodeTrip {
 	/**
 	 * Takes in the answers.
 	 * @param further where calls are put that have to travel on
+	 * @param earlier the failure of another node, which may have used up the time that
+	 * there is for all; {@code null} if none has failed
 	 */
-	void receive(List<Journey> further) {
+	void receive(List<Journey> further, @Nullable JedisException earlier) {
 		Connection connection = connection();
 		while (this.answered < this.journeys.size()) {
 			Journey journey = this.journeys.get(this.answered);
@@ -96,7 +98,12 @@ final class NodeTrip {
 				replies = connection.getMany(journey.asks() ? 2 : 1);
 			}
 			catch (RuntimeException ex) {
-				fail(ex);
+				if (earlier != null && RedisErrorKind.isTimeout(ex)) {
+					giveUp(earlier);
+				}
+				else {
+					fail(ex);
+				}
 				return;
 			}
 			this.answered++;
@@ -105,9 +112,9 @@ final class NodeTrip {
 		}
 	}
 
-	/** Whether the connection has failed. */
-	boolean hasFailed() {
-		return this.failed;
+	/** Why the connection has failed; {@code null} if it has not. */
+	@Nullable JedisException failure() {
+		return this.failure;
 	}
 
 	private void take(Journey journey, List<Object> replies, List<Journey> further) {
@@ -152,11 +159,14 @@ final class NodeTrip {
 		return Slots.address(target.getHost(), target.getPort(), this.node);
 	}
 
-	/** All calls without an answer, for none of them is known to be done or not. */
 	private void fail(RuntimeException failure) {
-		this.failed = true;
+		giveUp(UnreadableReplyException.of(this.topology.failed(this.node, UnreadableReplyException.of(failure))));
+	}
+
+	/** All calls without an answer, for none of them is known to be done or not. */
+	private void giveUp(JedisException reason) {
+		this.failure = reason;
 		connection().setBroken();
-		RuntimeException reason = this.topology.failed(this.node, UnreadableReplyException.of(failure));
 		this.journeys.subList(this.answered, this.journeys.size()).forEach((journey) -> journey.call().fail(reason));
 		this.answered = this.journeys.size();
 	}

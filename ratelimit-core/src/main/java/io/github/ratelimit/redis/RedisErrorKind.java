@@ -185,6 +185,11 @@ public enum RedisErrorKind {
 		return connection ? CONNECTION : OTHER;
 	}
 
+	/** Whether something was not answered in time, whatever else is known of it. */
+	static boolean isTimeout(RuntimeException exception) {
+		return of(new StoreException("Redis failed", exception)) == TIMEOUT;
+	}
+
 	private static RedisErrorKind ofReply(String message) {
 		if (message.startsWith(ScriptReply.INVALID)) {
 			return WRONG_REPLY;

@@ -95,6 +95,23 @@ class ClusterConnectionsIT {
 		nodes.close();
 	}
 
+	/** Another node has hung so long that there was no time left for this one. */
+	@Test
+	void nodeThatWasNotWaitedForIsNotToBlame() {
+		GuardedNodes nodes = new GuardedNodes(nodes(8));
+		for (int i = 0; i < 5; i++) {
+			nodes.failed(NODE, new JedisConnectionException(new TimeUsedUpException()));
+		}
+		assertThat(nodes.isAvoided(NODE)).isFalse();
+		for (int i = 0; i < 5; i++) {
+			nodes.failed(NODE, new JedisConnectionException(new SocketTimeoutException("Read timed out")));
+		}
+		assertThat(nodes.isAvoided(NODE)).isTrue();
+		nodes.answered(NODE);
+		assertThat(nodes.isAvoided(NODE)).isFalse();
+		nodes.close();
+	}
+
 	/** Of two nodes to begin with, one hangs. */
 	@Test
 	void firstDecisionDoesNotWaitForANodeThatHangs() throws IOException {
