@@ -28,7 +28,7 @@ final class BudgetedNodes implements NodeConnections {
 
 	private final ConnectionPoolConfig poolConfig;
 
-	private final Map<HostAndPort, ConnectionPool> pools = new ConcurrentHashMap<>();
+	private final Map<HostAndPort, NodePool> pools = new ConcurrentHashMap<>();
 
 	private volatile boolean closed;
 
@@ -52,15 +52,40 @@ final class BudgetedNodes implements NodeConnections {
 
 	@Override
 	public Connection connect(HostAndPort node, String key) {
-		return DeadlineExecutor.borrow(this.pools.computeIfAbsent(node, this::newPool), this.budget);
+		while (true) {
+			NodePool pool = this.pools.computeIfAbsent(node, this::newPool);
+			if (this.closed) {
+				// Perhaps after those that were there have been closed.
+				retain(Set.of());
+				throw closed();
+			}
+			try {
+				return DeadlineExecutor.borrow(pool, this.budget);
+			}
+			catch (JedisException ex) {
+				// The node was left out meanwhile, and whoever waited was woken up.
+				if (!pool.isClosed()) {
+					throw ex;
+				}
+			}
+		}
 	}
 
-	private ConnectionPool newPool(HostAndPort node) {
+	/** How many threads wait for a connection to a node. */
+	int waiting(HostAndPort node) {
+		NodePool pool = this.pools.get(node);
+		return (pool != null) ? pool.getNumWaiters() : 0;
+	}
+
+	private static JedisException closed() {
+		return new JedisException("The client is closed");
+	}
+
+	private NodePool newPool(HostAndPort node) {
 		if (this.closed) {
-			throw new JedisException("The client is closed");
+			throw closed();
 		}
-		return new ConnectionPool(TimeBudget.connections(this.budget, () -> node, this.config).build(),
-				this.poolConfig);
+		return new NodePool(TimeBudget.connections(this.budget, () -> node, this.config).build(), this.poolConfig);
 	}
 
 	@Override

@@ -32,13 +32,13 @@ final class Cluster implements Servers {
 	static final Comparator<HostAndPort> ORDER = Comparator.comparing(HostAndPort::getHost)
 		.thenComparing(HostAndPort::getPort);
 
-	private final NodeConnections nodes;
+	private final GuardedNodes nodes;
 
 	private final Topology topology;
 
 	Cluster(NodeConnections nodes) {
-		this.nodes = nodes;
-		this.topology = new Topology(nodes);
+		this.nodes = new GuardedNodes(nodes);
+		this.topology = new Topology(this.nodes);
 	}
 
 	void close() {
@@ -100,15 +100,15 @@ final class Cluster implements Servers {
 			trips.computeIfAbsent(journey.node(), (node) -> new NodeTrip(node, this.topology)).add(journey);
 		}
 		List<Journey> further = new ArrayList<>();
-		boolean waited = false;
+		JedisException failure = null;
 		try {
 			// To all, or else nothing is sent to any of them.
 			trips.values().forEach((trip) -> trip.connect(this.nodes));
 			trips.values().forEach(NodeTrip::send);
 			for (NodeTrip trip : trips.values()) {
-				trip.receive(further);
-				if (trip.hasFailed() && !waited) {
-					waited = true;
+				trip.receive(further, failure);
+				if (failure == null && trip.failure() != null) {
+					failure = trip.failure();
 					Deadline.extend(ARRIVED);
 				}
 			}

@@ -57,7 +57,7 @@ final class Deadline {
 		}
 		long nanos = deadline - System.nanoTime();
 		if (nanos <= 0) {
-			throw new SocketTimeoutException("The time budget is used up");
+			throw new TimeUsedUpException();
 		}
 		return (int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos));
 	}

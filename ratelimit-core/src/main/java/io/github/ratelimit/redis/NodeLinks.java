@@ -62,7 +62,7 @@ final class NodeLinks {
 			return pipeline;
 		}
 		catch (JedisConnectionException ex) {
-			this.topology.failed(node);
+			this.topology.changed();
 			throw ex;
 		}
 	}

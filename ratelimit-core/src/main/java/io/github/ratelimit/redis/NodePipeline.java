@@ -3,6 +3,7 @@ package io.github.ratelimit.redis;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Pipeline;
+import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * A connection of one decision to a node, which its slots share that are there. It knows
@@ -58,17 +59,26 @@ final class NodePipeline extends Pipeline {
 
 	/** Lets the commands leave, and waits for nothing. */
 	void flush() {
-		this.connection.getMany(0);
+		use(() -> this.connection.getMany(0));
 	}
 
 	@Override
 	public void sync() {
+		if (hasPipelinedResponse()) {
+			use(super::sync);
+			this.topology.answered(this.node);
+		}
+	}
+
+	private void use(Runnable use) {
+		boolean known = this.connection.isBroken();
 		try {
-			super.sync();
+			use.run();
 		}
 		catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
 			this.connection.setBroken();
-			throw ex;
+			JedisException failure = UnreadableReplyException.of(ex);
+			throw known ? failure : this.topology.failed(this.node, failure);
 		}
 	}
 

@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Protocol.Command;
@@ -21,6 +23,8 @@ import redis.clients.jedis.exceptions.JedisRedirectionException;
  */
 final class NodeTrip {
 
+	private static final Logger logger = LoggerFactory.getLogger(NodeTrip.class);
+
 	private final HostAndPort node;
 
 	private final Topology topology;
@@ -29,10 +33,13 @@ final class NodeTrip {
 
 	private @Nullable Connection connection;
 
+	/** Whether something may have left. */
+	private boolean sent;
+
 	/** How many answers there were. */
 	private int answered;
 
-	private boolean failed;
+	private @Nullable JedisException failure;
 
 	NodeTrip(HostAndPort node, Topology topology) {
 		this.node = node;
@@ -52,7 +59,7 @@ final class NodeTrip {
 			this.connection = nodes.connect(this.node, this.journeys.get(0).call().key());
 		}
 		catch (JedisConnectionException ex) {
-			this.topology.failed(this.node);
+			this.topology.changed();
 			throw ex;
 		}
 	}
@@ -60,6 +67,7 @@ final class NodeTrip {
 	/** Sends everything, and waits for nothing. */
 	void send() {
 		Connection connection = connection();
+		this.sent = true;
 		try {
 			for (Journey journey : this.journeys) {
 				if (journey.asks()) {
@@ -78,8 +86,10 @@ final class NodeTrip {
 	/**
 	 * Takes in the answers.
 	 * @param further where calls are put that have to travel on
+	 * @param earlier the failure of another node, which may have used up the time that
+	 * there is for all; {@code null} if none has failed
 	 */
-	void receive(List<Journey> further) {
+	void receive(List<Journey> further, @Nullable JedisException earlier) {
 		Connection connection = connection();
 		while (this.answered < this.journeys.size()) {
 			Journey journey = this.journeys.get(this.answered);
@@ -88,17 +98,23 @@ final class NodeTrip {
 				replies = connection.getMany(journey.asks() ? 2 : 1);
 			}
 			catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
-				fail(ex);
+				if (earlier != null && RedisErrorKind.isTimeout(ex)) {
+					giveUp(earlier);
+				}
+				else {
+					fail(ex);
+				}
 				return;
 			}
 			this.answered++;
+			this.topology.answered(this.node);
 			take(journey, replies, further);
 		}
 	}
 
-	/** Whether the connection has failed. */
-	boolean hasFailed() {
-		return this.failed;
+	/** Why the connection has failed; {@code null} if it has not. */
+	@Nullable JedisException failure() {
+		return this.failure;
 	}
 
 	private void take(Journey journey, List<Object> replies, List<Journey> further) {
@@ -143,12 +159,15 @@ final class NodeTrip {
 		return Slots.address(target.getHost(), target.getPort(), this.node);
 	}
 
-	/** All calls without an answer, for none of them is known to be done or not. */
 	private void fail(Throwable failure) {
-		this.failed = true;
+		giveUp(UnreadableReplyException.of(this.topology.failed(this.node, UnreadableReplyException.of(failure))));
+	}
+
+	/** All calls without an answer, for none of them is known to be done or not. */
+	private void giveUp(JedisException reason) {
+		this.failure = reason;
 		connection().setBroken();
-		this.topology.failed(this.node);
-		this.journeys.subList(this.answered, this.journeys.size()).forEach((journey) -> journey.call().fail(failure));
+		this.journeys.subList(this.answered, this.journeys.size()).forEach((journey) -> journey.call().fail(reason));
 		this.answered = this.journeys.size();
 	}
 
@@ -159,13 +178,22 @@ final class NodeTrip {
 		return this.connection;
 	}
 
-	/** Returns the connection, which is not used again if an answer may still come. */
+	/**
+	 * Returns the connection, which is not used again if an answer may still come. That
+	 * this fails is not passed on: there are other nodes, and what they have done.
+	 */
 	void end() {
-		if (this.connection != null) {
-			if (this.answered < this.journeys.size()) {
+		if (this.connection == null) {
+			return;
+		}
+		try {
+			if (this.sent && this.answered < this.journeys.size()) {
 				this.connection.setBroken();
 			}
 			this.connection.close();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("A connection to the node {} could not be returned", this.node, ex);
 		}
 	}
 

@@ -43,6 +43,14 @@ public enum RedisErrorKind {
 	POOL_EXHAUSTED,
 
 	/**
+	 * A node of a cluster did not answer, or is not asked because of that, or nobody has
+	 * its slots, while another node answers. That is no outage of the store: requests
+	 * whose Redis keys are elsewhere are limited. It is not known whether the cost was
+	 * used.
+	 */
+	NODE,
+
+	/**
 	 * The thread was interrupted while it waited, which says nothing about Redis. It is
 	 * not known whether the cost was used.
 	 */
@@ -157,6 +165,9 @@ public enum RedisErrorKind {
 		}
 		boolean connection = false;
 		for (Throwable cause = exception.getCause(); cause != null; cause = cause.getCause()) {
+			if (cause instanceof NodeException) {
+				return NODE;
+			}
 			if (cause instanceof SocketTimeoutException) {
 				return TIMEOUT;
 			}
@@ -172,6 +183,11 @@ public enum RedisErrorKind {
 			connection |= cause instanceof JedisConnectionException;
 		}
 		return connection ? CONNECTION : OTHER;
+	}
+
+	/** Whether something was not answered in time, whatever else is known of it. */
+	static boolean isTimeout(Throwable exception) {
+		return of(new StoreException("Redis failed", exception)) == TIMEOUT;
 	}
 
 	private static RedisErrorKind ofReply(String message) {
@@ -190,7 +206,7 @@ public enum RedisErrorKind {
 
 	/**
 	 * Returns whether Redis did not answer. What did not come from Redis at all is no
-	 * outage of it.
+	 * outage of it, nor is the failure of one {@linkplain #NODE node} of several.
 	 * @return whether asking again may take as long again
 	 */
 	public boolean isOutage() {

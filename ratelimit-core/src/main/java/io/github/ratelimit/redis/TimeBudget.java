@@ -40,12 +40,14 @@ import redis.clients.jedis.util.Pool;
  * <p>
  * In a cluster ({@link #ofCluster}) the same deadline holds for all nodes. When one of
  * them has used it up, up to 2 ms more are spent on answers of the others that have
- * arrived.
+ * arrived, and on taking back what they have counted.
  * <p>
  * If a connection breaks, those that are idle are closed as well: the server that they
  * lead to may be gone, and each of them would cost another decision. The same is done
  * after five time-outs in a row, but not after the first, which may be only a slow
- * command: then a herd of new connections is the last thing that the server needs.
+ * command: then a herd of new connections is the last thing that the server needs. In a
+ * cluster that holds for each node, and a node that has failed five times in a row is not
+ * asked for a second as long as others answer: calls to it fail at once.
  * <p>
  * A thread that is interrupted while it waits for a free connection stays interrupted,
  * and so does a virtual thread whose connection is closed by that.

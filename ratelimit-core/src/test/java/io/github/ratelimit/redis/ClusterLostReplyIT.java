@@ -24,6 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
@@ -89,7 +90,7 @@ class ClusterLostReplyIT {
 		FaultyProxy proxy = proxyOf(USERS.get(0));
 		proxy.lose(1);
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> call.accept(limiter, REQUEST))
-			.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.CONNECTION));
+			.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.NODE));
 		assertThat(proxy.toLose()).isZero();
 		assertThat(limiter.peek(REQUEST).statuses().get(0).remaining()).isEqualTo(remaining);
 	}
@@ -108,6 +109,59 @@ class ClusterLostReplyIT {
 			assertThat(limiter.peek(all).statuses()).extracting((status) -> status.remaining())
 				.containsExactly(99L, 98L, 99L);
 		}
+	}
+
+	/** With one connection to each node a single one that is not returned shows. */
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 1, 2 })
+	void otherNodesAreTakenBackWhenTheNodeCannotBeReachedAgain(int which) {
+		ConnectionPoolConfig pool = new ConnectionPoolConfig();
+		pool.setMaxTotal(1);
+		TimeBudget budget = TimeBudget.ofCluster(Duration.ofSeconds(5), CLUSTER.addresses(), config(), pool);
+		try (UnifiedJedis jedis = budget.client()) {
+			RateLimiter limiter = budget.limit(RedisRateLimiter.of(jedis, this.keyPrefix));
+			RateLimitRequest all = RateLimitRequest.of(POLICY, USERS.toArray(Identifier[]::new));
+			assertThat(limiter.tryAcquire(all).allowed()).isTrue();
+			proxyOf(USERS.get(which)).refuseConnections();
+			proxyOf(USERS.get(which)).lose(1);
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(all));
+			assertThat(USERS).filteredOn((user) -> user != USERS.get(which))
+				.allSatisfy((user) -> assertThat(limiter.tryAcquire(POLICY, user).statuses()).singleElement()
+					.hasFieldOrPropertyWithValue("remaining", 98L));
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 1, 2 })
+	void connectionsThatWereNotUsedAreKept(int which) {
+		TimeBudget budget = TimeBudget.ofCluster(Duration.ofSeconds(5), CLUSTER.addresses(), config(),
+				new ConnectionPoolConfig());
+		try (UnifiedJedis jedis = budget.client()) {
+			RateLimiter limiter = RedisRateLimiter.of(jedis, this.keyPrefix);
+			RateLimitRequest all = RateLimitRequest.of(POLICY, USERS.toArray(Identifier[]::new));
+			assertThat(limiter.tryAcquire(all).allowed()).isTrue();
+			List<Identifier> others = USERS.stream().filter((user) -> user != USERS.get(which)).toList();
+			List<Long> before = others.stream().map(ClusterLostReplyIT::connections).toList();
+			proxyOf(USERS.get(which)).close();
+			for (int i = 0; i < 30; i++) {
+				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(all));
+			}
+			for (int i = 0; i < others.size(); i++) {
+				// Of which one or the other is for finding out who has the slots.
+				assertThat(connections(others.get(i))).isLessThan(before.get(i) + 10);
+			}
+		}
+	}
+
+	private static long connections(Identifier user) {
+		return CLUSTER.master(ClusterKeys.slot(user))
+			.admin()
+			.info("stats")
+			.lines()
+			.filter((line) -> line.startsWith("total_connections_received:"))
+			.mapToLong((line) -> Long.parseLong(line.substring(line.indexOf(':') + 1)))
+			.findFirst()
+			.orElseThrow();
 	}
 
 	private FaultyProxy proxyOf(Identifier user) {

@@ -227,7 +227,7 @@ class RedisErrorKindIT {
 
 	@ParameterizedTest
 	@CsvSource({ "TIMEOUT,timeout,true", "INTERRUPTED,interrupted,false", "POOL_EXHAUSTED,pool-exhausted,true",
-			"CONNECTION,connection,true", "OOM,oom,false", "WRONG_REPLY,wrong-reply,false" })
+			"NODE,node,false", "CONNECTION,connection,true", "OOM,oom,false", "WRONG_REPLY,wrong-reply,false" })
 	void outagesAreThoseWithoutAnAnswer(RedisErrorKind kind, String text, boolean outage) {
 		assertThat(kind.text()).isEqualTo(text);
 		assertThat(kind.isOutage()).isEqualTo(outage);

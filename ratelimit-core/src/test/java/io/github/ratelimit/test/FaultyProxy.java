@@ -93,6 +93,16 @@ public final class FaultyProxy implements AutoCloseable {
 		this.delay = time;
 	}
 
+	/** Takes no more connections, and keeps those that there are. */
+	public void refuseConnections() {
+		try {
+			this.socket.close();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
 	/** Breaks all connections that there are. */
 	public void breakConnections() {
 		this.sockets.forEach(FaultyProxy::close);
@@ -171,13 +181,8 @@ public final class FaultyProxy implements AutoCloseable {
 
 	@Override
 	public void close() {
-		try {
-			this.socket.close();
-			breakConnections();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		refuseConnections();
+		breakConnections();
 	}
 
 }

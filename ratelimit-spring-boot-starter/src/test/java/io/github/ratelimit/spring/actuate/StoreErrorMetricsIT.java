@@ -47,8 +47,8 @@ class StoreErrorMetricsIT {
 	@Test
 	void everyKindIsThereFromTheStart() {
 		assertThat(counts().keySet()).containsExactly("busy", "clusterdown", "connection", "error-reply", "interrupted",
-				"loading", "masterdown", "misconf", "noauth", "noperm", "noreplicas", "noscript", "oom", "other",
-				"pool-exhausted", "readonly", "timeout", "wrong-reply", "wrongpass", "wrongtype");
+				"loading", "masterdown", "misconf", "noauth", "node", "noperm", "noreplicas", "noscript", "oom",
+				"other", "pool-exhausted", "readonly", "timeout", "wrong-reply", "wrongpass", "wrongtype");
 		assertThat(counts().values()).containsOnly(0.0);
 	}
 

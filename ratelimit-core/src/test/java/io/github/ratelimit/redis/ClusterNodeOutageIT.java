@@ -1,0 +1,147 @@
+package io.github.ratelimit.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiFunction;
+
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.outage.BreakerRateLimiter;
+import io.github.ratelimit.test.StoppedServer;
+import io.github.ratelimit.test.TestCluster;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.ConnectionPoolConfig;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.UnifiedJedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A node of a cluster hangs, and no replica takes over: limits hold on the others, and
+ * nobody waits for it.
+ */
+@SuppressWarnings("try")
+class ClusterNodeOutageIT {
+
+	private static final Policy POLICY = Policy.of("api", new FixedWindow(), new Limit(1_000_000, Limit.MAX_WINDOW));
+
+	private static final Duration BUDGET = Duration.ofMillis(500);
+
+	private static TestCluster cluster;
+
+	/** On different masters. */
+	private static List<Identifier> users;
+
+	private final TimeBudget budget = TimeBudget.ofCluster(BUDGET, cluster.addresses(),
+			DefaultJedisClientConfig.builder().build(), new ConnectionPoolConfig());
+
+	private final List<BreakerRateLimiter> breakers = new ArrayList<>();
+
+	@BeforeAll
+	static void start() {
+		cluster = TestCluster.start("cluster-node-timeout 60000", "cluster-require-full-coverage no");
+		users = ClusterKeys.onDifferentMasters(cluster);
+	}
+
+	@AfterAll
+	static void stop() {
+		cluster.close();
+	}
+
+	@AfterEach
+	void close() {
+		this.breakers.forEach(BreakerRateLimiter::close);
+		this.budget.client().close();
+	}
+
+	static List<Named<BiFunction<UnifiedJedis, String, RateLimiter>>> stores() {
+		return List.of(Named.of("scripts", RedisRateLimiter::of), Named.of("plain commands", PipelineRateLimiter::of));
+	}
+
+	private BreakerRateLimiter limiter(BiFunction<UnifiedJedis, String, RateLimiter> store) {
+		BreakerRateLimiter breaker = new BreakerRateLimiter(
+				this.budget.limit(store.apply(this.budget.client(), TestRedis.newKeyPrefix())),
+				(ex) -> RedisErrorKind.of(ex).isOutage());
+		this.breakers.add(breaker);
+		return breaker;
+	}
+
+	@ParameterizedTest
+	@MethodSource("stores")
+	void limitsOfOtherNodesHoldWhileOneHangs(BiFunction<UnifiedJedis, String, RateLimiter> store) {
+		BreakerRateLimiter limiter = limiter(store);
+		awaitAnswers(limiter);
+		Identifier hung = users.get(1);
+		RateLimitRequest all = RateLimitRequest.of(POLICY, users.toArray(Identifier[]::new));
+		try (StoppedServer server = StoppedServer.stop(cluster.master(ClusterKeys.slot(hung)).admin().info("server"))) {
+			long start = System.nanoTime();
+			for (int i = 0; i < 15; i++) {
+				assertFailsForItsNodeOnly(() -> limiter.tryAcquire(POLICY, hung));
+				assertFailsForItsNodeOnly(() -> limiter.tryAcquire(all));
+				assertThat(limiter.isOpen()).isFalse();
+			}
+			// Only the first ones wait, and now and then a probe that no request has to
+			// wait for.
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(BUDGET.multipliedBy(20));
+			assertThat(limiter.tryAcquire(POLICY, users.get(0)).allowed()).isTrue();
+			assertThat(limiter.tryAcquire(POLICY, users.get(2)).allowed()).isTrue();
+		}
+		awaitAnswers(limiter);
+	}
+
+	/** Of all nodes. The first ones of a process may take longer than the budget. */
+	private static void awaitAnswers(RateLimiter limiter) {
+		TestCluster.await("All nodes answer", () -> {
+			try {
+				return users.stream().allMatch((user) -> limiter.tryAcquire(POLICY, user).allowed());
+			}
+			catch (StoreException ex) {
+				return false;
+			}
+		});
+	}
+
+	private static void assertFailsForItsNodeOnly(Runnable call) {
+		assertThatExceptionOfType(StoreException.class).isThrownBy(call::run)
+			.satisfies(
+					(ex) -> assertThat(RedisErrorKind.of(ex).isOutage()).as(String.valueOf(ex.getCause())).isFalse());
+	}
+
+	@ParameterizedTest
+	@MethodSource("stores")
+	void storeIsNotAskedWhenNoNodeAnswers(BiFunction<UnifiedJedis, String, RateLimiter> store) {
+		BreakerRateLimiter limiter = limiter(store);
+		awaitAnswers(limiter);
+		List<StoppedServer> stopped = new ArrayList<>();
+		try {
+			List<String> servers = cluster.nodes().stream().map((node) -> node.admin().info("server")).toList();
+			servers.forEach((server) -> stopped.add(StoppedServer.stop(server)));
+			int calls = 0;
+			while (!limiter.isOpen() && calls < 20) {
+				Identifier user = users.get(calls % 3);
+				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(POLICY, user));
+				calls++;
+			}
+			assertThat(calls).isLessThanOrEqualTo(10);
+		}
+		finally {
+			stopped.forEach(StoppedServer::close);
+		}
+		awaitAnswers(limiter);
+		assertThat(limiter.isOpen()).isFalse();
+	}
+
+}
