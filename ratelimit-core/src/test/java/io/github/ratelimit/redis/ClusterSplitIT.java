@@ -331,6 +331,8 @@ class ClusterSplitIT {
 			.poolConfig(pool)
 			.build()) {
 			RateLimiter limiter = store.apply(jedis);
+			// Knows which node it has to ask.
+			limiter.peek(RateLimitRequest.of(policy, this.users.get(0)));
 			HostAndPort node = CLUSTER.master(ClusterKeys.slot(this.users.get(0))).address();
 			try (Connection ofAnother = jedis.getClusterNodes().get(node.toString()).getResource()) {
 				assertThat(ofAnother.isConnected()).isTrue();
