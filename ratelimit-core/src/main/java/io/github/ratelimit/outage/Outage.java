@@ -60,17 +60,21 @@ final class Outage {
 	}
 
 	/**
-	 * What is written where the first charge that failed would have been, and alike. Of
-	 * quotas of nothing nothing would be written.
+	 * What is written where the charges that failed would have been, and like the first
+	 * of them. Of quotas of nothing nothing would be written.
 	 */
 	Charge probe() {
-		Charge charge = this.failed.charges().get(0);
-		Policy policy = charge.policy();
+		Policy policy = this.failed.charges().get(0).policy();
 		List<Limit> limits = policy.limits()
 			.stream()
 			.map((limit) -> Limit.of(Math.max(1, limit.quota()), limit.window()))
 			.toList();
-		return Charge.of(new Policy(PROBE, policy.algorithm(), limits, false), charge.identifiers().get(0));
+		List<Identifier> identifiers = this.failed.charges()
+			.stream()
+			.flatMap((charge) -> charge.identifiers().stream())
+			.distinct()
+			.toList();
+		return new Charge(new Policy(PROBE, policy.algorithm(), limits, false), identifiers, 1);
 	}
 
 	private static Map<String, List<Identifier>> identifiers(RateLimitRequest request) {

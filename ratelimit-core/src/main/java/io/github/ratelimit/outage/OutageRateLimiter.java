@@ -259,7 +259,7 @@ public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 			if (isQuiet(probed, PAUSE)) {
 				end(probed);
 			}
-			this.store.reset(probe.policy(), probe.identifiers().get(0));
+			probe.identifiers().forEach((identifier) -> this.store.reset(probe.policy(), identifier));
 		}
 		catch (RuntimeException ex) {
 			logger.debug("A probe of the store failed", ex);

@@ -222,6 +222,21 @@ class OutageRateLimiterTests {
 		assertThat(this.limiter.failingSince()).isEmpty();
 	}
 
+	/** As in a cluster of which one node has failed. */
+	@Test
+	void probeAsksForAllIdentifiersOfTheRequestThatFailed() {
+		this.store.gone = Identifier.user("erin");
+		this.limiter.tryAcquire(RateLimitRequest.of(Charge.of(POLICY, Identifier.ip("203.0.113.7")),
+				Charge.of(OTHER, Identifier.ip("203.0.113.7"), Identifier.user("erin"))));
+		this.clock.advance(Duration.ofSeconds(1));
+		probe();
+		assertThat(this.limiter.failingSince()).isPresent();
+		this.store.gone = null;
+		probe();
+		assertThat(this.limiter.failingSince()).isEmpty();
+		assertThat(this.store.reset).containsExactly("ratelimit-probe", "ratelimit-probe");
+	}
+
 	@Test
 	void nameOfProbesIsRefused() {
 		Policy policy = Policy.of("ratelimit-probe", new SlidingLog(), Limit.parse("1/s"));
@@ -343,6 +358,8 @@ class OutageRateLimiterTests {
 
 		private @Nullable RuntimeException failure;
 
+		private @Nullable Identifier gone;
+
 		private final List<String> reset = new ArrayList<>();
 
 		private boolean interrupted;
@@ -354,11 +371,19 @@ class OutageRateLimiterTests {
 			if (this.interrupted) {
 				throw new StoreException("interrupted", new InterruptedException());
 			}
+			requireNotGone(request);
 			Decision decision = this.counts.peek(request);
 			if (this.full && decision.allowed()) {
 				throw new StoreException("cannot write", new IllegalStateException("OOM"));
 			}
 			return this.counts.tryAcquire(request);
+		}
+
+		private void requireNotGone(RateLimitRequest request) {
+			if (this.gone != null
+					&& request.charges().stream().anyMatch((charge) -> charge.identifiers().contains(this.gone))) {
+				throw new StoreException("cannot write", new IllegalStateException("gone"));
+			}
 		}
 
 		@Override
@@ -379,6 +404,7 @@ class OutageRateLimiterTests {
 			if (this.failure != null) {
 				throw this.failure;
 			}
+			requireNotGone(request);
 			boolean writes = request.withPossibleCosts().charges().stream().anyMatch((charge) -> charge.cost() > 0);
 			if (this.full && writes) {
 				throw new StoreException("cannot write", new IllegalStateException("OOM"));
