@@ -5,6 +5,7 @@ import java.io.Serial;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.channels.ClosedByInterruptException;
+import java.util.List;
 
 /**
  * The store, where the counts are, did not answer in time or answered with an error.
@@ -16,8 +17,8 @@ public class StoreException extends RuntimeException {
 	@Serial
 	private static final long serialVersionUID = 1L;
 
-	/** What Jedis says of a connection, with its address. */
-	private static final String NOT_CONNECTED = "Failed to connect to ";
+	/** What is said of a connection by Jedis, and of a node, with its address. */
+	private static final List<String> WITH_ADDRESS = List.of("Failed to connect to ", "The node ");
 
 	/** What the socket of a virtual thread says. */
 	private static final String CLOSED_BY_INTERRUPT = "Closed by interrupt";
@@ -33,7 +34,7 @@ public class StoreException extends RuntimeException {
 
 	/**
 	 * Returns why the store failed, for people: the innermost cause, with the address,
-	 * which a refused connection does not name itself.
+	 * which a refused connection and a time-out do not name themselves.
 	 * @return one line
 	 */
 	public String reason() {
@@ -42,7 +43,7 @@ public class StoreException extends RuntimeException {
 			root = root.getCause();
 		}
 		String message = (getCause() != null) ? String.valueOf(getCause().getMessage()) : "";
-		return message.startsWith(NOT_CONNECTED) ? message + ": " + root : root.toString();
+		return WITH_ADDRESS.stream().anyMatch(message::startsWith) ? message + ": " + root : root.toString();
 	}
 
 	/**

@@ -47,6 +47,14 @@ class StoreExceptionTests {
 	}
 
 	@Test
+	void reasonHasTheNodeThatATimeoutDoesNotName() {
+		Exception cause = new JedisConnectionException("The node 127.0.0.1:7000 does not answer",
+				new JedisConnectionException(new SocketTimeoutException("Read timed out")));
+		assertThat(new StoreException("failed", cause).reason())
+			.isEqualTo("The node 127.0.0.1:7000 does not answer: java.net.SocketTimeoutException: Read timed out");
+	}
+
+	@Test
 	void reasonHasTheAddressThatARefusedConnectionDoesNotName() {
 		Exception cause = new JedisConnectionException("Failed to connect to 127.0.0.1:6379",
 				new ConnectException("Connection refused"));

@@ -10,6 +10,7 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.StoreException;
 
 /**
  * A time in which the store fails, by the clock of this process.
@@ -25,21 +26,30 @@ final class Outage {
 
 	private volatile RateLimitRequest failed;
 
+	private volatile StoreException failure;
+
 	/**
 	 * Begins.
 	 * @param since the time of the first failure
 	 * @param failed the request that failed
 	 */
-	Outage(Instant since, RateLimitRequest failed) {
+	Outage(Instant since, RateLimitRequest failed, StoreException failure) {
 		this.since = since;
 		this.latest = since;
 		this.failed = failed;
+		this.failure = failure;
 	}
 
 	/** Notes that another request has failed. */
-	void goesOn(Instant now, RateLimitRequest request) {
+	void goesOn(Instant now, RateLimitRequest request, StoreException failure) {
 		this.latest = now;
 		this.failed = request;
+		this.failure = failure;
+	}
+
+	/** The last failure. */
+	StoreException failure() {
+		return this.failure;
 	}
 
 	Instant since() {

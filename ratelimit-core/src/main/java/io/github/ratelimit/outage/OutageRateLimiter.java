@@ -103,6 +103,14 @@ public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 	}
 
 	/**
+	 * Returns why the last request failed, while the store fails.
+	 * @return the failure; empty if limits are enforced
+	 */
+	public Optional<StoreException> lastFailure() {
+		return Optional.ofNullable(this.outage.get()).map(Outage::failure);
+	}
+
+	/**
 	 * Decides a request.
 	 * @throws StoreException if the store failed, and a policy of the request denies
 	 * requests without it
@@ -235,10 +243,10 @@ public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 			return;
 		}
 		Instant now = this.clock.instant();
-		Outage begun = new Outage(now, request);
+		Outage begun = new Outage(now, request, ex);
 		Outage present = this.outage.compareAndExchange(null, begun);
 		if (present != null) {
-			present.goesOn(now, request);
+			present.goesOn(now, request, ex);
 			return;
 		}
 		this.later.execute(() -> probe(begun));

@@ -55,8 +55,9 @@ class LocalRedis implements ApplicationContextInitializer<ConfigurableApplicatio
 	}
 
 	private static boolean isRedisConfigured(ConfigurableEnvironment environment) {
-		return Stream
-			.of("ratelimit.redis.url", "ratelimit.redis.host", "spring.data.redis.url", "spring.data.redis.host")
+		return Stream.of("ratelimit.redis.", "spring.data.redis.")
+			.flatMap((prefix) -> Stream.of("url", "host", "sentinel.master", "cluster.nodes", "cluster.nodes[0]")
+				.map(prefix::concat))
 			.anyMatch(environment::containsProperty);
 	}
 

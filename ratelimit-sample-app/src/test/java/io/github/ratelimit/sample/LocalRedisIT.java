@@ -6,6 +6,8 @@ import java.util.regex.Pattern;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
@@ -53,6 +55,16 @@ class LocalRedisIT {
 		assertThatException().isThrownBy(() -> start("--ratelimit.redis.timeout=1ms"))
 			.havingRootCause()
 			.withMessageContaining("ratelimit.redis.timeout");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.redis.cluster.nodes=127.0.0.1:1", "spring.data.redis.cluster.nodes=127.0.0.1:1",
+			"spring.data.redis.cluster.nodes[0]=127.0.0.1:1", "ratelimit.redis.url=redis://127.0.0.1:1" })
+	void noRedisIsStartedWhateverNamesOne(String property, CapturedOutput output) {
+		try (ConfigurableApplicationContext context = start("--" + property)) {
+			assertThat(context.getBeanProvider(RedisServer.class).getIfAvailable()).isNull();
+			assertThat(output).doesNotContain("No Redis is configured");
+		}
 	}
 
 	@Test

@@ -230,6 +230,14 @@ public final class PolicyDecisions implements AutoCloseable {
 	}
 
 	/**
+	 * Returns why the last request failed, while the store fails.
+	 * @return the failure; empty if limits are enforced
+	 */
+	public Optional<StoreException> lastFailure() {
+		return this.outages.lastFailure();
+	}
+
+	/**
 	 * Returns whether the store is not asked for the moment, because it does not answer.
 	 * @return whether the breaker is open
 	 */

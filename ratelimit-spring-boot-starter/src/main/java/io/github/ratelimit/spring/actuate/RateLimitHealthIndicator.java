@@ -83,6 +83,9 @@ public final class RateLimitHealthIndicator implements HealthIndicator {
 		health.status(this.whenFailing)
 			.withDetail("limits", reachable ? "not enforced at the last request" : "not enforced");
 		failingSince.ifPresent((since) -> health.withDetail("since", since));
+		if (reachable) {
+			this.decisions.lastFailure().ifPresent((failure) -> health.withDetail("cause", failure.reason()));
+		}
 		ConfiguredPolicies now = new ConfiguredPolicies(this.policies.all(), List.of());
 		return health.withDetail("breaker", this.decisions.isBreakerOpen() ? "open" : "closed")
 			.withDetail("allowed", now.names(OnStoreFailure.ALLOW))

@@ -9,6 +9,7 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.outage.OnStoreFailure;
+import io.github.ratelimit.redis.RedisErrorKind;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -64,10 +65,20 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 		catch (StoreException ex) {
 			if (!context.isClosed()) {
 				logger.warn(
-						"Redis cannot be used. Until it can, {}. Is Redis running, and is ratelimit.redis.url right? {}{}",
-						consequences(), tried(), ex.reason());
+						"Redis cannot be used. Until it can, {}. {} {}{}",
+						consequences(), question(ex), tried(), ex.reason());
 			}
 		}
+	}
+
+	/** What is most likely wrong; what the server says of a missing login is a riddle. */
+	private static String question(StoreException ex) {
+		return switch (RedisErrorKind.of(ex)) {
+			case NOAUTH -> "Redis wants a login: is its password configured?";
+			case WRONGPASS -> "Are the user name and password right?";
+			case NOPERM -> "Is its user allowed what the guide lists?";
+			default -> "Is Redis running, and is ratelimit.redis.url right?";
+		};
 	}
 
 	/** A server that expects encryption, or none, often does not say so. */

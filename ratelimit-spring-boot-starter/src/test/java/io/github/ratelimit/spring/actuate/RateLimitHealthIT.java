@@ -122,6 +122,7 @@ class RateLimitHealthIT {
 			assertThat(down.status()).isEqualTo(503);
 			assertThat(ratelimit(down).at("/details/limits").stringValue())
 				.isEqualTo("not enforced at the last request");
+			assertThat(ratelimit(down).at("/details/cause").stringValue()).contains("OOM");
 			jedis.configSet("maxmemory", "0");
 			await().atMost(SOON).until(() -> application.get("/actuator/health").status() == 200);
 			assertThat(failingGauge(application)).isZero();

@@ -64,7 +64,24 @@ class RedisCheckIT {
 		RedisServer server = TestRedis.startServer(port, "requirepass secret");
 		try (ConfigurableApplicationContext context = start(":wrong@", port, "10s")) {
 			context.getBean(RedisCheck.class).check(context);
-			assertThat(output).contains(WARNING).contains("WRONGPASS").doesNotContain(":wrong@");
+			assertThat(output).contains(WARNING)
+				.contains("Are the user name and password right? Tried")
+				.contains("WRONGPASS")
+				.doesNotContain(":wrong@");
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	/** What the server itself says then is that a command is too long. */
+	@Test
+	void warningSaysThatPasswordIsMissing(CapturedOutput output) {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port, "requirepass secret");
+		try (ConfigurableApplicationContext context = start(port, "10s")) {
+			context.getBean(RedisCheck.class).check(context);
+			assertThat(output).contains(WARNING).contains("Redis wants a login: is its password configured? Tried");
 		}
 		finally {
 			TestRedis.stop(server);
