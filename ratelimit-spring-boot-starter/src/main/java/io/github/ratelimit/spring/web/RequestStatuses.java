@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.web;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +13,7 @@ import java.util.Set;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.PolicyCharge;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -37,6 +39,9 @@ final class RequestStatuses {
 
 	/** What calls have paid to policies that did not count the path by then. */
 	private final Map<Account, Long> paidByCalls = new HashMap<>();
+
+	/** The policies, with the quotas of plans, that calls have been checked by. */
+	private final Set<Policy> checked = new HashSet<>();
 
 	/** What the path uses, of which calls may have paid a part before. */
 	private final Map<Account, PolicyCharge> path = new LinkedHashMap<>();
@@ -108,6 +113,10 @@ final class RequestStatuses {
 		}
 		else {
 			this.paidByCalls.merge(Account.of(charge), charge.charge().cost(), NextRequest::sum);
+			Policy policy = CountedPolicy.enforced(charge);
+			if (policy != null) {
+				this.checked.add(policy);
+			}
 		}
 	}
 
@@ -126,9 +135,16 @@ final class RequestStatuses {
 		return rest(call, this.paid.getOrDefault(Account.of(call), 0L), hasPath(call));
 	}
 
-	/** What of the path earlier calls have not paid; empty if they have all. */
+	/**
+	 * What of the path earlier calls have not paid; empty if they have all. Where they
+	 * have paid before login it is a cost of 0, which tells how the limits of the plan
+	 * stand.
+	 */
 	synchronized Optional<PolicyCharge> unpaidByCalls(PolicyCharge path) {
-		return rest(path, paidBefore(Account.of(path)), hasCalls(path));
+		Optional<PolicyCharge> unpaid = rest(path, paidBefore(Account.of(path)), hasCalls(path));
+		Policy policy = CountedPolicy.enforced(path);
+		return (unpaid.isPresent() || policy == null || this.checked.contains(policy)) ? unpaid
+				: Optional.of(withCost(path, 0));
 	}
 
 	private static Optional<PolicyCharge> rest(PolicyCharge charge, long paid, boolean isPaid) {
@@ -182,12 +198,11 @@ final class RequestStatuses {
 		return new PolicyCharge(charge.policy(), charge.charge().withCost(cost), charge.plan());
 	}
 
-	/** Plans have counts of their own, and nobody has one before login. */
-	private record Account(String policy, @Nullable String plan, Set<Identifier> identifiers) {
+	/** Nobody has a plan before login, which may be counted with those who have one. */
+	private record Account(CountedPolicy policy, Set<Identifier> identifiers) {
 
 		static Account of(PolicyCharge charge) {
-			return new Account(charge.charge().policy().name(), charge.plan(),
-					Set.copyOf(charge.charge().identifiers()));
+			return new Account(CountedPolicy.of(charge), Set.copyOf(charge.charge().identifiers()));
 		}
 
 	}
