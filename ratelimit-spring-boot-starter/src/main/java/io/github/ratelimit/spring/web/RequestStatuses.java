@@ -38,7 +38,7 @@ final class RequestStatuses {
 	private final Map<String, LimitStatus> statuses = new LinkedHashMap<>();
 
 	/** What calls have paid to policies that did not count the path by then. */
-	private final Map<Account, Long> paidByCalls = new HashMap<>();
+	private final Map<Account, PolicyCharge> paidByCalls = new LinkedHashMap<>();
 
 	/** The policies, with the quotas of plans, that calls have been checked by. */
 	private final Set<Policy> checked = new HashSet<>();
@@ -103,7 +103,7 @@ final class RequestStatuses {
 	synchronized void payForPath(PolicyCharge charge) {
 		Account account = Account.of(charge);
 		this.paid.merge(account, Math.max(charge.charge().cost(), paidBefore(account)), Math::max);
-		this.path.merge(account, charge, (one, other) -> (other.charge().cost() > one.charge().cost()) ? other : one);
+		this.path.merge(account, charge, RequestStatuses::larger);
 	}
 
 	/** Notes that a call has paid: more than the path had, or before it, or beside it. */
@@ -112,7 +112,8 @@ final class RequestStatuses {
 			this.paid.merge(Account.of(charge), charge.charge().cost(), Math::max);
 		}
 		else {
-			this.paidByCalls.merge(Account.of(charge), charge.charge().cost(), NextRequest::sum);
+			this.paidByCalls.merge(Account.of(charge), charge,
+					(one, other) -> withCost(one, NextRequest.sum(one.charge().cost(), other.charge().cost())));
 			Policy policy = CountedPolicy.enforced(charge);
 			if (policy != null) {
 				this.checked.add(policy);
@@ -153,7 +154,8 @@ final class RequestStatuses {
 	}
 
 	private long paidBefore(Account account) {
-		return this.paidByCalls.getOrDefault(account, 0L);
+		PolicyCharge paid = this.paidByCalls.get(account);
+		return (paid != null) ? paid.charge().cost() : 0;
 	}
 
 	/** What the path of this request has paid itself, if it was allowed to. */
@@ -161,14 +163,24 @@ final class RequestStatuses {
 		return this.path.values().stream().flatMap((charge) -> unpaidByCalls(charge).stream()).toList();
 	}
 
+	/** Whether the path of this request, or calls, have paid anything. */
+	synchronized boolean hasPaid() {
+		return !this.path.isEmpty() || !this.paidByCalls.isEmpty();
+	}
+
 	/**
 	 * All that the request would have to use the next time: the others, and what its path
-	 * uses beside them.
+	 * uses, and calls have paid, beside them.
 	 */
 	synchronized NextRequest next(List<PolicyCharge> others) {
 		Map<Account, PolicyCharge> all = new LinkedHashMap<>(this.path);
 		others.forEach((charge) -> all.put(Account.of(charge), charge));
+		this.paidByCalls.forEach((account, charge) -> all.merge(account, charge, RequestStatuses::larger));
 		return NextRequest.of(List.copyOf(all.values()));
+	}
+
+	private static PolicyCharge larger(PolicyCharge one, PolicyCharge other) {
+		return (other.charge().cost() > one.charge().cost()) ? other : one;
 	}
 
 	/**
