@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.autoconfigure;
 
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -24,6 +25,7 @@ import org.springframework.boot.ssl.NoSuchSslBundleException;
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.core.env.Environment;
+import org.springframework.util.StringUtils;
 
 /**
  * Where Redis is, and how to log in to it.
@@ -155,21 +157,32 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 					properties.password(), properties.database(), ssl(prefix, properties.ssl(), false, bundles));
 		}
 		URI uri = uri(prefix, properties.url());
-		String login = uri.getUserInfo();
 		// The URL of Spring Boot replaces what its properties say.
 		boolean own = prefix.equals(OWN);
 		String username = own ? properties.username() : null;
 		String password = own ? properties.password() : null;
-		if (login != null) {
+		if (holdsLogin(uri)) {
+			String login = uri.getRawUserInfo();
 			int colon = login.indexOf(':');
-			username = (colon > 0) ? login.substring(0, colon) : null;
-			password = login.substring(colon + 1);
+			username = decoded(login.substring(0, Math.max(0, colon)));
+			password = decoded(login.substring(colon + 1));
 		}
 		int database = own ? properties.database() : 0;
 		return new RedisServer(
 				new HostAndPort(uri.getHost(), (uri.getPort() != -1) ? uri.getPort() : properties.port()), username,
 				password, JedisURIHelper.hasDbIndex(uri) ? JedisURIHelper.getDBIndex(uri) : database,
 				ssl(prefix, properties.ssl(), JedisURIHelper.isRedisSSLScheme(uri), bundles));
+	}
+
+	/** Whether a URL says who logs in; not if its parts are empty. */
+	static boolean holdsLogin(URI url) {
+		String login = url.getRawUserInfo();
+		return login != null && !login.isEmpty() && !login.equals(":");
+	}
+
+	/** An empty part is none. */
+	private static @Nullable String decoded(String part) {
+		return part.isEmpty() ? null : StringUtils.uriDecode(part, StandardCharsets.UTF_8);
 	}
 
 	/** A bundle encrypts, unless encryption is switched off. */
