@@ -68,7 +68,8 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 	 */
 	static RedisServer find(RedisProperties properties, Environment environment, @Nullable SslBundles bundles,
 			@Nullable DataRedisServer bean) {
-		requireText(OWN, properties);
+		requireUrlText(OWN, properties);
+		requireHostText(OWN, properties);
 		Binder binder = Binder.get(environment);
 		OwnRedis own = new OwnRedis(properties, binder);
 		if (own.namesServer()) {
@@ -86,15 +87,26 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 		List<String> values = binder.bind(unsupported, Bindable.listOf(String.class)).orElse(List.of());
 		require(values.isEmpty(), unsupported, String.join(",", values), UNSUPPORTED);
 		RedisProperties ofSpring = binder.bindOrCreate(SPRING, RedisProperties.class);
-		requireText(SPRING, ofSpring);
+		requireUrlText(SPRING, ofSpring);
+		// Spring Boot looks at the host only then.
+		if (ofSpring.url() == null && ofSpring.sentinel() == null && ofSpring.cluster() == null) {
+			requireHostText(SPRING, ofSpring);
+		}
 		return of(SPRING, ofSpring, bundles);
 	}
 
+	private static void requireUrlText(String prefix, RedisProperties properties) {
+		requireText(properties.url(), prefix + ".url");
+	}
+
+	private static void requireHostText(String prefix, RedisProperties properties) {
+		requireText(properties.host(), prefix + ".host");
+	}
+
 	/** Nobody knows which server is meant. */
-	private static void requireText(String prefix, RedisProperties properties) {
-		String rule = "Must not be empty: name the server, or remove it.";
-		require(properties.url() == null || !properties.url().isBlank(), prefix + ".url", properties.url(), rule);
-		require(properties.host() == null || !properties.host().isBlank(), prefix + ".host", properties.host(), rule);
+	private static void requireText(@Nullable String value, String property) {
+		require(value == null || !value.isBlank(), property, value,
+				"Must not be empty: name the server, or remove it.");
 	}
 
 	private static RedisServer of(String prefix, RedisProperties properties, @Nullable SslBundles bundles) {

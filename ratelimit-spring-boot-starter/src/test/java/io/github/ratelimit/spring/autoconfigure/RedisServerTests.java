@@ -236,6 +236,22 @@ class RedisServerTests {
 		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("example.com", 6379), "user", "secret", 0, null));
 	}
 
+	/** As for Spring Boot, which looks at the host only then. */
+	@ParameterizedTest
+	@CsvSource({ "url, redis://example.com:6379", "cluster.nodes, example.com:6379" })
+	void emptyHostOfSpringDoesNotMatterBesideOthers(String part, String value) {
+		this.environment.withProperty("spring.data.redis.host", "").withProperty("spring.data.redis." + part, value);
+		assertThat(find().address()).isEqualTo(new HostAndPort("example.com", 6379));
+	}
+
+	@Test
+	void emptyHostOfSpringDoesNotMatterBesideSentinels() {
+		this.environment.withProperty("spring.data.redis.host", "")
+			.withProperty("spring.data.redis.sentinel.master", "main")
+			.withProperty("spring.data.redis.sentinel.nodes", "a:26379");
+		assertThat(find().nodes()).containsExactly(new HostAndPort("a", 26379));
+	}
+
 	@Test
 	void emptyNameOfClientIsThatOfSpring() {
 		this.environment.withProperty("ratelimit.redis.client-name", "")
