@@ -235,7 +235,7 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 		try {
 			URI uri = URI.create(url);
 			if (uri.getHost() != null && uri.getPort() <= LAST_PORT && uri.getPort() != 0
-					&& DATABASE.matcher(uri.getPath()).matches()
+					&& DATABASE.matcher(uri.getPath()).matches() && uri.getRawFragment() == null
 					&& (JedisURIHelper.isRedisScheme(uri) || JedisURIHelper.isRedisSSLScheme(uri))) {
 				return uri;
 			}

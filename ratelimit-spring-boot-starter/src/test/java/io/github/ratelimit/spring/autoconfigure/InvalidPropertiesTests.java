@@ -226,7 +226,7 @@ class InvalidPropertiesTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "http://user:se%cret@example.com:6379", "http://user:se/cret@example.com:6379",
 			"redis://user:se@cret@:6379", "redis://user:se#cret@example.com:6379", "redis://user:se cret@example.com:1",
-			"redis:user:secret@example.com:1" })
+			"redis:user:secret@example.com:1", "redis://pa#secret@example.com" })
 	void messageDoesNotHoldPasswordWhenUrlIsWrong(String url) {
 		this.runner.withPropertyValues("ratelimit.redis.url=" + url).run((context) -> {
 			assertThat(refusal(context.getStartupFailure()).getName()).isEqualTo("ratelimit.redis.url");
