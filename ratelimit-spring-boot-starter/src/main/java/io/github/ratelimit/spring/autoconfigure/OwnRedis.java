@@ -58,7 +58,7 @@ final class OwnRedis {
 	/** Refuses what the URL says as well, or contradicts. */
 	void requireNothingBeside(URI url) {
 		requireNothingBesideUrl("says where the server is", "host", "port");
-		if (url.getUserInfo() != null) {
+		if (RedisServer.holdsLogin(url)) {
 			requireNothingBesideUrl("holds a login", "username", "password");
 		}
 		if (JedisURIHelper.hasDbIndex(url)) {

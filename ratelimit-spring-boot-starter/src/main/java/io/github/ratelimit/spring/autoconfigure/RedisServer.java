@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.autoconfigure;
 
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -24,6 +25,7 @@ import org.springframework.boot.ssl.NoSuchSslBundleException;
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.core.env.Environment;
+import org.springframework.util.StringUtils;
 
 /**
  * Where Redis is, and how to log in to it.
@@ -66,7 +68,8 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 	 */
 	static RedisServer find(RedisProperties properties, Environment environment, @Nullable SslBundles bundles,
 			@Nullable DataRedisServer bean) {
-		requireText(OWN, properties);
+		requireUrlText(OWN, properties);
+		requireHostText(OWN, properties);
 		Binder binder = Binder.get(environment);
 		OwnRedis own = new OwnRedis(properties, binder);
 		if (own.namesServer()) {
@@ -84,15 +87,26 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 		List<String> values = binder.bind(unsupported, Bindable.listOf(String.class)).orElse(List.of());
 		require(values.isEmpty(), unsupported, String.join(",", values), UNSUPPORTED);
 		RedisProperties ofSpring = binder.bindOrCreate(SPRING, RedisProperties.class);
-		requireText(SPRING, ofSpring);
+		requireUrlText(SPRING, ofSpring);
+		// Spring Boot looks at the host only then.
+		if (ofSpring.url() == null && ofSpring.sentinel() == null && ofSpring.cluster() == null) {
+			requireHostText(SPRING, ofSpring);
+		}
 		return of(SPRING, ofSpring, bundles);
 	}
 
+	private static void requireUrlText(String prefix, RedisProperties properties) {
+		requireText(properties.url(), prefix + ".url");
+	}
+
+	private static void requireHostText(String prefix, RedisProperties properties) {
+		requireText(properties.host(), prefix + ".host");
+	}
+
 	/** Nobody knows which server is meant. */
-	private static void requireText(String prefix, RedisProperties properties) {
-		String rule = "Must not be empty: name the server, or remove it.";
-		require(properties.url() == null || !properties.url().isBlank(), prefix + ".url", properties.url(), rule);
-		require(properties.host() == null || !properties.host().isBlank(), prefix + ".host", properties.host(), rule);
+	private static void requireText(@Nullable String value, String property) {
+		require(value == null || !value.isBlank(), property, value,
+				"Must not be empty: name the server, or remove it.");
 	}
 
 	private static RedisServer of(String prefix, RedisProperties properties, @Nullable SslBundles bundles) {
@@ -155,21 +169,32 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 					properties.password(), properties.database(), ssl(prefix, properties.ssl(), false, bundles));
 		}
 		URI uri = uri(prefix, properties.url());
-		String login = uri.getUserInfo();
 		// The URL of Spring Boot replaces what its properties say.
 		boolean own = prefix.equals(OWN);
 		String username = own ? properties.username() : null;
 		String password = own ? properties.password() : null;
-		if (login != null) {
+		if (holdsLogin(uri)) {
+			String login = uri.getRawUserInfo();
 			int colon = login.indexOf(':');
-			username = (colon > 0) ? login.substring(0, colon) : null;
-			password = login.substring(colon + 1);
+			username = decoded(login.substring(0, Math.max(0, colon)));
+			password = decoded(login.substring(colon + 1));
 		}
 		int database = own ? properties.database() : 0;
 		return new RedisServer(
 				new HostAndPort(uri.getHost(), (uri.getPort() != -1) ? uri.getPort() : properties.port()), username,
 				password, JedisURIHelper.hasDbIndex(uri) ? JedisURIHelper.getDBIndex(uri) : database,
 				ssl(prefix, properties.ssl(), JedisURIHelper.isRedisSSLScheme(uri), bundles));
+	}
+
+	/** Whether a URL says who logs in; not if its parts are empty. */
+	static boolean holdsLogin(URI url) {
+		String login = url.getRawUserInfo();
+		return login != null && !login.isEmpty() && !login.equals(":");
+	}
+
+	/** An empty part is none. */
+	private static @Nullable String decoded(String part) {
+		return part.isEmpty() ? null : StringUtils.uriDecode(part, StandardCharsets.UTF_8);
 	}
 
 	/** A bundle encrypts, unless encryption is switched off. */
@@ -210,7 +235,7 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 		try {
 			URI uri = URI.create(url);
 			if (uri.getHost() != null && uri.getPort() <= LAST_PORT && uri.getPort() != 0
-					&& DATABASE.matcher(uri.getPath()).matches()
+					&& DATABASE.matcher(uri.getPath()).matches() && uri.getRawFragment() == null
 					&& (JedisURIHelper.isRedisScheme(uri) || JedisURIHelper.isRedisSSLScheme(uri))) {
 				return uri;
 			}

@@ -97,9 +97,9 @@ public final class CostSettlement {
 		List<PolicyCharge> taken = new ArrayList<>();
 		Map<Identifier, Long> rest = new HashMap<>();
 		charge.charge().identifiers().forEach((identifier) -> rest.put(identifier, charge.charge().cost()));
+		CountedPolicy counted = CountedPolicy.of(charge);
 		this.used.replaceAll((account, used) -> {
-			long wanted = account.policy().equals(charge.charge().policy().name())
-					? rest.getOrDefault(account.identifier(), 0L) : 0;
+			long wanted = account.counted().equals(counted) ? rest.getOrDefault(account.identifier(), 0L) : 0;
 			long cost = Math.min(used.charge().cost(), wanted);
 			if (cost == 0) {
 				return used;
@@ -115,7 +115,7 @@ public final class CostSettlement {
 	synchronized void add(PolicyCharge charge, @Nullable HttpServletResponse response) {
 		this.response = (this.response != null) ? this.response : response;
 		for (Identifier identifier : charge.charge().identifiers()) {
-			add(new Account(charge.charge().policy().name(), identifier, charge.source()),
+			add(new Account(CountedPolicy.of(charge), identifier, charge.source()),
 					withIdentifiers(charge, List.of(identifier)), this.used);
 		}
 	}
@@ -217,10 +217,14 @@ public final class CostSettlement {
 
 	}
 
-	private record Account(String policy, Identifier identifier, Decision.Source source) {
+	private record Account(CountedPolicy counted, Identifier identifier, Decision.Source source) {
+
+		String policy() {
+			return this.counted.policy();
+		}
 
 		boolean isOfSame(Account other) {
-			return this.policy.equals(other.policy) && this.identifier.equals(other.identifier);
+			return this.counted.equals(other.counted) && this.identifier.equals(other.identifier);
 		}
 
 	}

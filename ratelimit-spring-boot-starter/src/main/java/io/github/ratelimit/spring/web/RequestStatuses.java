@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.web;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +13,7 @@ import java.util.Set;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.PolicyCharge;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -36,7 +38,10 @@ final class RequestStatuses {
 	private final Map<String, LimitStatus> statuses = new LinkedHashMap<>();
 
 	/** What calls have paid to policies that did not count the path by then. */
-	private final Map<Account, Long> paidByCalls = new HashMap<>();
+	private final Map<Account, PolicyCharge> paidByCalls = new LinkedHashMap<>();
+
+	/** The policies, with the quotas of plans, that calls have been checked by. */
+	private final Set<Policy> checked = new HashSet<>();
 
 	/** What the path uses, of which calls may have paid a part before. */
 	private final Map<Account, PolicyCharge> path = new LinkedHashMap<>();
@@ -98,7 +103,7 @@ final class RequestStatuses {
 	synchronized void payForPath(PolicyCharge charge) {
 		Account account = Account.of(charge);
 		this.paid.merge(account, Math.max(charge.charge().cost(), paidBefore(account)), Math::max);
-		this.path.merge(account, charge, (one, other) -> (other.charge().cost() > one.charge().cost()) ? other : one);
+		this.path.merge(account, charge, RequestStatuses::larger);
 	}
 
 	/** Notes that a call has paid: more than the path had, or before it, or beside it. */
@@ -107,7 +112,12 @@ final class RequestStatuses {
 			this.paid.merge(Account.of(charge), charge.charge().cost(), Math::max);
 		}
 		else {
-			this.paidByCalls.merge(Account.of(charge), charge.charge().cost(), NextRequest::sum);
+			this.paidByCalls.merge(Account.of(charge), charge,
+					(one, other) -> withCost(one, NextRequest.sum(one.charge().cost(), other.charge().cost())));
+			Policy policy = CountedPolicy.enforced(charge);
+			if (policy != null) {
+				this.checked.add(policy);
+			}
 		}
 	}
 
@@ -126,9 +136,16 @@ final class RequestStatuses {
 		return rest(call, this.paid.getOrDefault(Account.of(call), 0L), hasPath(call));
 	}
 
-	/** What of the path earlier calls have not paid; empty if they have all. */
+	/**
+	 * What of the path earlier calls have not paid; empty if they have all. Where they
+	 * have paid before login it is a cost of 0, which tells how the limits of the plan
+	 * stand.
+	 */
 	synchronized Optional<PolicyCharge> unpaidByCalls(PolicyCharge path) {
-		return rest(path, paidBefore(Account.of(path)), hasCalls(path));
+		Optional<PolicyCharge> unpaid = rest(path, paidBefore(Account.of(path)), hasCalls(path));
+		Policy policy = CountedPolicy.enforced(path);
+		return (unpaid.isPresent() || policy == null || this.checked.contains(policy)) ? unpaid
+				: Optional.of(withCost(path, 0));
 	}
 
 	private static Optional<PolicyCharge> rest(PolicyCharge charge, long paid, boolean isPaid) {
@@ -137,7 +154,8 @@ final class RequestStatuses {
 	}
 
 	private long paidBefore(Account account) {
-		return this.paidByCalls.getOrDefault(account, 0L);
+		PolicyCharge paid = this.paidByCalls.get(account);
+		return (paid != null) ? paid.charge().cost() : 0;
 	}
 
 	/** What the path of this request has paid itself, if it was allowed to. */
@@ -145,14 +163,24 @@ final class RequestStatuses {
 		return this.path.values().stream().flatMap((charge) -> unpaidByCalls(charge).stream()).toList();
 	}
 
+	/** Whether the path of this request, or calls, have paid anything. */
+	synchronized boolean hasPaid() {
+		return !this.path.isEmpty() || !this.paidByCalls.isEmpty();
+	}
+
 	/**
 	 * All that the request would have to use the next time: the others, and what its path
-	 * uses beside them.
+	 * uses, and calls have paid, beside them.
 	 */
 	synchronized NextRequest next(List<PolicyCharge> others) {
 		Map<Account, PolicyCharge> all = new LinkedHashMap<>(this.path);
 		others.forEach((charge) -> all.put(Account.of(charge), charge));
+		this.paidByCalls.forEach((account, charge) -> all.merge(account, charge, RequestStatuses::larger));
 		return NextRequest.of(List.copyOf(all.values()));
+	}
+
+	private static PolicyCharge larger(PolicyCharge one, PolicyCharge other) {
+		return (other.charge().cost() > one.charge().cost()) ? other : one;
 	}
 
 	/**
@@ -182,12 +210,11 @@ final class RequestStatuses {
 		return new PolicyCharge(charge.policy(), charge.charge().withCost(cost), charge.plan());
 	}
 
-	/** Plans have counts of their own, and nobody has one before login. */
-	private record Account(String policy, @Nullable String plan, Set<Identifier> identifiers) {
+	/** Nobody has a plan before login, which may be counted with those who have one. */
+	private record Account(CountedPolicy policy, Set<Identifier> identifiers) {
 
 		static Account of(PolicyCharge charge) {
-			return new Account(charge.charge().policy().name(), charge.plan(),
-					Set.copyOf(charge.charge().identifiers()));
+			return new Account(CountedPolicy.of(charge), Set.copyOf(charge.charge().identifiers()));
 		}
 
 	}

@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
@@ -128,18 +127,12 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	}
 
 	/**
-	 * What was denied may be the difference to what the request has paid before, but who
-	 * comes back has to pay the whole.
+	 * What was denied may be the difference to what the request has paid before, or be
+	 * denied by another policy, but who comes back has to pay the whole to each.
 	 */
 	private Decision asWhole(Decision denied, List<PolicyCharge> whole, Predicate<PolicyCharge> paidInPart,
 			RequestStatuses statuses) {
-		Set<String> violated = denied.violated()
-			.stream()
-			.map((status) -> status.policy().name())
-			.collect(Collectors.toSet());
-		boolean isDifference = whole.stream()
-			.filter(paidInPart)
-			.anyMatch((charge) -> violated.contains(charge.charge().policy().name()));
+		boolean isDifference = whole.stream().anyMatch(paidInPart);
 		Decision decision = isDifference ? look(NextRequest.of(whole)).filter((now) -> !now.allowed()).orElse(denied)
 				: denied;
 		statuses.deny(decision, whole);
@@ -148,12 +141,14 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	/**
 	 * Gives back what the path of a rejected request has paid to any policy, and finds
-	 * out how long to wait for all of it, and how its limits stand now.
+	 * out how long to wait for all of it, and how its limits stand now. What stays paid
+	 * may have to be waited for longer than what was denied.
 	 */
 	private Decision giveBack(Decision denied, HttpServletRequest request, HttpServletResponse response) {
 		RequestStatuses statuses = RequestStatuses.of(request);
 		List<PolicyCharge> noted = statuses.takeDenied(denied);
-		if (!giveBack(request)) {
+		boolean isGivenBack = giveBack(request);
+		if (!isGivenBack && (noted.isEmpty() || !statuses.hasPaid())) {
 			return denied;
 		}
 		Optional<Decision> now = look(statuses.next(noted));

@@ -217,7 +217,8 @@ class InvalidPropertiesTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "nonsense", "redis://", "http://example.com:6379", "redis://example.com:99999",
-			"redis://example.com:0", "redis://h/abc", "redis://h/99999999999", "redis://h/-1", "redis://h/1/2" })
+			"redis://example.com:0", "redis://h/abc", "redis://h/99999999999", "redis://h/-1", "redis://h/1/2",
+			"redis://h:1#x" })
 	void startFailsWhenUrlIsWrong(String url) {
 		assertRefused("ratelimit.redis.url", url, URL_RULE, "ratelimit.redis.url=" + url);
 	}
@@ -225,7 +226,7 @@ class InvalidPropertiesTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "http://user:se%cret@example.com:6379", "http://user:se/cret@example.com:6379",
 			"redis://user:se@cret@:6379", "redis://user:se#cret@example.com:6379", "redis://user:se cret@example.com:1",
-			"redis:user:secret@example.com:1" })
+			"redis:user:secret@example.com:1", "redis://pa#secret@example.com" })
 	void messageDoesNotHoldPasswordWhenUrlIsWrong(String url) {
 		this.runner.withPropertyValues("ratelimit.redis.url=" + url).run((context) -> {
 			assertThat(refusal(context.getStartupFailure()).getName()).isEqualTo("ratelimit.redis.url");
@@ -322,6 +323,12 @@ class InvalidPropertiesTests {
 			assertRefused(prefix + "." + name, empty.strip(), "Must not be empty: name the server, or remove it.",
 					prefix + "." + name + "=" + empty);
 		}
+	}
+
+	/** Spring Boot does not look at its host beside a cluster. */
+	@ParameterizedTest
+	@CsvSource({ "ratelimit.redis, url", "ratelimit.redis, host", "spring.data.redis, url" })
+	void startFailsWhenServerIsEmptyTextBesideCluster(String prefix, String name) {
 		assertRefused(prefix + "." + name, "", "Must not be empty: name the server, or remove it.",
 				prefix + "." + name + "=${NOT_SET:}", prefix + ".cluster.nodes=a:1");
 	}

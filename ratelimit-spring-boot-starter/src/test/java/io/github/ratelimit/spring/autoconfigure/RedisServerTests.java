@@ -105,6 +105,9 @@ class RedisServerTests {
 			redis://:secret@example.com:6380,         example.com, 6380, -,    secret, 0, false
 			redis://user:s%2Fe%40t@example.com:6380,  example.com, 6380, user, s/e@t,  0, false
 			redis://user:a:b@example.com:6380,        example.com, 6380, user, a:b,    0, false
+			redis://us%3Aer:a%3Ab@example.com:6380,   example.com, 6380, us:er, a:b,   0, false
+			redis://a%3Ab@example.com:6380,           example.com, 6380, -,    a:b,    0, false
+			redis://a+b:c+d@example.com:6380,         example.com, 6380, a+b,  c+d,    0, false
 			redis://127.0.0.1:6380/,                  127.0.0.1,   6380, -,    -,      0, false
 			redis://[::1]:6380,                       [::1],       6380, -,    -,      0, false
 			""")
@@ -208,6 +211,45 @@ class RedisServerTests {
 			.withProperty(prefix + ".sentinel.password", "");
 		assertThat(find()).isEqualTo(new RedisServer(List.of(new HostAndPort("a", 1)),
 				new RedisSentinel("main", null, null), false, null, null, 0, null));
+	}
+
+	/** Such as {@code redis://:${REDIS_PASSWORD:}@example.com}. */
+	@ParameterizedTest
+	@CsvSource({ "ratelimit.redis, :", "spring.data.redis, :", "ratelimit.redis, ''", "spring.data.redis, ''" })
+	void emptyLoginInUrlIsNone(String prefix, String login) {
+		this.environment.withProperty(prefix + ".url", "redis://" + login + "@example.com");
+		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("example.com", 6379), null, null, 0, null));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
+	void userWithEmptyPasswordInUrlIsNoLogin(String prefix) {
+		this.environment.withProperty(prefix + ".url", "redis://user:@example.com");
+		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("example.com", 6379), "user", null, 0, null));
+	}
+
+	@Test
+	void propertiesFillInEmptyLoginOfUrl() {
+		this.environment.withProperty("ratelimit.redis.url", "redis://:@example.com")
+			.withProperty("ratelimit.redis.username", "user")
+			.withProperty("ratelimit.redis.password", "secret");
+		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("example.com", 6379), "user", "secret", 0, null));
+	}
+
+	/** As for Spring Boot, which looks at the host only then. */
+	@ParameterizedTest
+	@CsvSource({ "url, redis://example.com:6379", "cluster.nodes, example.com:6379" })
+	void emptyHostOfSpringDoesNotMatterBesideOthers(String part, String value) {
+		this.environment.withProperty("spring.data.redis.host", "").withProperty("spring.data.redis." + part, value);
+		assertThat(find().address()).isEqualTo(new HostAndPort("example.com", 6379));
+	}
+
+	@Test
+	void emptyHostOfSpringDoesNotMatterBesideSentinels() {
+		this.environment.withProperty("spring.data.redis.host", "")
+			.withProperty("spring.data.redis.sentinel.master", "main")
+			.withProperty("spring.data.redis.sentinel.nodes", "a:26379");
+		assertThat(find().nodes()).containsExactly(new HostAndPort("a", 26379));
 	}
 
 	@Test

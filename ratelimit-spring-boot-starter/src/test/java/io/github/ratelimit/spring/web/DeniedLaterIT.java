@@ -17,6 +17,8 @@ import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.embedded.RedisServer;
 
 import org.springframework.context.annotation.Bean;
@@ -37,10 +39,13 @@ class DeniedLaterIT {
 				"ratelimit.policies.denied.paths=/denied", "ratelimit.policies.denied.limits=3/h",
 				"ratelimit.policies.denied.count-when=status in [429]", "ratelimit.policies.few.limits=1/d")) {
 			assertThat(application.get("/denied").statusCode()).isEqualTo(200);
-			for (int i = 1; i <= 3; i++) {
+			for (int i = 1; i <= 2; i++) {
 				assertThat(application.get("/denied").body()).contains("\"few\"").doesNotContain("\"denied\"");
 				application.assertUsed("denied", i);
 			}
+			// Both have to be waited for from now on.
+			assertThat(application.get("/denied").body()).contains("\"few\"").contains("\"denied\"");
+			application.assertUsed("denied", 3);
 			assertThat(application.get("/denied").body()).contains("\"denied\"");
 		}
 	}
@@ -109,6 +114,23 @@ class DeniedLaterIT {
 		}
 	}
 
+	/** What the path has paid stays paid. */
+	@ParameterizedTest
+	@ValueSource(strings = { "count-denied=true", "count-when=status in [200, 4xx]" })
+	void requestThatWaitsAsLongAsToldIsServedThoughThePathStaysPaid(String setting) {
+		try (TestApplication application = TestApplication.start(Application.class,
+				"ratelimit.policies.one.paths=/denied", "ratelimit.policies.one.limits=1/m",
+				"ratelimit.policies.one." + setting, "ratelimit.policies.few.limits=1/10s")) {
+			assertThat(application.get("/few").statusCode()).isEqualTo(200);
+			HttpResponse<String> denied = application.get("/denied");
+			assertThat(denied.statusCode()).isEqualTo(429);
+			assertThat(denied.headers().firstValue("RateLimit").orElseThrow()).contains("\"one\";r=0;t=60");
+			assertThat(denied.headers().firstValue("Retry-After")).hasValue("60");
+			application.advance(Duration.ofSeconds(60));
+			assertThat(application.get("/denied").statusCode()).isEqualTo(200);
+		}
+	}
+
 	@Test
 	void policyIsLimitedWhateverBeanGivesItPlans() {
 		try (TestApplication application = TestApplication.start(PlannedApplication.class,
@@ -120,7 +142,7 @@ class DeniedLaterIT {
 
 	static class Application extends TestApplication.Served {
 
-		@GetMapping("/denied")
+		@GetMapping({ "/denied", "/few" })
 		@RateLimited("few")
 		String denied() {
 			return "served";

@@ -16,6 +16,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
@@ -37,7 +39,9 @@ class EarlyCallIT {
 	static void start() {
 		application = TestApplication.start(Application.class, "ratelimit.policies.api.limits=5/m",
 				"ratelimit.policies.api.paths=/api,/denied", "ratelimit.policies.api.routes[0].paths=/dear",
-				"ratelimit.policies.api.routes[0].cost=3", "ratelimit.policies.closed.limits=0/s");
+				"ratelimit.policies.api.routes[0].cost=3", "ratelimit.policies.closed.limits=0/s",
+				"ratelimit.policies.early.limits=2/h", "ratelimit.policies.early.paths=/both",
+				"ratelimit.policies.few.limits=1/10s", "ratelimit.policies.few.paths=/both,/few");
 	}
 
 	@AfterAll
@@ -112,9 +116,22 @@ class EarlyCallIT {
 		application.assertUsed("api", 0);
 	}
 
+	/** The call, which stays paid, has used up a limit that has not denied by now. */
+	@ParameterizedTest
+	@ValueSource(strings = { "/both", "/few" })
+	void requestThatWaitsAsLongAsToldIsServedWhereAnotherPolicyDenied(String path) {
+		assertThat(application.get(path, "X-Call", "early").statusCode()).isEqualTo(200);
+		HttpResponse<String> denied = application.get(path, "X-Call", "early");
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertThat(denied.headers().firstValue("RateLimit").orElseThrow()).contains("\"early\";r=0;t=3600");
+		assertThat(denied.headers().firstValue("Retry-After")).hasValue("3600");
+		application.advance(Duration.ofSeconds(3600));
+		assertThat(application.get(path, "X-Call", "early").statusCode()).isEqualTo(200);
+	}
+
 	static class Application extends TestApplication.Served {
 
-		@GetMapping("/dear")
+		@GetMapping({ "/dear", "/both", "/few" })
 		String dear() {
 			return "served";
 		}
@@ -175,6 +192,11 @@ class EarlyCallIT {
 			this.served.incrementAndGet();
 		}
 
+		@RateLimited("early")
+		public void early() {
+			this.served.incrementAndGet();
+		}
+
 		@RateLimited(policy = "api", cost = 3)
 		public void dear() {
 			this.served.incrementAndGet();
@@ -203,6 +225,9 @@ class EarlyCallIT {
 			}
 			else if ("dear".equals(call)) {
 				this.calls.dear();
+			}
+			else if ("early".equals(call)) {
+				this.calls.early();
 			}
 			chain.doFilter(request, response);
 		}

@@ -1,0 +1,240 @@
+package io.github.ratelimit.spring.web;
+
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Base64;
+
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.security.config.Customizer;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.core.userdetails.User;
+import org.springframework.security.provisioning.InMemoryUserDetailsManager;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.filter.OncePerRequestFilter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Requests in which a filter of the application has called a limited method before login,
+ * so without a plan, and whose path is limited by the same policy for a plan.
+ */
+class EarlyCallPlanIT {
+
+	private static TestApplication application;
+
+	@BeforeAll
+	static void start() {
+		application = TestApplication.start(Application.class, "ratelimit.plan-cache-ttl=0",
+				"ratelimit.policies.same.limits=10/m", "ratelimit.policies.same.paths=/same",
+				"ratelimit.policies.same.plans.pro.limits=20/m", "ratelimit.policies.strict.limits=10/m",
+				"ratelimit.policies.strict.paths=/strict", "ratelimit.policies.strict.plans.pro.limits=1/m",
+				"ratelimit.policies.other.limits=10/m", "ratelimit.policies.other.paths=/other,/denied",
+				"ratelimit.policies.other.plans.pro.limits=20/2m", "ratelimit.policies.failed.limits=10/m",
+				"ratelimit.policies.failed.paths=/failed", "ratelimit.policies.failed.plans.pro.limits=20/2m",
+				"ratelimit.policies.failed.count-when=status in [401]", "ratelimit.policies.told.limits=10/m",
+				"ratelimit.policies.told.paths=/told", "ratelimit.policies.told.plans.pro.limits=20/2m",
+				"ratelimit.policies.closed.limits=0/s");
+	}
+
+	@AfterAll
+	static void stop() {
+		application.close();
+	}
+
+	@BeforeEach
+	void forget() {
+		application.forget();
+	}
+
+	@Test
+	void requestPaysOnceWhereThePlanHasTheSameWindows() {
+		HttpResponse<String> response = get("/same", "same");
+		assertThat(response.statusCode()).isEqualTo(200);
+		assertThat(response.headers().firstValue("RateLimit")).hasValue("\"same\";r=19;t=60");
+		assertLeft("same", 9, 19);
+	}
+
+	@Test
+	void planWithASmallerQuotaIsNotDeniedBecauseOfTheCallOfTheSameRequest() {
+		HttpResponse<String> response = get("/strict", "strict");
+		assertThat(response.statusCode()).isEqualTo(200);
+		assertThat(response.headers().firstValue("RateLimit")).hasValue("\"strict\";r=0;t=60");
+		assertLeft("strict", 9, 0);
+	}
+
+	@Test
+	void planWithOtherWindowsIsPaidBesideTheCall() {
+		assertThat(get("/other", "other").statusCode()).isEqualTo(200);
+		assertLeft("other", 9, 19);
+	}
+
+	@Test
+	void pathIsGivenBackWhereItWasCounted() {
+		assertThat(get("/denied", "other").statusCode()).isEqualTo(429);
+		assertLeft("other", 9, 20);
+	}
+
+	@Test
+	void responsesThatDoNotCountAreGivenBackWhereTheyWereCounted() {
+		assertThat(get("/failed", "failed").statusCode()).isEqualTo(200);
+		assertLeft("failed", 10, 20);
+	}
+
+	@Test
+	void trueCostIsThatOfEachCount() {
+		assertThat(get("/told", "told").statusCode()).isEqualTo(200);
+		assertLeft("told", 5, 15);
+	}
+
+	private static HttpResponse<String> get(String path, String call) {
+		String credentials = Base64.getEncoder().encodeToString("anna:secret".getBytes(StandardCharsets.UTF_8));
+		return application.get(path, "Authorization", "Basic " + credentials, "X-Call", call);
+	}
+
+	/** The client may have its response a moment before costs are settled. */
+	private static void assertLeft(String name, long withoutPlan, long pro) {
+		IdentifiedPolicy policy = application.bean(ConfiguredPolicies.class).find(name).orElseThrow();
+		Policy ofPlan = policy.forPlan("pro").orElseThrow().policy();
+		await().atMost(Duration.ofSeconds(10)).untilAsserted(() -> {
+			assertThat(left(policy.policy())).as("left without a plan").isEqualTo(withoutPlan);
+			assertThat(left(ofPlan)).as("left of the plan").isEqualTo(pro);
+		});
+	}
+
+	private static long left(Policy policy) {
+		return application.bean(RateLimiter.class)
+			.peek(RateLimitRequest.of(policy, Identifier.ip("127.0.0.1")))
+			.statuses()
+			.get(0)
+			.remaining();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@RestController
+	static class Application {
+
+		@GetMapping({ "/same", "/strict", "/other", "/failed" })
+		public String get() {
+			return "served";
+		}
+
+		@GetMapping("/told")
+		public String told(HttpServletRequest request) {
+			CostSettlement.of(request).settle("told", 5);
+			return "served";
+		}
+
+		@GetMapping("/denied")
+		@RateLimited("closed")
+		public String denied() {
+			return "served";
+		}
+
+		@Bean
+		PlanResolver planResolver() {
+			return (user, request) -> "pro";
+		}
+
+		@Bean
+		static Calls calls() {
+			return new Calls();
+		}
+
+		/** Comes before the limiter and before login. */
+		@Bean
+		static FilterRegistrationBean<CallingFilter> earlyFilter(Calls calls) {
+			FilterRegistrationBean<CallingFilter> filter = new FilterRegistrationBean<>(new CallingFilter(calls));
+			filter.setOrder(Ordered.HIGHEST_PRECEDENCE + 1000);
+			return filter;
+		}
+
+		@Bean
+		SecurityFilterChain security(HttpSecurity http) {
+			return http.authorizeHttpRequests((requests) -> requests.anyRequest().permitAll())
+				.httpBasic(Customizer.withDefaults())
+				.build();
+		}
+
+		@Bean
+		InMemoryUserDetailsManager users() {
+			return new InMemoryUserDetailsManager(User.withUsername("anna").password("{noop}secret").build());
+		}
+
+	}
+
+	static class Calls {
+
+		@RateLimited("same")
+		public void same() {
+		}
+
+		@RateLimited("strict")
+		public void strict() {
+		}
+
+		@RateLimited("other")
+		public void other() {
+		}
+
+		@RateLimited("failed")
+		public void failed() {
+		}
+
+		@RateLimited("told")
+		public void told() {
+		}
+
+	}
+
+	/** Calls what a header of the request names. */
+	static final class CallingFilter extends OncePerRequestFilter {
+
+		private final Calls calls;
+
+		CallingFilter(Calls calls) {
+			this.calls = calls;
+		}
+
+		@Override
+		protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+				throws ServletException, IOException {
+			switch (request.getHeader("X-Call")) {
+				case "same" -> this.calls.same();
+				case "strict" -> this.calls.strict();
+				case "other" -> this.calls.other();
+				case "failed" -> this.calls.failed();
+				case "told" -> this.calls.told();
+				default -> throw new IllegalArgumentException(request.getHeader("X-Call"));
+			}
+			chain.doFilter(request, response);
+		}
+
+	}
+
+}
