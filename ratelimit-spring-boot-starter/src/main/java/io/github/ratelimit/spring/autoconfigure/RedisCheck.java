@@ -64,9 +64,8 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 		}
 		catch (StoreException ex) {
 			if (!context.isClosed()) {
-				logger.warn(
-						"Redis cannot be used. Until it can, {}. {} {}{}",
-						consequences(), question(ex), tried(), ex.reason());
+				logger.warn("Redis cannot be used. Until it can, {}. {} {}{}", consequences(), question(ex), tried(),
+						ex.reason());
 			}
 		}
 	}
