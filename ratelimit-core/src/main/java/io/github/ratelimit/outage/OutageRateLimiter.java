@@ -238,6 +238,16 @@ public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 				: decideLocally.apply(new RateLimitRequest(charges, request.metadata()));
 	}
 
+	/**
+	 * Notes that the store has failed somebody who has asked it without this: it fails
+	 * from then on, until it answers.
+	 * @param request what it was asked
+	 * @param failure why it failed; an interrupt is no failure of the store
+	 */
+	public void noteFailure(RateLimitRequest request, StoreException failure) {
+		failed(failure, request);
+	}
+
 	private void failed(StoreException ex, RateLimitRequest request) {
 		if (ex.isInterrupt()) {
 			return;

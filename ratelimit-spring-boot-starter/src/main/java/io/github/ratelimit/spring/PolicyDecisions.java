@@ -230,6 +230,16 @@ public final class PolicyDecisions implements AutoCloseable {
 	}
 
 	/**
+	 * Notes that the store has failed somebody who has asked it without these decisions:
+	 * limits are not enforced from then on, until it answers.
+	 * @param request what it was asked
+	 * @param failure why it failed
+	 */
+	public void noteFailure(RateLimitRequest request, StoreException failure) {
+		this.outages.noteFailure(request, failure);
+	}
+
+	/**
 	 * Returns why the last request failed, while the store fails.
 	 * @return the failure; empty if limits are enforced
 	 */

@@ -189,9 +189,9 @@ public final class RateLimitAutoConfiguration {
 	static class RedisConfiguration {
 
 		@Bean
-		RedisCheck rateLimitRedisCheck(RateLimiter limiter, ConfiguredPolicies policies,
+		RedisCheck rateLimitRedisCheck(RateLimiter limiter, PolicyDecisions decisions, ConfiguredPolicies policies,
 				ObjectProvider<RedisServer> server) {
-			return new RedisCheck(limiter, policies, server.getIfAvailable());
+			return new RedisCheck(limiter, decisions, policies, server.getIfAvailable());
 		}
 
 		@Bean

@@ -2,15 +2,18 @@ package io.github.ratelimit.spring.autoconfigure;
 
 import java.util.List;
 
+import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.redis.RedisErrorKind;
 import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.PolicyDecisions;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,10 +31,16 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisCheck.class);
 
-	/** A policy that every store can hold, and that nothing is ever counted by. */
-	private static final Policy QUESTION = Policy.of("start", new FixedWindow(), Limit.parse("1/s"));
+	/**
+	 * By a policy that every store can hold, with a cost of 0, so that nothing is
+	 * written.
+	 */
+	private static final RateLimitRequest QUESTION = RateLimitRequest
+		.of(new Charge(Policy.of("start", new FixedWindow(), Limit.parse("1/s")), List.of(Identifier.GLOBAL), 0));
 
 	private final RateLimiter redis;
+
+	private final PolicyDecisions decisions;
 
 	private final ConfiguredPolicies policies;
 
@@ -40,11 +49,14 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 	/**
 	 * Creates a check.
 	 * @param redis what decides on Redis
+	 * @param decisions learn that it fails
 	 * @param policies say what becomes of requests while it cannot
 	 * @param server where Redis is; {@code null} if the client is the application's
 	 */
-	RedisCheck(RateLimiter redis, ConfiguredPolicies policies, @Nullable RedisServer server) {
+	RedisCheck(RateLimiter redis, PolicyDecisions decisions, ConfiguredPolicies policies,
+			@Nullable RedisServer server) {
 		this.redis = redis;
+		this.decisions = decisions;
 		this.policies = policies;
 		this.server = server;
 	}
@@ -57,13 +69,14 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 		thread.start();
 	}
 
-	/** Asks for a decision, with a cost of 0, which writes nothing. */
+	/** Asks for a decision. */
 	void check(ConfigurableApplicationContext context) {
 		try {
-			this.redis.tryAcquire(QUESTION, Identifier.GLOBAL, 0);
+			this.redis.tryAcquire(QUESTION);
 		}
 		catch (StoreException ex) {
 			if (!context.isClosed()) {
+				this.decisions.noteFailure(QUESTION, ex);
 				logger.warn("Redis cannot be used. Until it can, {}. {} {}{}", consequences(), question(ex), tried(),
 						ex.reason());
 			}

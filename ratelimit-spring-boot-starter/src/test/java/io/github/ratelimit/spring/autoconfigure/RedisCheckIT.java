@@ -5,6 +5,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
 
+import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -99,6 +100,26 @@ class RedisCheckIT {
 		}
 		finally {
 			TestRedis.stop(server);
+		}
+	}
+
+	/** Without a request. */
+	@Test
+	void failureOfTheCheckIsKnownUntilRedisAnswers(CapturedOutput output) {
+		int port = TestRedis.freePort();
+		try (ConfigurableApplicationContext context = start(port, "2s")) {
+			PolicyDecisions decisions = context.getBean(PolicyDecisions.class);
+			await().atMost(SOON).until(() -> decisions.failingSince().isPresent());
+			RedisServer server = TestRedis.startServer(port);
+			try {
+				await().atMost(SOON).until(() -> decisions.failingSince().isEmpty());
+				assertThat(output).containsOnlyOnce(WARNING)
+					.containsOnlyOnce("The store failed")
+					.containsOnlyOnce("The store answers again: limits are enforced");
+			}
+			finally {
+				TestRedis.stop(server);
+			}
 		}
 	}
 
