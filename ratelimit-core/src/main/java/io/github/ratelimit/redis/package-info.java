@@ -15,10 +15,10 @@
  * <p>
  * Both send a {@code Batch} of {@code Call}s to {@code Servers}: to a
  * {@code SingleServer}, or to the nodes of a {@code Cluster}, of which {@code Topology}
- * knows the {@code Slots}. None of them repeats what may have been executed. How long all
- * of this may take is the {@code Deadline} of the thread, which
- * {@link io.github.ratelimit.redis.TimeBudget} sets, and which connections, sockets and
- * pools keep to.
+ * knows the {@code Slots}, and {@code GuardedNodes} which of them answer. None of them
+ * repeats what may have been executed. How long all of this may take is the
+ * {@code Deadline} of the thread, which {@link io.github.ratelimit.redis.TimeBudget}
+ * sets, and which connections, sockets and pools keep to.
  */
 @NullMarked
 package io.github.ratelimit.redis;
