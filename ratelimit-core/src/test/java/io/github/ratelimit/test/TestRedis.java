@@ -6,6 +6,8 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -156,6 +158,7 @@ public final class TestRedis {
 				.port(port)
 				.bind("127.0.0.1")
 				.setting("save \"\"")
+				.setting("dir \"" + newFolder() + "\"")
 				.setting("appendonly no")
 				.setting("daemonize no");
 			File program = program();
@@ -172,6 +175,17 @@ public final class TestRedis {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	/**
+	 * A replica leaves there what it has got of its master, which the next server would
+	 * load that starts in the same folder.
+	 */
+	private static Path newFolder() throws IOException {
+		Path folder = Files.createTempDirectory("redis");
+		folder.toFile().deleteOnExit();
+		folder.resolve("dump.rdb").toFile().deleteOnExit();
+		return folder;
 	}
 
 	public static int freePort() {
