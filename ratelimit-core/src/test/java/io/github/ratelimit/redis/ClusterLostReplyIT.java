@@ -114,6 +114,7 @@ class ClusterLostReplyIT {
 	/** With one connection to each node a single one that is not returned shows. */
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 1, 2 })
+	@NeedsJedis72
 	void otherNodesAreTakenBackWhenTheNodeCannotBeReachedAgain(int which) {
 		ConnectionPoolConfig pool = new ConnectionPoolConfig();
 		pool.setMaxTotal(1);
@@ -133,6 +134,7 @@ class ClusterLostReplyIT {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 1, 2 })
+	@NeedsJedis72
 	void connectionsThatWereNotUsedAreKept(int which) {
 		TimeBudget budget = TimeBudget.ofCluster(Duration.ofSeconds(5), CLUSTER.addresses(), config(),
 				new ConnectionPoolConfig());

@@ -206,6 +206,7 @@ class WrongAnswersIT {
 
 	@ParameterizedTest(name = "{index}, in a cluster: {1}")
 	@MethodSource("tooLarge")
+	@NeedsJedis72
 	void requestIsAnsweredByItsPolicyWhenAnAnswerIsTooLarge(String answer, boolean cluster) {
 		try (AnsweringServer server = new AnsweringServer(answer)) {
 			TimeBudget budget = budget(server, cluster);
