@@ -1,0 +1,68 @@
+package io.github.ratelimit.redis.connection;
+
+import java.io.Serial;
+
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * A call was not sent, and never will be, so that it has no effect. Without a stack
+ * trace, because there may be many.
+ */
+public final class NotSentException extends JedisException {
+
+	@Serial
+	private static final long serialVersionUID = 1L;
+
+	/** Why a call was not sent. */
+	public enum Reason {
+
+		/** Its time was over before it was its turn. */
+		TOO_LATE,
+
+		/** Too many others wait already. */
+		QUEUE_FULL,
+
+		/** The server does not answer, or cannot be connected to. */
+		OUTAGE,
+
+		/** The thread was interrupted while it waited. */
+		INTERRUPTED
+
+	}
+
+	private final Reason reason;
+
+	/**
+	 * Creates an exception.
+	 * @param reason why it was not sent
+	 * @param message the same for people
+	 * @param cause what is wrong with the server; {@code null} if nothing is known to be
+	 */
+	public NotSentException(Reason reason, String message, @Nullable Throwable cause) {
+		super(message, cause);
+		this.reason = reason;
+	}
+
+	static NotSentException tooLate() {
+		return new NotSentException(Reason.TOO_LATE, "It was not sent in time", null);
+	}
+
+	static NotSentException interrupted() {
+		return new NotSentException(Reason.INTERRUPTED, "Interrupted before it was sent", null);
+	}
+
+	/**
+	 * Returns why the call was not sent.
+	 * @return the reason
+	 */
+	public Reason reason() {
+		return this.reason;
+	}
+
+	@Override
+	public synchronized Throwable fillInStackTrace() {
+		return this;
+	}
+
+}
