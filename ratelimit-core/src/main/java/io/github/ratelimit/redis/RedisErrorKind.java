@@ -17,30 +17,27 @@ import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
  * What can go wrong with a store in Redis.
- * <p>
- * Either Redis does not answer, which is an {@linkplain #isOutage() outage}: whoever asks
- * again may have to wait again. Or it answers at once that it cannot do what was asked;
- * then it may well do other things, such as denying requests, for which it only reads.
  *
  * @since 0.1
  */
 public enum RedisErrorKind {
 
 	/**
-	 * Redis did not answer in time, or did not accept the connection in time. It is not
-	 * known whether the cost was used.
+	 * The request was sent, and not answered in time. It is not known whether the cost was
+	 * used.
 	 */
 	TIMEOUT,
+
+	/**
+	 * The request was not sent, because too many others waited, or its time was over
+	 * before it was its turn. Nothing was used.
+	 */
+	OVERLOAD,
 
 	/**
 	 * There was no connection, or it broke.
 	 */
 	CONNECTION,
-
-	/**
-	 * There was no connection to be had in time, because others had them all.
-	 */
-	POOL_EXHAUSTED,
 
 	/**
 	 * A node of a cluster did not answer, or is not asked because of that, or nobody has
@@ -168,11 +165,11 @@ public enum RedisErrorKind {
 			if (cause instanceof NodeException) {
 				return NODE;
 			}
-			if (cause instanceof SocketTimeoutException) {
-				return TIMEOUT;
+			if (cause instanceof NotSentException ex && ex.reason() != NotSentException.Reason.OUTAGE) {
+				return OVERLOAD;
 			}
-			if (cause instanceof NoSuchElementException) {
-				return POOL_EXHAUSTED;
+			if (cause instanceof NoAnswerException || cause instanceof SocketTimeoutException) {
+				return TIMEOUT;
 			}
 			if (cause instanceof UnreadableReplyException) {
 				return WRONG_REPLY;
@@ -183,11 +180,6 @@ public enum RedisErrorKind {
 			connection |= cause instanceof JedisConnectionException;
 		}
 		return connection ? CONNECTION : OTHER;
-	}
-
-	/** Whether something was not answered in time, whatever else is known of it. */
-	static boolean isTimeout(Throwable exception) {
-		return of(new StoreException("Redis failed", exception)) == TIMEOUT;
 	}
 
 	private static RedisErrorKind ofReply(String message) {
@@ -205,17 +197,8 @@ public enum RedisErrorKind {
 	}
 
 	/**
-	 * Returns whether Redis did not answer. What did not come from Redis at all is no
-	 * outage of it, nor is the failure of one {@linkplain #NODE node} of several.
-	 * @return whether asking again may take as long again
-	 */
-	public boolean isOutage() {
-		return this == TIMEOUT || this == CONNECTION || this == POOL_EXHAUSTED;
-	}
-
-	/**
 	 * Returns the kind in metrics.
-	 * @return lower-case words joined by hyphens, such as {@code pool-exhausted}
+	 * @return lower-case words joined by hyphens, such as {@code wrong-reply}
 	 */
 	public String text() {
 		return name().toLowerCase(Locale.ROOT).replace('_', '-');

@@ -24,7 +24,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param timeout time budget of a decision, whatever Redis does; after it, the
  * on-store-failure of the policies counts
  * @param clientName what the server knows the connections by, in CLIENT LIST
- * @param pool how many connections there are
+ * @param connections number of connections to each server; decisions that wait share them
+ * @param maxWaiting how many decisions may wait for a server; what is beyond that is
+ * decided by this instance alone
  * @param sentinel sentinels that know which server it is, instead of url, host and port
  * @param cluster a cluster, instead of url, host, port and database
  * @since 0.1
@@ -32,7 +34,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 public record RedisProperties(@Nullable String url, @Nullable String host, @DefaultValue("6379") int port,
 		@Nullable String username, @Nullable String password, @DefaultValue("0") int database, @DefaultValue Ssl ssl,
 		@DefaultValue("true") boolean scripting, @DefaultValue("100ms") Duration timeout, @Nullable String clientName,
-		@DefaultValue Pool pool, @Nullable Sentinel sentinel, @Nullable Cluster cluster) {
+		@DefaultValue("2") int connections,
+		@DefaultValue("10000") int maxWaiting, @Nullable Sentinel sentinel, @Nullable Cluster cluster) {
 
 	/** Empty texts, such as those of variables that are not set, ask for nothing. */
 	public RedisProperties {
@@ -58,19 +61,6 @@ public record RedisProperties(@Nullable String url, @Nullable String host, @Defa
 		public Ssl {
 			bundle = orNull(bundle);
 		}
-
-	}
-
-	/**
-	 * How many connections there are. How long one is waited for is part of the time
-	 * budget.
-	 *
-	 * @param maxActive number of connections at most; in a cluster, to each node
-	 * @param maxIdle number of connections that are kept while they are not used, at
-	 * most; by default all
-	 * @param minIdle number of connections that are kept ready
-	 */
-	public record Pool(@DefaultValue("32") int maxActive, @Nullable Integer maxIdle, @DefaultValue("0") int minIdle) {
 
 	}
 

@@ -2,15 +2,13 @@ package io.github.ratelimit.spring.autoconfigure;
 
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import inet.ipaddr.IPAddressString;
-import io.github.ratelimit.redis.TimeBudget;
+import io.github.ratelimit.redis.RedisConnections;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.ClientSetInfoConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
@@ -247,29 +245,31 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 	}
 
 	/**
-	 * Creates a client whose decisions end within a time budget. A new connection does
-	 * not tell the server what software it is, because each step of that is one more to
-	 * wait for.
+	 * Says how to connect. A new connection does not tell the server what software it is,
+	 * because each step of that is one more to wait for.
+	 * @param clientName what the server knows the connections by; {@code null} for
+	 * nothing
 	 */
-	TimeBudget connect(Duration budget, RedisConnections connections) {
-		JedisClientConfig config = config(connections).user(this.username)
+	RedisConnections.Builder connections(@Nullable String clientName) {
+		JedisClientConfig config = config(clientName).user(this.username)
 			.password(this.password)
 			.database(this.database)
 			.build();
 		if (this.cluster) {
-			return TimeBudget.ofCluster(budget, Set.copyOf(this.nodes), config, connections.pool());
+			return RedisConnections.cluster(Set.copyOf(this.nodes)).config(config);
 		}
 		if (this.sentinel == null) {
-			return new TimeBudget(budget, address(), config, connections.pool());
+			return RedisConnections.server(address()).config(config);
 		}
-		SentinelMaster master = new SentinelMaster(this.sentinel.master(), new LinkedHashSet<>(this.nodes),
-				config(connections).user(this.sentinel.username()).password(this.sentinel.password()).build(), budget);
-		return new TimeBudget(budget, new MasterConnections(master, config, connections.pool(), budget), config);
+		JedisClientConfig sentinels = config(clientName).user(this.sentinel.username())
+			.password(this.sentinel.password())
+			.build();
+		return RedisConnections.sentinel(this.sentinel.master(), Set.copyOf(this.nodes), sentinels).config(config);
 	}
 
-	private DefaultJedisClientConfig.Builder config(RedisConnections connections) {
+	private DefaultJedisClientConfig.Builder config(@Nullable String clientName) {
 		DefaultJedisClientConfig.Builder config = DefaultJedisClientConfig.builder()
-			.clientName(connections.clientName())
+			.clientName(clientName)
 			.clientSetInfoConfig(ClientSetInfoConfig.DISABLED);
 		if (this.ssl != null) {
 			this.ssl.configure(config);

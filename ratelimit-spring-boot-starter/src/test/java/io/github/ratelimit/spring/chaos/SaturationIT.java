@@ -1,0 +1,276 @@
+package io.github.ratelimit.spring.chaos;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+
+import io.github.ratelimit.Decision.Source;
+import io.github.ratelimit.redis.RedisListener;
+import io.github.ratelimit.spring.DecisionListener;
+import io.github.ratelimit.spring.Outcome;
+import io.github.ratelimit.spring.PolicyDecision;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import redis.embedded.RedisServer;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * An application with more load than its machine can bear, and a healthy Redis. Load is
+ * no outage: Redis or the application itself decides every request, nothing passes
+ * without a limit, and Redis never counts as gone.
+ */
+class SaturationIT {
+
+	private static final Logger logger = LoggerFactory.getLogger(SaturationIT.class);
+
+	/** How many requests each scenario sends, at least one for each connection. */
+	private static final int REQUESTS = Math.toIntExact(10 * Trial.REQUESTS);
+
+	private static final int QUOTA = 240;
+
+	private static final Duration PAUSE = Duration.ofMillis(150);
+
+	private static final int port = TestRedis.freePort();
+
+	private static RedisServer server;
+
+	@BeforeAll
+	static void start() {
+		server = TestRedis.startServer(port);
+	}
+
+	@AfterAll
+	static void stop() {
+		TestRedis.stop(server);
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 32, 200, 400 })
+	void nothingPassesUnlimitedOverManyConnections(int connections) {
+		try (ConfigurableApplicationContext application = application()) {
+			load(application, connections, () -> {
+			});
+		}
+	}
+
+	@Test
+	void nothingPassesUnlimitedOverManyVirtualThreads() {
+		try (ConfigurableApplicationContext application = application("spring.threads.virtual.enabled=true",
+				"server.tomcat.max-connections=2000")) {
+			load(application, 1000, () -> {
+			});
+		}
+	}
+
+	@Test
+	void nothingPassesUnlimitedAfterThePauseOfACollector() {
+		try (ConfigurableApplicationContext application = application()) {
+			load(application, 200, SaturationIT::pauseThisProcess);
+		}
+	}
+
+	@Test
+	void nothingPassesUnlimitedOnBusyCores() {
+		AtomicBoolean done = new AtomicBoolean();
+		ExecutorService spinners = Executors.newCachedThreadPool();
+		try (ConfigurableApplicationContext application = application()) {
+			for (int i = 0; i < 2 * Runtime.getRuntime().availableProcessors(); i++) {
+				spinners.execute(() -> {
+					while (!done.get()) {
+						Thread.onSpinWait();
+					}
+				});
+			}
+			load(application, 64, () -> {
+			});
+		}
+		finally {
+			done.set(true);
+			spinners.shutdown();
+		}
+	}
+
+	/** Each application is new, so that each of these scenarios starts cold. */
+	private static ConfigurableApplicationContext application(String... properties) {
+		return new SpringApplicationBuilder(Application.class)
+			.properties("server.port=0", "spring.main.banner-mode=off", "server.tomcat.accept-count=1000",
+					"ratelimit.redis.url=redis://127.0.0.1:" + port, "ratelimit.policies.api.paths=/api",
+					"ratelimit.policies.api.limits=" + QUOTA + "/h",
+					"ratelimit.policies.api.identifiers=header:X-User", "ratelimit.policies.total.paths=/api",
+					"ratelimit.policies.total.algorithm=fixed-window",
+					"ratelimit.policies.total.limits=1000000000/h",
+					"ratelimit.policies.total.identifiers=header:X-Total")
+			.properties(properties)
+			.run();
+	}
+
+	/** Half of the requests are of one client, and half of clients that come once. */
+	private static void load(ConfigurableApplicationContext application, int connections, Runnable meanwhile) {
+		URI address = URI.create("http://127.0.0.1:"
+				+ ((ServletWebServerApplicationContext) application).getWebServer().getPort() + "/api");
+		Decisions decisions = application.getBean(Decisions.class);
+		String client = UUID.randomUUID().toString();
+		LongAdder served = new LongAdder();
+		Map<Integer, LongAdder> statuses = new ConcurrentHashMap<>();
+		int each = Math.max(4, REQUESTS / connections);
+		CyclicBarrier barrier = new CyclicBarrier(connections);
+		CountDownLatch half = new CountDownLatch(connections * each / 2);
+		ExecutorService clients = Executors.newFixedThreadPool(connections);
+		HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+		try {
+			List<Future<?>> futures = new ArrayList<>();
+			for (int i = 0; i < connections; i++) {
+				futures.add(clients.submit(() -> {
+					barrier.await();
+					for (int k = 0; k < each; k++) {
+						boolean busy = k % 2 == 0;
+						HttpRequest request = HttpRequest.newBuilder(address)
+							.header("X-User", busy ? client : UUID.randomUUID().toString())
+							.header("X-Total", client)
+							.build();
+						int status = http.send(request, BodyHandlers.discarding()).statusCode();
+						statuses.computeIfAbsent(status, (key) -> new LongAdder()).increment();
+						if (busy && status == 200) {
+							served.increment();
+						}
+						half.countDown();
+					}
+					return null;
+				}));
+			}
+			half.await();
+			meanwhile.run();
+			for (Future<?> future : futures) {
+				future.get(2, TimeUnit.MINUTES);
+			}
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException("Not all clients were answered", ex);
+		}
+		finally {
+			clients.shutdownNow();
+		}
+		logger.info("{} connections: statuses {}, {} of one client served, {}", connections, statuses, served,
+				decisions);
+		assertThat(statuses.keySet()).isSubsetOf(200, 429);
+		assertThat(decisions.unlimited()).as("requests that passed without a limit").isZero();
+		assertThat(decisions.opened()).as("times that Redis counted as gone").isZero();
+		assertThat(served.sum()).as("requests of one client").isBetween((long) QUOTA, 2L * QUOTA);
+	}
+
+	/** What a collector that stops the world does, but for all that this process is. */
+	private static void pauseThisProcess() {
+		long id = ProcessHandle.current().pid();
+		try {
+			new ProcessBuilder("sh", "-c",
+					"kill -STOP %d; sleep %s; kill -CONT %d".formatted(id, PAUSE.toMillis() / 1000.0, id))
+				.inheritIO()
+				.start()
+				.waitFor();
+		}
+		catch (IOException ex) {
+			throw new IllegalStateException(ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/** Who decided, and how long that took at most. */
+	static final class Decisions implements DecisionListener, RedisListener {
+
+		private final Map<Source, LongAdder> sources = new ConcurrentHashMap<>();
+
+		private final LongAdder unlimited = new LongAdder();
+
+		private final LongAdder opened = new LongAdder();
+
+		private final AtomicLong slowestNanos = new AtomicLong();
+
+		@Override
+		public void decided(PolicyDecision decision) {
+			this.sources.computeIfAbsent(decision.source(), (key) -> new LongAdder()).increment();
+			this.slowestNanos.accumulateAndGet(decision.time().toNanos(), Math::max);
+			if (decision.outcome() == Outcome.STORE_FAILED_ALLOWED) {
+				this.unlimited.increment();
+			}
+		}
+
+		@Override
+		public void stoppedAnswering(String server, Throwable reason) {
+			logger.warn("{} stopped answering", server, reason);
+			this.opened.increment();
+		}
+
+		long unlimited() {
+			return this.unlimited.sum();
+		}
+
+		long opened() {
+			return this.opened.sum();
+		}
+
+		@Override
+		public String toString() {
+			return "decisions by %s, the slowest took %d ms, Redis counted as gone %d times".formatted(this.sources,
+					TimeUnit.NANOSECONDS.toMillis(this.slowestNanos.get()), opened());
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(exclude = { ServletWebSecurityAutoConfiguration.class,
+			UserDetailsServiceAutoConfiguration.class, ManagementWebSecurityAutoConfiguration.class })
+	@RestController
+	static class Application {
+
+		@GetMapping("/api")
+		String get() {
+			return "served";
+		}
+
+		@Bean
+		Decisions decisions() {
+			return new Decisions();
+		}
+
+	}
+
+}
