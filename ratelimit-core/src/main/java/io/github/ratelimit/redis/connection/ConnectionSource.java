@@ -1,0 +1,69 @@
+package io.github.ratelimit.redis.connection;
+
+import java.util.Set;
+import java.util.function.Supplier;
+
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.UnifiedJedis;
+
+/**
+ * Where the connections of a {@link Server} come from.
+ */
+public abstract class ConnectionSource {
+
+	ConnectionSource() {
+	}
+
+	/**
+	 * Connections that are made for one server alone.
+	 * @param address where it is
+	 * @param config how to log in, and to encrypt; the connection time-out is the time
+	 * for making a connection, and the socket time-out does not matter
+	 * @return a source, which connects to nothing yet
+	 */
+	public static ConnectionSource server(HostAndPort address, JedisClientConfig config) {
+		throw new UnsupportedOperationException();
+	}
+
+	/**
+	 * Connections to the server that sentinels call the master at the time. Begins to ask
+	 * them, and does not wait for the answer.
+	 * @param master the name of the master
+	 * @param sentinels some sentinels, at least one
+	 * @param sentinelConfig how to log in to sentinels
+	 * @param config how to log in to the master, as for a server
+	 * @return a source
+	 */
+	public static ConnectionSource sentinel(String master, Set<HostAndPort> sentinels,
+			JedisClientConfig sentinelConfig, JedisClientConfig config) {
+		throw new UnsupportedOperationException();
+	}
+
+	/**
+	 * Connections that are borrowed from a client of the application for each batch.
+	 * Closing the source leaves the client open.
+	 * @param client a client of one server, or of a sentinel's master
+	 * @return a source
+	 * @throws IllegalArgumentException if the client sends again by itself, has no pool
+	 * of connections, or is one of a cluster
+	 */
+	public static ConnectionSource client(UnifiedJedis client) {
+		throw new UnsupportedOperationException();
+	}
+
+	/**
+	 * Connections that are borrowed for each batch, such as those of a cluster's node.
+	 * @param pool borrows a connection, which is given back by closing it
+	 * @return a source
+	 */
+	public static ConnectionSource borrowed(Supplier<Connection> pool) {
+		throw new UnsupportedOperationException();
+	}
+
+	/** Frees what the source itself has. */
+	void close() {
+	}
+
+}
