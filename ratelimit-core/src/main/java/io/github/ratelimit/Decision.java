@@ -40,8 +40,8 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 		NONE,
 
 		/**
-		 * From counts in the memory of this process, which holds its share of each quota
-		 * while the store fails.
+		 * From counts in the memory of this process, because the store failed or was too
+		 * busy to decide in time.
 		 */
 		LOCAL,
 

@@ -70,8 +70,8 @@ class ArchitectureTests {
 						&& !type.isAssignableTo(Algorithm.class));
 		assertThat(CLASSES.that(visible).stream().map(JavaClass::getName)).containsExactlyInAnyOrder(
 				ROOT + ".algorithm.Algorithms", ROOT + ".algorithm.SlidingWindowCounter$Rounding",
-				ROOT + ".denial.DenialCache", ROOT + ".memory.MemoryRateLimiter", ROOT + ".outage.BreakerRateLimiter",
-				ROOT + ".outage.LocalRateLimiter", ROOT + ".outage.OnStoreFailure", ROOT + ".outage.OutageRateLimiter",
+				ROOT + ".denial.DenialCache", ROOT + ".memory.MemoryRateLimiter", ROOT + ".outage.LocalRateLimiter",
+				ROOT + ".outage.OnStoreFailure", ROOT + ".outage.OutageRateLimiter",
 				ROOT + ".redis.PipelineRateLimiter", ROOT + ".redis.RedisErrorKind", ROOT + ".redis.RedisRateLimiter",
 				ROOT + ".redis.TimeBudget");
 	}

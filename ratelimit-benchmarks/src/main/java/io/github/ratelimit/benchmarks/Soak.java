@@ -16,8 +16,6 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.algorithm.TokenBucket;
-import io.github.ratelimit.outage.BreakerRateLimiter;
-import io.github.ratelimit.redis.RedisErrorKind;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.redis.TimeBudget;
 import redis.clients.jedis.DefaultJedisClientConfig;
@@ -75,11 +73,9 @@ public final class Soak {
 			TimeBudget budget = new TimeBudget(Duration.ofSeconds(1),
 					new HostAndPort(redis.uri().getHost(), redis.uri().getPort()),
 					DefaultJedisClientConfig.builder().build());
-			try (UnifiedJedis client = budget.client();
-					BreakerRateLimiter breaker = new BreakerRateLimiter(
-							budget.limit(RedisRateLimiter.of(client, MeasuredRedis.KEY_PREFIX)),
-							(ex) -> RedisErrorKind.of(ex).isOutage())) {
-				new Soak(redis, breaker).run(Duration.ofMinutes(minutes));
+			try (UnifiedJedis client = budget.client()) {
+				RateLimiter limiter = budget.limit(RedisRateLimiter.of(client, MeasuredRedis.KEY_PREFIX));
+				new Soak(redis, limiter).run(Duration.ofMinutes(minutes));
 			}
 		}
 	}

@@ -1,6 +1,5 @@
 package io.github.ratelimit.outage;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntSupplier;
@@ -18,23 +17,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Limits requests by this process alone while the store fails: its share of a quota is
- * the quota divided by the number of instances, rounded down, and at least 1 unless the
- * quota is 0. As long as there are as many instances as that, and no more of them than
- * each quota and, where a token bucket has one, the burst, all of them together hold the
- * bound of one store. With more of them, each admits one request nevertheless; and where
- * estimates are rounded down, each may admit one request more than its share. A token
- * bucket with a burst is counted by the share of the burst: when the number of instances
- * changes that share, it is counted afresh.
+ * Limits requests by this process alone, while the store fails.
  * <p>
- * Decisions are about the policies and limits as they are, and not about shares of them,
- * because clients should not see the difference. What is left of the whole quota is not
- * known: an allowed decision has no statuses, and a denied one those of the violated
- * limits. A cost that is larger than the share is never allowed, and has no time to retry
- * after.
+ * If the number of instances is not known, each of them grants the whole quota: no
+ * request is denied that the store would have allowed, unless this instance has allowed
+ * the quota itself. If it is known, each grants its share: the quota divided by the
+ * number, rounded down, and at least 1 unless the quota is 0. All instances together then
+ * hold the bound of one store, as long as there are no more of them than that number, and
+ * than each quota and burst; and where estimates are rounded down, each may allow one
+ * request more than its share. A token bucket is counted afresh when the number changes
+ * its burst.
  * <p>
- * Blocks are known to the store alone, and are not enforced. Safe for use by several
- * threads.
+ * Requests are always limited. A memory that is bounded forgets the counts that were used
+ * least recently, and grants their quotas again.
+ * <p>
+ * Decisions name the policies and limits as they are, and not their shares, because
+ * clients should not see the difference. What is left of the whole quota is not known: an
+ * allowed decision has no statuses, and a denied one those of the violated limits. A cost
+ * above the share is never allowed, and has no time to retry after. Blocks are known to
+ * the store alone, and are not enforced.
+ * <p>
+ * Safe for use by several threads.
  *
  * @since 0.1
  */
@@ -51,8 +54,17 @@ public final class LocalRateLimiter implements RateLimiter {
 	private final AtomicBoolean unknown = new AtomicBoolean();
 
 	/**
-	 * Creates a rate limiter.
-	 * @param memory counts the shares, in the memory of this process
+	 * Creates a rate limiter that grants whole quotas, because it is not known how many
+	 * instances there are.
+	 * @param memory counts, in the memory of this process
+	 */
+	public LocalRateLimiter(RateLimiter memory) {
+		this(memory, () -> 1);
+	}
+
+	/**
+	 * Creates a rate limiter that grants its share of each quota.
+	 * @param memory counts, in the memory of this process
 	 * @param instances the number of instances, asked for every request; less than 1
 	 * counts as 1. If it throws an exception, the last number counts, or 1 if there is
 	 * none
@@ -109,11 +121,13 @@ public final class LocalRateLimiter implements RateLimiter {
 
 	private RateLimitRequest shares(RateLimitRequest request) {
 		int number = instances();
-		List<Charge> charges = new ArrayList<>();
-		for (Charge charge : request.charges()) {
-			charges.add(new Charge(share(charge.policy(), number), charge.identifiers(), charge.cost()));
+		if (number == 1) {
+			return request;
 		}
-		return new RateLimitRequest(charges, request.metadata());
+		return new RateLimitRequest(request.charges()
+			.stream()
+			.map((charge) -> new Charge(share(charge.policy(), number), charge.identifiers(), charge.cost()))
+			.toList(), request.metadata());
 	}
 
 	private static Policy share(Policy policy, int instances) {

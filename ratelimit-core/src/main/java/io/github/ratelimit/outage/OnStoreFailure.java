@@ -1,25 +1,28 @@
 package io.github.ratelimit.outage;
 
 /**
- * What becomes of the requests of a policy while its store fails.
+ * What happens to the requests of a policy while its store fails.
+ * <p>
+ * A store that is only too busy to decide in time does not switch limits off: this
+ * process limits the requests in memory, unless the policy denies them.
  *
  * @since 0.1
  */
 public enum OnStoreFailure {
 
 	/**
-	 * They are allowed without limits: an outage of the store is none of the application.
+	 * They are allowed without limits.
 	 */
 	ALLOW,
 
 	/**
-	 * They are denied: better no service than one without limits.
+	 * They are denied.
 	 */
 	DENY,
 
 	/**
-	 * They are limited by each process alone, which holds its share of each quota in
-	 * memory.
+	 * Each process limits them in memory: to the whole quota, or to its share where the
+	 * number of instances is known. The default.
 	 */
 	LOCAL
 

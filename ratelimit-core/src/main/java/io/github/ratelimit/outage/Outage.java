@@ -1,5 +1,6 @@
 package io.github.ratelimit.outage;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -7,84 +8,29 @@ import java.util.stream.Collectors;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Limit;
-import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.StoreException;
 
 /**
  * A time in which the store fails, by the clock of this process.
+ *
+ * @param since the time of the first failure
+ * @param latest the time of the last failure
+ * @param request the request that failed last
+ * @param failure why it failed
  */
-final class Outage {
+record Outage(Instant since, Instant latest, RateLimitRequest request, StoreException failure) {
 
-	/** The policy that nobody else may have: its counts are reset. */
-	static final String PROBE = "ratelimit-probe";
-
-	private final Instant since;
-
-	private volatile Instant latest;
-
-	private volatile RateLimitRequest failed;
-
-	private volatile StoreException failure;
+	private static final Duration LONG_AGO = Duration.ofSeconds(10);
 
 	/**
-	 * Begins.
-	 * @param since the time of the first failure
-	 * @param failed the request that failed
+	 * Returns whether the outage is over because the store has allowed a request: one
+	 * with all policies and identifiers of the request that failed last, or any request
+	 * if the last failure was long ago.
 	 */
-	Outage(Instant since, RateLimitRequest failed, StoreException failure) {
-		this.since = since;
-		this.latest = since;
-		this.failed = failed;
-		this.failure = failure;
-	}
-
-	/** Notes that another request has failed. */
-	void goesOn(Instant now, RateLimitRequest request, StoreException failure) {
-		this.latest = now;
-		this.failed = request;
-		this.failure = failure;
-	}
-
-	/** The last failure. */
-	StoreException failure() {
-		return this.failure;
-	}
-
-	Instant since() {
-		return this.since;
-	}
-
-	/** The time of the last failure. */
-	Instant latest() {
-		return this.latest;
-	}
-
-	/**
-	 * Whether a request has all policies of the one that failed last, with the same
-	 * identifiers.
-	 */
-	boolean isProvedOverBy(RateLimitRequest request) {
-		return identifiers(request).entrySet().containsAll(identifiers(this.failed).entrySet());
-	}
-
-	/**
-	 * What is written where the charges that failed would have been, and like the first
-	 * of them. Of quotas of nothing nothing would be written.
-	 */
-	Charge probe() {
-		Policy policy = this.failed.charges().get(0).policy();
-		List<Limit> limits = policy.limits()
-			.stream()
-			.map((limit) -> Limit.of(Math.max(1, limit.quota()), limit.window()))
-			.toList();
-		List<Identifier> identifiers = this.failed.charges()
-			.stream()
-			.flatMap((charge) -> charge.identifiers().stream())
-			.distinct()
-			.toList();
-		return new Charge(new Policy(PROBE, policy.algorithm(), limits, false), identifiers, 1);
+	boolean isOver(RateLimitRequest allowed, Instant now) {
+		return identifiers(allowed).entrySet().containsAll(identifiers(this.request).entrySet())
+				|| !now.isBefore(this.latest.plus(LONG_AGO));
 	}
 
 	private static Map<String, List<Identifier>> identifiers(RateLimitRequest request) {

@@ -6,8 +6,11 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -15,45 +18,46 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreBusyException;
 import io.github.ratelimit.StoreException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers while the store fails, as each policy wants it, and says so in the log: once
- * when it fails and once when it allows a request again. That it denies one proves
- * nothing, because it then only reads, as a full or read-only Redis still does. That it
- * allows a request of other policies or identifiers than those that failed last proves
- * nothing either, unless nothing has failed for ten seconds: it may fail for some of them
- * only, as a cluster does of which one node has failed. An interrupt of the thread is no
- * failure of the store.
+ * Answers while the store fails, as each policy wants it, and logs once when the store
+ * fails and once when it works again.
  * <p>
- * While it fails, a thread in the background looks every second whether it can be written
- * to, by a charge to a policy of its own that is reset at once: an application without
- * requests learns as well that limits are enforced again. The name of that policy,
- * {@code ratelimit-probe}, must not be that of another. Close it to stop looking.
+ * An outage begins with a {@link StoreException}. It ends when the store allows a request
+ * again. A denied request proves nothing, because the store only reads then, as a full or
+ * read-only Redis still can. An allowed request of other policies or identifiers than
+ * those that failed last proves something only if nothing has failed for ten seconds: a
+ * cluster with one failed node fails for some of them only. If the store did not answer,
+ * the outage also ends when {@link #storeAnswers()} is called.
  * <p>
- * If all policies of a request allow it without the store, so does the decision, which
- * has no statuses because the numbers are not known. If one of them denies it, the
- * {@link StoreException} is passed on. So is that of a reset, because whoever asks for it
- * must know. If policies limit it {@linkplain OnStoreFailure#LOCAL locally}, and none
- * denies it, the {@link LocalRateLimiter} decides over these, all or nothing.
+ * If all policies of a request allow it during an outage, so does the decision, which has
+ * no statuses because the numbers are not known. If one of them denies it, the
+ * {@link StoreException} is passed on. Otherwise the {@link LocalRateLimiter} decides
+ * over the policies that want to be limited {@linkplain OnStoreFailure#LOCAL locally},
+ * all or nothing. What a reset throws is always passed on.
  * <p>
- * What was used locally is not charged to the store when it answers again, whose counts
- * go on as they were: in a window around that moment, a quota may be used twice. The
- * local counts are kept, so that a store that fails again soon does not grant it once
- * more.
+ * A {@link StoreBusyException} is no outage, and neither is an interrupt of the thread:
+ * the {@link LocalRateLimiter} decides over all policies of the request, unless one of
+ * them denies it. So load never switches limits off.
+ * <p>
+ * What was used locally is not charged to the store later: around an outage, a quota may
+ * be used twice within a window. The local counts are kept, so that a store that fails
+ * again soon does not grant them once more.
+ * <p>
+ * Safe for use by several threads.
  *
  * @since 0.1
  */
-public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
+public final class OutageRateLimiter implements RateLimiter {
 
 	private static final Logger logger = LoggerFactory.getLogger(OutageRateLimiter.class);
 
-	private static final Duration PAUSE = Duration.ofSeconds(1);
-
-	private static final Duration LONG_AGO = Duration.ofSeconds(10);
+	private static final long REPORT_PAUSE = Duration.ofMinutes(1).toMillis();
 
 	private final RateLimiter store;
 
@@ -61,49 +65,50 @@ public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 
 	private final LocalRateLimiter local;
 
-	private final InstantSource clock;
+	private final Predicate<StoreException> isUnanswered;
 
-	private final Later later;
+	private final InstantSource clock;
 
 	private final AtomicReference<@Nullable Outage> outage = new AtomicReference<>();
 
-	private volatile boolean closed;
+	private final LongAdder busy = new LongAdder();
+
+	/** When it was last logged that the store is busy, in milliseconds. */
+	private final AtomicLong busyReported = new AtomicLong(Long.MIN_VALUE);
 
 	/**
 	 * Creates a rate limiter.
 	 * @param store the store that may fail
-	 * @param onStoreFailure what becomes of the requests of a policy while it does
-	 * @param local limits the requests of those policies that want it
+	 * @param onStoreFailure what happens to the requests of a policy during an outage
+	 * @param local limits requests in memory
+	 * @param isUnanswered tells whether the store failed because it did not answer, and
+	 * not by an error that it answered with
 	 */
-	public OutageRateLimiter(RateLimiter store, Function<Policy, OnStoreFailure> onStoreFailure,
-			LocalRateLimiter local) {
-		this(store, onStoreFailure, local, InstantSource.system(), new ProbeThread(PAUSE));
+	public OutageRateLimiter(RateLimiter store, Function<Policy, OnStoreFailure> onStoreFailure, LocalRateLimiter local,
+			Predicate<StoreException> isUnanswered) {
+		this(store, onStoreFailure, local, isUnanswered, InstantSource.system());
 	}
 
-	/**
-	 * Creates a rate limiter.
-	 * @param later runs probes when it is time for them
-	 */
 	OutageRateLimiter(RateLimiter store, Function<Policy, OnStoreFailure> onStoreFailure, LocalRateLimiter local,
-			InstantSource clock, Later later) {
+			Predicate<StoreException> isUnanswered, InstantSource clock) {
 		this.store = store;
 		this.onStoreFailure = onStoreFailure;
 		this.local = local;
+		this.isUnanswered = isUnanswered;
 		this.clock = clock;
-		this.later = later;
 	}
 
 	/**
-	 * Returns since when the store fails, as far as requests have shown: the time of the
-	 * first failure after which it has neither allowed a request nor answered a probe.
-	 * @return the time, by the clock of this process; empty if limits are enforced
+	 * Returns when the present outage began.
+	 * @return the time of its first failure, by the clock of this process; empty if
+	 * limits are enforced
 	 */
 	public Optional<Instant> failingSince() {
 		return Optional.ofNullable(this.outage.get()).map(Outage::since);
 	}
 
 	/**
-	 * Returns why the last request failed, while the store fails.
+	 * Returns why a request failed last, during an outage.
 	 * @return the failure; empty if limits are enforced
 	 */
 	public Optional<StoreException> lastFailure() {
@@ -111,18 +116,34 @@ public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 	}
 
 	/**
+	 * Returns whether the store did not answer when it failed last.
+	 * @return whether there is an outage of this kind
+	 */
+	public boolean isUnanswered() {
+		return isUnanswered(this.outage.get());
+	}
+
+	/**
+	 * Returns how often the store was too busy to do in time what it was asked.
+	 * @return the number since this rate limiter was created
+	 */
+	public long busyCount() {
+		return this.busy.sum();
+	}
+
+	/**
 	 * Decides a request.
 	 * @throws StoreException if the store failed, and a policy of the request denies
-	 * requests without it
+	 * requests then
 	 */
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
 		try {
 			Decision decision = this.store.tryAcquire(request);
-			// A request that costs nothing is only read, which a store can do that is
-			// full.
-			if (decision.allowed() && request.charges().stream().anyMatch((charge) -> charge.cost() > 0)) {
-				answered(request);
+			Outage present = this.outage.get();
+			if (present != null && decision.allowed() && isWritten(request)
+					&& present.isOver(request, this.clock.instant()) && this.outage.compareAndSet(present, null)) {
+				logEnd();
 			}
 			return decision;
 		}
@@ -134,7 +155,7 @@ public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 	/**
 	 * Looks at a request.
 	 * @throws StoreException if the store failed, and a policy of the request denies
-	 * requests without it
+	 * requests then
 	 */
 	@Override
 	public Decision peek(RateLimitRequest request) {
@@ -147,7 +168,7 @@ public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 	}
 
 	/**
-	 * Gives back the cost of a request that the store has allowed, as far as it answers.
+	 * Gives back the cost of a request that the store has allowed, if the store works.
 	 */
 	@Override
 	public void refund(RateLimitRequest request) {
@@ -155,12 +176,12 @@ public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 			this.store.refund(request);
 		}
 		catch (StoreException ex) {
-			failed(ex, request);
+			noteFailure(request, ex);
 		}
 	}
 
 	/**
-	 * Uses the cost of a request, as far as the store answers.
+	 * Uses the cost of a request, if the store works.
 	 */
 	@Override
 	public void charge(RateLimitRequest request) {
@@ -168,7 +189,7 @@ public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 			this.store.charge(request);
 		}
 		catch (StoreException ex) {
-			failed(ex, request);
+			noteFailure(request, ex);
 		}
 	}
 
@@ -177,117 +198,85 @@ public final class OutageRateLimiter implements RateLimiter, AutoCloseable {
 		this.store.reset(policy, identifier);
 	}
 
-	/**
-	 * Refuses the name of the policy that tells whether the store answers, whose counts
-	 * are reset.
-	 * @param name the name of another policy
-	 * @throws IllegalArgumentException if it is {@code ratelimit-probe}
-	 */
-	public static void requireOtherName(String name) {
-		if (name.equals(Outage.PROBE)) {
-			throw new IllegalArgumentException(
-					"Invalid policy name (%s): must be another, because the library counts by it whether the store answers."
-						.formatted(name));
-		}
-	}
-
 	@Override
 	public void requireSupported(Policy policy) {
-		requireOtherName(policy.name());
 		this.store.requireSupported(policy);
 	}
 
-	/** Stops looking whether the store answers, and the thread that does. */
-	@Override
-	public void close() {
-		this.closed = true;
-		this.later.close();
-	}
-
-	private void answered(RateLimitRequest request) {
-		Outage present = this.outage.get();
-		if (present != null && (present.isProvedOverBy(request) || isQuiet(present, LONG_AGO))) {
-			end(present);
+	/**
+	 * Notes that the store has failed a request, also one that did not pass through here.
+	 * @param request what the store was asked
+	 * @param failure why it failed; an interrupt or a busy store begins no outage
+	 */
+	public void noteFailure(RateLimitRequest request, StoreException failure) {
+		if (failure instanceof StoreBusyException) {
+			noteBusy(failure);
+		}
+		else if (!failure.isInterrupt()) {
+			Instant now = this.clock.instant();
+			Outage before = this.outage.getAndUpdate(
+					(present) -> new Outage((present != null) ? present.since() : now, now, request, failure));
+			if (before == null) {
+				logger.warn("The store failed: until it answers, each policy does as its on-store-failure says. {}: {}",
+						failure.getMessage(), failure.reason());
+				logger.debug("The store failed", failure);
+			}
 		}
 	}
 
-	/** Whether nothing has failed for so long. */
-	private boolean isQuiet(Outage outage, Duration quiet) {
-		return !this.clock.instant().isBefore(outage.latest().plus(quiet));
+	/**
+	 * Notes that the store answers again, which ends an outage in which it did not. It
+	 * does not end one in which the store answered with errors.
+	 */
+	public void storeAnswers() {
+		if (isUnanswered(this.outage.getAndUpdate((present) -> isUnanswered(present) ? null : present))) {
+			logEnd();
+		}
 	}
 
-	private void end(Outage present) {
-		if (this.outage.compareAndSet(present, null)) {
-			logger.info("The store answers again: limits are enforced");
+	private boolean isUnanswered(@Nullable Outage outage) {
+		return outage != null && this.isUnanswered.test(outage.failure());
+	}
+
+	private static void logEnd() {
+		logger.info("The store answers again: limits are enforced");
+	}
+
+	/** A request without any cost is only read, which a full store can do. */
+	private static boolean isWritten(RateLimitRequest request) {
+		return request.charges().stream().anyMatch((charge) -> charge.cost() > 0);
+	}
+
+	private void noteBusy(StoreException failure) {
+		this.busy.increment();
+		long now = this.clock.millis();
+		long last = this.busyReported.get();
+		if ((last == Long.MIN_VALUE || Math.abs(now - last) >= REPORT_PAUSE)
+				&& this.busyReported.compareAndSet(last, now)) {
+			logger
+				.warn("The store was too busy to decide in time, {} times so far: those requests are limited in memory."
+						+ " {}: {}", this.busy.sum(), failure.getMessage(), failure.reason());
 		}
 	}
 
 	private Decision withoutStore(RateLimitRequest request, StoreException ex,
 			Function<RateLimitRequest, Decision> decideLocally) {
-		failed(ex, request);
-		List<Charge> charges = new ArrayList<>();
+		noteFailure(request, ex);
+		boolean works = ex instanceof StoreBusyException || ex.isInterrupt();
+		List<Charge> limited = new ArrayList<>();
 		for (Charge charge : request.charges()) {
 			switch (this.onStoreFailure.apply(charge.policy())) {
 				case DENY -> throw ex;
-				case LOCAL -> charges.add(charge);
+				case LOCAL -> limited.add(charge);
 				case ALLOW -> {
+					if (works) {
+						limited.add(charge);
+					}
 				}
 			}
 		}
-		return charges.isEmpty() ? Decision.withoutStore()
-				: decideLocally.apply(new RateLimitRequest(charges, request.metadata()));
-	}
-
-	/**
-	 * Notes that the store has failed somebody who has asked it without this: it fails
-	 * from then on, until it answers.
-	 * @param request what it was asked
-	 * @param failure why it failed; an interrupt is no failure of the store
-	 */
-	public void noteFailure(RateLimitRequest request, StoreException failure) {
-		failed(failure, request);
-	}
-
-	private void failed(StoreException ex, RateLimitRequest request) {
-		if (ex.isInterrupt()) {
-			return;
-		}
-		Instant now = this.clock.instant();
-		Outage begun = new Outage(now, request, ex);
-		Outage present = this.outage.compareAndExchange(null, begun);
-		if (present != null) {
-			present.goesOn(now, request, ex);
-			return;
-		}
-		this.later.execute(() -> probe(begun));
-		logger.warn("The store failed: until it answers, each policy does as its on-store-failure says. {}: {}",
-				ex.getMessage(), ex.reason());
-		logger.debug("The store failed", ex);
-	}
-
-	/** An outage that is over has no probes; the next one has its own. */
-	private void probe(Outage probed) {
-		if (this.closed || this.outage.get() != probed) {
-			return;
-		}
-		try {
-			Charge probe = probed.probe();
-			this.store.charge(RateLimitRequest.of(probe));
-			// Requests may fail whose policies are not those of the probe.
-			if (isQuiet(probed, PAUSE)) {
-				end(probed);
-			}
-			probe.identifiers().forEach((identifier) -> this.store.reset(probe.policy(), identifier));
-		}
-		catch (RuntimeException ex) {
-			logger.debug("A probe of the store failed", ex);
-		}
-		finally {
-			// Whatever was thrown: without a next probe the store would seem to fail on.
-			if (this.outage.get() == probed) {
-				this.later.execute(() -> probe(probed));
-			}
-		}
+		return limited.isEmpty() ? Decision.withoutStore()
+				: decideLocally.apply(new RateLimitRequest(limited, request.metadata()));
 	}
 
 }

@@ -65,6 +65,27 @@ class LocalRateLimiterTests {
 		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isEqualTo(share > 0);
 	}
 
+	@Test
+	void wholeQuotaIsGrantedWhenInstancesAreUnknown() {
+		LocalRateLimiter whole = new LocalRateLimiter(new MemoryRateLimiter(this.clock));
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("10/m"));
+		assertThat(whole.tryAcquire(policy, ALICE, 10))
+			.isEqualTo(new Decision(true, List.of(), null, Decision.Source.LOCAL));
+		assertThat(whole.tryAcquire(policy, ALICE).allowed()).isFalse();
+	}
+
+	@Test
+	void oldestCountIsForgottenWhenTheMemoryIsFull() {
+		LocalRateLimiter small = new LocalRateLimiter(new MemoryRateLimiter(this.clock, 2));
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("1/m"));
+		for (String user : List.of("alice", "bob", "alice", "carol")) {
+			small.tryAcquire(policy, Identifier.user(user));
+		}
+		assertThat(small.peek(RateLimitRequest.of(policy, ALICE)).allowed()).isFalse();
+		assertThat(small.peek(RateLimitRequest.of(policy, Identifier.user("carol"))).allowed()).isFalse();
+		assertThat(small.tryAcquire(policy, Identifier.user("bob")).allowed()).isTrue();
+	}
+
 	/** As when the registry that knows the instances is gone as well. */
 	@Test
 	void lastNumberOfInstancesCountsWhileItIsNotKnown() {

@@ -19,6 +19,7 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.redis.RedisErrorKind;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.TestRedis;
@@ -53,7 +54,8 @@ class OutageIT {
 	private final RateLimiter store = RedisRateLimiter.of(this.jedis);
 
 	private final OutageRateLimiter limiter = new OutageRateLimiter(this.store, (policy) -> OnStoreFailure.ALLOW,
-			new LocalRateLimiter(new MemoryRateLimiter(InstantSource.system()), () -> 1));
+			new LocalRateLimiter(new MemoryRateLimiter(InstantSource.system())),
+			(failure) -> RedisErrorKind.of(failure).isOutage());
 
 	private final Logger logger = (Logger) LoggerFactory.getLogger(OutageRateLimiter.class);
 
@@ -73,7 +75,6 @@ class OutageIT {
 	void stopServer() {
 		this.logger.setAdditive(true);
 		this.logger.detachAppender(this.log);
-		this.limiter.close();
 		this.jedis.close();
 		TestRedis.stop(this.server);
 	}

@@ -3,11 +3,11 @@ package io.github.ratelimit.outage;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
+import java.util.Objects;
+import java.util.concurrent.TimeoutException;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -21,6 +21,7 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreBusyException;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.memory.MemoryRateLimiter;
@@ -28,12 +29,12 @@ import io.github.ratelimit.test.ManualClock;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 class OutageRateLimiterTests {
 
@@ -62,12 +63,9 @@ class OutageRateLimiterTests {
 	private final Map<String, OnStoreFailure> modes = Map.of("api", OnStoreFailure.ALLOW, "login", OnStoreFailure.DENY,
 			"local", OnStoreFailure.LOCAL, "other", OnStoreFailure.LOCAL);
 
-	/** Probes, until it is time for them. */
-	private final Queue<Runnable> later = new ArrayDeque<>();
-
 	private final OutageRateLimiter limiter = new OutageRateLimiter(this.store,
 			(policy) -> this.modes.get(policy.name()), new LocalRateLimiter(new MemoryRateLimiter(this.clock), () -> 3),
-			this.clock, this.later::add);
+			(failure) -> failure.getCause() instanceof TimeoutException, this.clock);
 
 	@BeforeEach
 	void listen() {
@@ -146,8 +144,10 @@ class OutageRateLimiterTests {
 
 	@Test
 	void interruptIsNoFailureOfTheStore() {
-		this.store.interrupted = true;
-		assertThat(this.limiter.tryAcquire(NEW).source()).isEqualTo(Decision.Source.NONE);
+		this.store.failure = new StoreException("interrupted", new InterruptedException());
+		assertThat(this.limiter.tryAcquire(NEW).source()).isEqualTo(Decision.Source.LOCAL);
+		assertThat(this.limiter.tryAcquire(NEW).allowed()).isFalse();
+		assertThat(this.limiter.busyCount()).isZero();
 		assertThat(this.limiter.failingSince()).isEmpty();
 		assertThat(this.log.list).isEmpty();
 		RateLimitRequest login = RateLimitRequest.of(LOGIN, Identifier.user("bob"));
@@ -191,113 +191,97 @@ class OutageRateLimiterTests {
 	}
 
 	@Test
-	void storeIsKnownToAnswerAgainWithoutRequests() {
-		this.store.full = true;
+	void outageEndsWithoutRequestsWhenTheStoreIsSaidToAnswer() {
+		this.store.failure = new StoreException("gone", new TimeoutException());
 		this.limiter.tryAcquire(NEW);
-		probe();
-		assertThat(this.limiter.failingSince()).contains(Instant.parse("2026-01-01T00:00:00Z"));
-		this.store.full = false;
-		this.clock.advance(Duration.ofSeconds(1));
-		probe();
+		assertThat(this.limiter.isUnanswered()).isTrue();
+		this.limiter.storeAnswers();
 		assertThat(this.limiter.failingSince()).isEmpty();
-		assertThat(this.later).isEmpty();
+		assertThat(this.limiter.isUnanswered()).isFalse();
+		this.limiter.storeAnswers();
 		assertThat(this.log.list).extracting(ILoggingEvent::getLevel).containsExactly(Level.WARN, Level.INFO);
-		// Nobody has paid for the probes.
-		assertThat(this.limiter.peek(NEW).statuses().get(0).remaining()).isOne();
-		assertThat(this.store.reset).containsExactly("ratelimit-probe");
-	}
-
-	/** To a quota of nothing no store charges anything. */
-	@Test
-	void probeAsksTheStoreWhateverTheQuotas() {
-		Policy none = Policy.of("other", new SlidingLog(), Limit.parse("0/s"), Limit.parse("0/m"));
-		this.store.full = true;
-		this.store.unreadable = true;
-		this.limiter.peek(RateLimitRequest.of(none, Identifier.user("bob")));
-		this.clock.advance(Duration.ofSeconds(1));
-		probe();
-		assertThat(this.limiter.failingSince()).isPresent();
-		this.store.full = false;
-		probe();
-		assertThat(this.limiter.failingSince()).isEmpty();
-	}
-
-	/** As in a cluster of which one node has failed. */
-	@Test
-	void probeAsksForAllIdentifiersOfTheRequestThatFailed() {
-		this.store.gone = Identifier.user("erin");
-		this.limiter.tryAcquire(RateLimitRequest.of(Charge.of(POLICY, Identifier.ip("203.0.113.7")),
-				Charge.of(OTHER, Identifier.ip("203.0.113.7"), Identifier.user("erin"))));
-		this.clock.advance(Duration.ofSeconds(1));
-		probe();
-		assertThat(this.limiter.failingSince()).isPresent();
-		this.store.gone = null;
-		probe();
-		assertThat(this.limiter.failingSince()).isEmpty();
-		assertThat(this.store.reset).containsExactly("ratelimit-probe", "ratelimit-probe");
 	}
 
 	@Test
-	void nameOfProbesIsRefused() {
-		Policy policy = Policy.of("ratelimit-probe", new SlidingLog(), Limit.parse("1/s"));
-		assertThatIllegalArgumentException().isThrownBy(() -> this.limiter.requireSupported(policy))
-			.withMessage(
-					"Invalid policy name (ratelimit-probe): must be another, because the library counts by it whether the store answers.");
-		this.limiter.requireSupported(POLICY);
-	}
-
-	@Test
-	void probeProvesNothingWhileRequestsFail() {
+	void answerDoesNotEndTheOutageOfAStoreThatAnswersWithErrors() {
+		this.store.failure = new StoreException("gone", new TimeoutException());
+		this.limiter.tryAcquire(NEW);
+		this.store.failure = null;
 		this.store.full = true;
 		this.limiter.tryAcquire(NEW);
-		this.clock.advance(Duration.ofSeconds(5));
-		this.limiter.tryAcquire(NEW);
-		this.store.full = false;
-		this.clock.advance(Duration.ofSeconds(1).minusNanos(1));
-		probe();
+		this.limiter.storeAnswers();
+		assertThat(this.limiter.isUnanswered()).isFalse();
 		assertThat(this.limiter.failingSince()).isPresent();
-		this.clock.advance(Duration.ofNanos(1));
-		probe();
-		assertThat(this.limiter.failingSince()).isEmpty();
+		assertThat(this.limiter.lastFailure()).get().extracting(StoreException::getMessage).isEqualTo("cannot write");
 	}
 
 	@Test
-	void storeIsProbedOnceHoweverManyRequestsFail() {
-		for (int i = 0; i < 3; i++) {
-			this.store.full = true;
-			this.limiter.tryAcquire(LOCAL_REQUEST);
-			this.limiter.tryAcquire(LOCAL_REQUEST);
-			this.store.full = false;
-			this.limiter.tryAcquire(LOCAL_REQUEST);
-			assertThat(this.limiter.failingSince()).isEmpty();
+	void failureOfOthersBeginsAnOutage() {
+		this.limiter.noteFailure(NEW, new StoreException("gone", new TimeoutException()));
+		assertThat(this.limiter.failingSince()).contains(Instant.parse("2026-01-01T00:00:00Z"));
+	}
+
+	@Nested
+	class Busy {
+
+		private final RateLimitRequest local = RateLimitRequest.of(OTHER, Identifier.user("bob"));
+
+		private final RateLimitRequest allow = RateLimitRequest.of(POLICY, Identifier.user("bob"));
+
+		private final RateLimitRequest deny = RateLimitRequest.of(Charge.of(OTHER, Identifier.user("bob")),
+				Charge.of(LOGIN, Identifier.user("bob")));
+
+		@BeforeEach
+		void overload() {
+			OutageRateLimiterTests.this.store.failure = new StoreBusyException("Redis failed to acquire a request",
+					new TimeoutException("It was not sent in time"));
 		}
-		this.store.full = true;
-		this.limiter.tryAcquire(NEW);
-		for (int i = 0; i < 4; i++) {
-			probe();
+
+		@Test
+		void storeLimitsLocallyUnlessThePolicyDenies() {
+			OutageRateLimiter limiter = OutageRateLimiterTests.this.limiter;
+			for (RateLimitRequest request : List.of(this.local, this.allow)) {
+				assertThat(limiter.peek(request).source()).isEqualTo(Decision.Source.LOCAL);
+				assertThat(limiter.tryAcquire(request))
+					.isEqualTo(new Decision(true, List.of(), null, Decision.Source.LOCAL));
+				assertThat(limiter.tryAcquire(request).allowed()).isFalse();
+			}
+			assertThatExceptionOfType(StoreBusyException.class).isThrownBy(() -> limiter.tryAcquire(this.deny));
+			assertThat(limiter.busyCount()).isEqualTo(7);
 		}
-		assertThat(this.later).hasSize(1);
-	}
 
-	@Test
-	void storeIsProbedOnWhateverProbesFailBy() {
-		this.store.full = true;
-		this.limiter.tryAcquire(NEW);
-		this.store.failure = new IllegalStateException("closed");
-		probe();
-		assertThat(this.later).hasSize(1);
-		assertThat(this.limiter.failingSince()).isPresent();
-	}
+		@Test
+		void storeIsNoOutage() {
+			OutageRateLimiter limiter = OutageRateLimiterTests.this.limiter;
+			limiter.tryAcquire(this.local);
+			limiter.refund(this.local);
+			limiter.charge(this.local);
+			limiter.noteFailure(this.local, Objects.requireNonNull(OutageRateLimiterTests.this.store.failure));
+			assertThat(limiter.failingSince()).isEmpty();
+			assertThat(limiter.busyCount()).isEqualTo(4);
+		}
 
-	@Test
-	void storeIsNotProbedAnyMoreOnceClosed() {
-		this.store.full = true;
-		this.limiter.tryAcquire(NEW);
-		this.limiter.close();
-		this.store.full = false;
-		probe();
-		assertThat(this.later).isEmpty();
-		assertThat(this.limiter.failingSince()).isPresent();
+		@Test
+		void storeChangesNothingAboutAnOutage() {
+			OutageRateLimiter limiter = OutageRateLimiterTests.this.limiter;
+			limiter.noteFailure(NEW, new StoreException("gone", new TimeoutException()));
+			limiter.tryAcquire(this.allow);
+			assertThat(limiter.lastFailure()).get().extracting(StoreException::getMessage).isEqualTo("gone");
+		}
+
+		@Test
+		void storeIsReportedOnceAMinute() {
+			OutageRateLimiter limiter = OutageRateLimiterTests.this.limiter;
+			List<String> messages = new ArrayList<>();
+			for (int second = 0; second <= 120; second++) {
+				limiter.peek(this.local);
+				OutageRateLimiterTests.this.clock.advance(Duration.ofSeconds(1));
+			}
+			OutageRateLimiterTests.this.log.list.forEach((event) -> messages.add(event.getFormattedMessage()));
+			assertThat(messages).hasSize(3).allMatch((message) -> message.endsWith("It was not sent in time"));
+			assertThat(messages.get(1)).startsWith("The store was too busy to decide in time, 61 times so far: ");
+		}
+
 	}
 
 	@Test
@@ -345,10 +329,6 @@ class OutageRateLimiterTests {
 		assertThat(this.limiter.tryAcquire(LOCAL_REQUEST).allowed()).isFalse();
 	}
 
-	private void probe() {
-		this.later.remove().run();
-	}
-
 	/** Answers as a Redis does that has no memory left. */
 	private static final class FullStore implements RateLimiter {
 
@@ -356,22 +336,11 @@ class OutageRateLimiterTests {
 
 		private boolean full;
 
-		private @Nullable RuntimeException failure;
-
-		private @Nullable Identifier gone;
-
-		private final List<String> reset = new ArrayList<>();
-
-		private boolean interrupted;
-
-		private boolean unreadable;
+		private @Nullable StoreException failure;
 
 		@Override
 		public Decision tryAcquire(RateLimitRequest request) {
-			if (this.interrupted) {
-				throw new StoreException("interrupted", new InterruptedException());
-			}
-			requireNotGone(request);
+			requireNoFailure();
 			Decision decision = this.counts.peek(request);
 			if (this.full && decision.allowed()) {
 				throw new StoreException("cannot write", new IllegalStateException("OOM"));
@@ -379,43 +348,33 @@ class OutageRateLimiterTests {
 			return this.counts.tryAcquire(request);
 		}
 
-		private void requireNotGone(RateLimitRequest request) {
-			if (this.gone != null
-					&& request.charges().stream().anyMatch((charge) -> charge.identifiers().contains(this.gone))) {
-				throw new StoreException("cannot write", new IllegalStateException("gone"));
-			}
-		}
-
 		@Override
 		public Decision peek(RateLimitRequest request) {
-			if (this.unreadable) {
-				throw new StoreException("cannot read", new IllegalStateException("gone"));
-			}
+			requireNoFailure();
 			return this.counts.peek(request);
 		}
 
 		@Override
 		public void refund(RateLimitRequest request) {
+			requireNoFailure();
 			this.counts.refund(request);
 		}
 
 		@Override
 		public void charge(RateLimitRequest request) {
-			if (this.failure != null) {
-				throw this.failure;
-			}
-			requireNotGone(request);
-			boolean writes = request.withPossibleCosts().charges().stream().anyMatch((charge) -> charge.cost() > 0);
-			if (this.full && writes) {
-				throw new StoreException("cannot write", new IllegalStateException("OOM"));
-			}
+			requireNoFailure();
 			this.counts.charge(request);
 		}
 
 		@Override
 		public void reset(Policy policy, Identifier identifier) {
-			this.reset.add(policy.name());
 			this.counts.reset(policy, identifier);
+		}
+
+		private void requireNoFailure() {
+			if (this.failure != null) {
+				throw this.failure;
+			}
 		}
 
 	}

@@ -210,10 +210,10 @@ class WrongAnswersIT {
 	void requestIsAnsweredByItsPolicyWhenAnAnswerIsTooLarge(String answer, boolean cluster) {
 		try (AnsweringServer server = new AnsweringServer(answer)) {
 			TimeBudget budget = budget(server, cluster);
-			LocalRateLimiter local = new LocalRateLimiter(new MemoryRateLimiter(InstantSource.system()), () -> 1);
-			try (UnifiedJedis jedis = budget.client();
-					OutageRateLimiter deceived = new OutageRateLimiter(budget.limit(RedisRateLimiter.of(jedis)),
-							(policy) -> OnStoreFailure.ALLOW, local)) {
+			LocalRateLimiter local = new LocalRateLimiter(new MemoryRateLimiter(InstantSource.system()));
+			try (UnifiedJedis jedis = budget.client()) {
+				OutageRateLimiter deceived = new OutageRateLimiter(budget.limit(RedisRateLimiter.of(jedis)),
+						(policy) -> OnStoreFailure.ALLOW, local, (failure) -> RedisErrorKind.of(failure).isOutage());
 				for (int i = 0; i < 3; i++) {
 					assertThat(deceived.tryAcquire(REQUEST)).isEqualTo(Decision.withoutStore());
 				}

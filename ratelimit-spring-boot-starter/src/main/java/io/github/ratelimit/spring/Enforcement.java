@@ -21,10 +21,10 @@ public record Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable Re
 		MissingIdentifier missing) {
 
 	/**
-	 * Requests beyond the limits are denied, and allowed while the store fails. Those
-	 * without any identifier are counted by their addresses.
+	 * Requests beyond the limits are denied, and limited by each instance alone while the
+	 * store fails. Those without any identifier are counted by their addresses.
 	 */
-	public static final Enforcement DEFAULT = new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null);
+	public static final Enforcement DEFAULT = new Enforcement(Mode.ENFORCE, OnStoreFailure.LOCAL, null);
 
 	/**
 	 * Returns whether a response counts.

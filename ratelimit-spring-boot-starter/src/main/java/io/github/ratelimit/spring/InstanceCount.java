@@ -2,8 +2,9 @@ package io.github.ratelimit.spring;
 
 /**
  * Says how many instances of the application there are, for policies whose requests each
- * of them limits alone while the store fails ({@code on-store-failure: local}). A bean of
- * this type replaces {@code ratelimit.instances}, where the number changes.
+ * of them limits alone while the store fails ({@code on-store-failure: local}): each
+ * grants its share of the quota. A bean of this type replaces
+ * {@code ratelimit.instances}, where the number changes.
  * <p>
  * Asked for every such request, so it must be quick. Implementations are safe for use by
  * several threads.

@@ -13,8 +13,8 @@ import io.github.ratelimit.redis.RedisErrorKind;
  * <p>
  * Safe for use by several threads.
  *
- * @param isOutage tells outages, after a few of which the store is not asked for a while,
- * from errors that the store answers with
+ * @param isOutage tells whether the store did not answer, and did not fail by an error
+ * that it answered with
  * @param local limits the requests of policies that want it
  * @since 0.1
  */

@@ -16,7 +16,6 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.denial.DenialCache;
-import io.github.ratelimit.outage.BreakerRateLimiter;
 import io.github.ratelimit.outage.LocalRateLimiter;
 import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.outage.OutageRateLimiter;
@@ -37,13 +36,11 @@ import org.springframework.util.function.SingletonSupplier;
  *
  * @since 0.1
  */
-public final class PolicyDecisions implements AutoCloseable {
+public final class PolicyDecisions {
 
 	private static final Logger logger = LoggerFactory.getLogger(PolicyDecisions.class);
 
 	private static final Decision NOTHING_TO_DENY = new Decision(true, List.of());
-
-	private final BreakerRateLimiter breaker;
 
 	private final OutageRateLimiter outages;
 
@@ -99,9 +96,8 @@ public final class PolicyDecisions implements AutoCloseable {
 	 */
 	public PolicyDecisions(RateLimiter store, ConfiguredPolicies policies, List<DecisionListener> listeners,
 			Supplier<List<PolicySource>> sources, OutageHandling outages, @Nullable DenialCache denials) {
-		this.breaker = new BreakerRateLimiter(store, outages.isOutage());
 		this.local = outages.local();
-		this.outages = new OutageRateLimiter(this.breaker, this::onStoreFailure, this.local);
+		this.outages = new OutageRateLimiter(store, this::onStoreFailure, this.local, outages.isOutage());
 		this.limiter = (denials != null) ? denials.cache(this.outages) : this.outages;
 		this.listeners = List.copyOf(listeners);
 		this.sources = SingletonSupplier.of(() -> sources.get()
@@ -222,8 +218,8 @@ public final class PolicyDecisions implements AutoCloseable {
 
 	/**
 	 * Returns since when the store fails, as far as decisions have shown.
-	 * @return the time of the first failure after which the store has neither allowed a
-	 * request nor answered a probe; empty if limits are enforced
+	 * @return the time of the first failure of the present outage; empty if limits are
+	 * enforced
 	 */
 	public Optional<Instant> failingSince() {
 		return this.outages.failingSince();
@@ -248,18 +244,27 @@ public final class PolicyDecisions implements AutoCloseable {
 	}
 
 	/**
-	 * Returns whether the store is not asked for the moment, because it does not answer.
-	 * @return whether the breaker is open
+	 * Returns whether the store does not answer, as far as decisions have shown.
+	 * @return whether it did not answer when it failed last, and limits are not enforced
 	 */
 	public boolean isBreakerOpen() {
-		return this.breaker.isOpen();
+		return this.outages.isUnanswered();
 	}
 
-	/** Stops looking whether the store answers. */
-	@Override
-	public void close() {
-		this.outages.close();
-		this.breaker.close();
+	/**
+	 * Notes that the store answers again, which ends an outage in which it did not.
+	 */
+	public void storeAnswers() {
+		this.outages.storeAnswers();
+	}
+
+	/**
+	 * Returns how often the store was too busy to do in time what it was asked. Such
+	 * requests are limited in memory.
+	 * @return the number since the start
+	 */
+	public long busyCount() {
+		return this.outages.busyCount();
 	}
 
 	private static boolean isShadow(PolicyCharge charge) {
@@ -307,12 +312,16 @@ public final class PolicyDecisions implements AutoCloseable {
 		}
 	}
 
-	/** Policies that are not limited locally are allowed if those that are allow it. */
+	/**
+	 * During an outage, policies that are not limited locally are allowed if those that
+	 * are allow it. A store that is only busy leaves none of them unlimited.
+	 */
 	private Decision.Source source(PolicyCharge charge, @Nullable Decision decision) {
 		if (decision == null) {
 			return Decision.Source.NONE;
 		}
 		boolean unlimited = decision.source() == Decision.Source.LOCAL && decision.allowed()
+				&& this.outages.failingSince().isPresent()
 				&& onStoreFailure(charge.charge().policy()) != OnStoreFailure.LOCAL;
 		return unlimited ? Decision.Source.NONE : decision.source();
 	}

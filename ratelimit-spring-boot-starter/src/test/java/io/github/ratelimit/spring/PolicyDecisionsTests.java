@@ -13,6 +13,7 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreBusyException;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.memory.MemoryRateLimiter;
@@ -40,6 +41,9 @@ class PolicyDecisionsTests {
 
 	private static final IdentifiedPolicy LOGIN = policy("login", "5/m",
 			new Enforcement(Mode.ENFORCE, OnStoreFailure.DENY, null));
+
+	private static final IdentifiedPolicy OPEN = policy("open", "1/m",
+			new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null));
 
 	private final MemoryRateLimiter store = new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z"));
 
@@ -98,12 +102,44 @@ class PolicyDecisionsTests {
 	@Test
 	void failureOfStoreIsTold() {
 		PolicyDecisions failing = decisions(new FailingStore());
-		assertThat(failing.decide(charges(ONE, SHADOW)).allowed()).isTrue();
-		assertThat(outcomes("one")).containsExactly(Outcome.STORE_FAILED_ALLOWED);
+		assertThat(failing.decide(charges(OPEN, SHADOW)).allowed()).isTrue();
+		assertThat(outcomes("open")).containsExactly(Outcome.STORE_FAILED_ALLOWED);
 		assertThat(outcomes("shadow")).containsExactly(Outcome.STORE_FAILED_ALLOWED);
-		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> failing.decide(charges(ONE, LOGIN)));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> failing.decide(charges(OPEN, LOGIN)));
 		assertThat(outcomes("login")).containsExactly(Outcome.STORE_FAILED_DENIED);
 		assertThat(this.told).extracting(PolicyDecision::source).containsOnly(Decision.Source.NONE);
+	}
+
+	@Test
+	void policiesAreLimitedLocallyWhileTheStoreFails() {
+		PolicyDecisions failing = decisions(new FailingStore());
+		assertThat(failing.decide(charges(ONE, OPEN)).allowed()).isTrue();
+		assertThat(failing.decide(charges(ONE, OPEN)).allowed()).isFalse();
+		assertThat(failing.failingSince()).isPresent();
+		assertThat(this.told)
+			.extracting((decision) -> decision.charge().policy().policy().name(), PolicyDecision::outcome,
+					PolicyDecision::source)
+			.containsExactly(tuple("one", Outcome.ALLOWED, Decision.Source.LOCAL),
+					tuple("open", Outcome.STORE_FAILED_ALLOWED, Decision.Source.NONE),
+					tuple("one", Outcome.DENIED, Decision.Source.LOCAL),
+					tuple("open", Outcome.DENIED_BY_OTHER, Decision.Source.LOCAL));
+	}
+
+	@Test
+	void policiesAreLimitedLocallyWhileTheStoreIsBusy() {
+		FailingStore store = new FailingStore();
+		store.busy = true;
+		PolicyDecisions busy = decisions(store);
+		assertThat(busy.decide(charges(ONE, OPEN, SHADOW)).allowed()).isTrue();
+		assertThat(busy.decide(charges(OPEN)).allowed()).isFalse();
+		assertThat(busy.decide(charges(SHADOW)).allowed()).isTrue();
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> busy.decide(charges(LOGIN)));
+		assertThat(busy.failingSince()).isEmpty();
+		assertThat(busy.busyCount()).isEqualTo(5);
+		assertThat(outcomes("one")).containsExactly(Outcome.ALLOWED);
+		assertThat(outcomes("open")).containsExactly(Outcome.ALLOWED, Outcome.DENIED);
+		assertThat(outcomes("shadow")).containsExactly(Outcome.ALLOWED, Outcome.SHADOW_DENIED);
+		assertThat(outcomes("login")).containsExactly(Outcome.STORE_FAILED_DENIED);
 	}
 
 	@Test
@@ -116,7 +152,7 @@ class PolicyDecisionsTests {
 		assertThat(used).extracting(PolicyCharge::policy).containsExactly(TWO);
 		used.clear();
 		this.decisions.decide(charges(ONE, TWO), used::add);
-		decisions(new FailingStore()).decide(charges(ONE), used::add);
+		decisions(new FailingStore()).decide(charges(OPEN), used::add);
 		assertThat(used).isEmpty();
 	}
 
@@ -153,7 +189,8 @@ class PolicyDecisionsTests {
 	}
 
 	private static ConfiguredPolicies policies() {
-		return new ConfiguredPolicies(Map.of("one", ONE, "two", TWO, "shadow", SHADOW, "login", LOGIN), List.of("ip"));
+		return new ConfiguredPolicies(Map.of("one", ONE, "two", TWO, "shadow", SHADOW, "login", LOGIN, "open", OPEN),
+				List.of("ip"));
 	}
 
 	private PolicyDecisions decisions(RateLimiter limiter) {
@@ -180,6 +217,8 @@ class PolicyDecisionsTests {
 
 	private static final class FailingStore implements RateLimiter {
 
+		private boolean busy;
+
 		@Override
 		public Decision tryAcquire(RateLimitRequest request) {
 			throw failure();
@@ -205,8 +244,9 @@ class PolicyDecisionsTests {
 			throw failure();
 		}
 
-		private static StoreException failure() {
-			return new StoreException("gone", new IllegalStateException());
+		private StoreException failure() {
+			IllegalStateException cause = new IllegalStateException();
+			return this.busy ? new StoreBusyException("busy", cause) : new StoreException("gone", cause);
 		}
 
 	}

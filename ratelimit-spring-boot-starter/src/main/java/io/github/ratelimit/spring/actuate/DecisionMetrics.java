@@ -67,7 +67,7 @@ public final class DecisionMetrics implements DecisionListener {
 			}
 		}
 		timer(policy.policy().name(), shadow ? Outcome.SHADOW_DENIED : Outcome.DENIED, Decision.Source.DENIAL_CACHE);
-		if (!shadow && policy.enforcement().onStoreFailure() == OnStoreFailure.LOCAL) {
+		if (!shadow && policy.enforcement().onStoreFailure() != OnStoreFailure.DENY) {
 			timer(policy.policy().name(), Outcome.ALLOWED, Decision.Source.LOCAL);
 			timer(policy.policy().name(), Outcome.DENIED, Decision.Source.LOCAL);
 		}

@@ -24,8 +24,8 @@ import org.springframework.boot.health.contributor.Status;
 
 /**
  * Tells whether limits are enforced. The store is only read, by one call, which takes no
- * longer than any decision. A store that failed to count a request fails until it can be
- * written to again, which {@link PolicyDecisions} finds out, even without requests.
+ * longer than any decision. If it answers, an outage in which it did not is over. A store
+ * that answered with an error fails until it allows a request again.
  * <p>
  * While the store fails the status is {@code UNKNOWN}, which leaves the whole application
  * {@code UP}, because to take all instances out of service is worse than to have no
@@ -71,6 +71,7 @@ public final class RateLimitHealthIndicator implements HealthIndicator {
 		boolean reachable = true;
 		try {
 			this.store.peek(QUESTION);
+			this.decisions.storeAnswers();
 		}
 		catch (StoreException ex) {
 			reachable = false;

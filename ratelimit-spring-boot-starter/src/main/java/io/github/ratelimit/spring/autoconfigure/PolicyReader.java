@@ -11,7 +11,6 @@ import java.util.function.Supplier;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
-import io.github.ratelimit.outage.OutageRateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
@@ -88,7 +87,6 @@ final class PolicyReader {
 	private IdentifiedPolicy readPolicy(String name, PolicyProperties properties) {
 		read(property(name, ""), name, () -> {
 			Policy.requireName(name);
-			OutageRateLimiter.requireOtherName(name);
 			return name;
 		});
 		if (properties.limits().isEmpty()) {

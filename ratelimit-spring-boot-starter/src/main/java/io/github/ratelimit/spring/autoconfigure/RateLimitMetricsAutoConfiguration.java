@@ -6,6 +6,7 @@ import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.actuate.DecisionMetrics;
 import io.github.ratelimit.spring.actuate.StoreErrorMetrics;
 import io.github.ratelimit.spring.aop.RateLimitedAdvisor;
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 
@@ -53,7 +54,10 @@ public final class RateLimitMetricsAutoConfiguration {
 				.description("1 while the store fails and limits are not enforced, else 0")
 				.register(registry);
 			Gauge.builder("ratelimit.breaker.open", decisions, (state) -> state.isBreakerOpen() ? 1 : 0)
-				.description("1 while the store is not asked because it does not answer, else 0")
+				.description("1 while the store does not answer, else 0")
+				.register(registry);
+			FunctionCounter.builder("ratelimit.store.busy", decisions, PolicyDecisions::busyCount)
+				.description("How often the store was too busy to answer in time, so that limits were held in memory")
 				.register(registry);
 			policies.policies().values().forEach(metrics::register);
 			advisor.forEach((

@@ -70,8 +70,8 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * @param routes path patterns with costs of their own; the first that matches counts
 	 * @param countDenied whether denied requests count as well
 	 * @param mode whether requests beyond the limits are denied, or only reported
-	 * @param onStoreFailure what becomes of requests while the store fails: allow, deny,
-	 * or limit them by this instance alone
+	 * @param onStoreFailure what happens to requests while the store fails: they are
+	 * limited by each instance alone, allowed without limits, or denied
 	 * @param countWhen which responses count, such as status in [401, 403]; what others
 	 * have used is given back when they are complete
 	 * @param plans what the policy is for the users of a plan, by its name
@@ -89,7 +89,7 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 			@DefaultValue List<String> identifiers, @DefaultValue("ip") String missingIdentifier,
 			@DefaultValue List<String> paths, @DefaultValue("1") long cost, @DefaultValue List<RouteProperties> routes,
 			@DefaultValue("false") boolean countDenied, @DefaultValue("enforce") Mode mode,
-			@DefaultValue("allow") OnStoreFailure onStoreFailure, @Nullable String countWhen,
+			@DefaultValue("local") OnStoreFailure onStoreFailure, @Nullable String countWhen,
 			@DefaultValue Map<String, PlanProperties> plans, @Nullable Integer retain, @Nullable ZoneId zone,
 			@Nullable Duration precision, @Nullable Double previousWeight, @Nullable Rounding rounding,
 			@Nullable Long burst) {

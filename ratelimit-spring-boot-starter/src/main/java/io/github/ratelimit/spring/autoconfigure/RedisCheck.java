@@ -99,18 +99,16 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 				: "Tried: %s, %s. ".formatted(this.server, (this.server.ssl() != null) ? "with TLS" : "without TLS");
 	}
 
-	/**
-	 * What becomes of requests, of which those of annotations with limits are allowed.
-	 */
+	/** What happens to requests: local is the default, also of annotations. */
 	private String consequences() {
+		List<String> allowed = this.policies.names(OnStoreFailure.ALLOW);
 		List<String> denied = this.policies.names(OnStoreFailure.DENY);
-		List<String> local = this.policies.names(OnStoreFailure.LOCAL);
-		StringBuilder text = new StringBuilder("requests are allowed without limits");
-		if (!denied.isEmpty()) {
-			text.append(", but all those of the policies ").append(denied).append(" are denied");
+		StringBuilder text = new StringBuilder("requests are limited by each instance alone");
+		if (!allowed.isEmpty()) {
+			text.append(", but those of the policies ").append(allowed).append(" are allowed without limits");
 		}
-		if (!local.isEmpty()) {
-			text.append(", but those of the policies ").append(local).append(" are limited by this instance alone");
+		if (!denied.isEmpty()) {
+			text.append(", but those of the policies ").append(denied).append(" are denied");
 		}
 		return text.toString();
 	}

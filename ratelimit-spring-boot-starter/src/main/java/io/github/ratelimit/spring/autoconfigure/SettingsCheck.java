@@ -74,7 +74,10 @@ final class SettingsCheck implements SmartInitializingSingleton {
 		if (ownInstances) {
 			addIgnored(warnings, List.of(INSTANCES), "the application has an InstanceCount bean of its own");
 		}
-		List<String> local = this.policies.names(OnStoreFailure.LOCAL);
+		List<String> local = this.policies.names(OnStoreFailure.LOCAL)
+			.stream()
+			.filter((policy) -> isSet(PolicyReader.property(policy, ".on-store-failure")))
+			.toList();
 		if (!ownInstances && !local.isEmpty() && !isSet(INSTANCES)) {
 			warnings.add(
 					"%s is not set: while the store fails, each instance grants the whole quota of the policies %s. Set it to the number of instances, also if it is 1"

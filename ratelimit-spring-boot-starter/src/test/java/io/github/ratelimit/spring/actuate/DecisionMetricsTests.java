@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 
 import static java.util.concurrent.TimeUnit.MICROSECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 /**
  * Tests for {@link DecisionMetrics}.
@@ -62,21 +63,25 @@ class DecisionMetricsTests {
 	@Test
 	void metersArePresentBeforeFirstDecision() {
 		this.metrics.register(policy("api", Mode.ENFORCE));
-		assertThat(outcomes()).containsExactlyInAnyOrder("allowed", "denied", "denied", "denied-by-other", "blocked",
-				"store-failed-allowed", "store-failed-denied");
+		assertThat(outcomes()).containsExactlyInAnyOrder("allowed", "allowed", "denied", "denied", "denied",
+				"denied-by-other", "blocked", "store-failed-allowed", "store-failed-denied");
 		assertThat(timer("api", "denied", "denial-cache").count()).isZero();
 		assertThat(timer("api", "denied", "store").count()).isZero();
 		assertThat(timer("api", "store-failed-denied", "none").count()).isZero();
 		decide("api", Outcome.DENIED, Decision.Source.STORE, 1);
-		assertThat(this.registry.getMeters()).hasSize(7);
+		assertThat(this.registry.getMeters()).hasSize(9);
 	}
 
 	@Test
-	void metersOfLocalLimitsArePresentWherePoliciesHaveThem() {
-		this.metrics.register(
-				policy("api", Mode.ENFORCE).withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.LOCAL, null)));
-		assertThat(timer("api", "allowed", "local").count()).isZero();
-		assertThat(timer("api", "denied", "local").count()).isZero();
+	void metersOfLocalLimitsArePresentUnlessPoliciesDeny() {
+		for (OnStoreFailure mode : OnStoreFailure.values()) {
+			this.metrics
+				.register(policy(mode.name(), Mode.ENFORCE).withEnforcement(new Enforcement(Mode.ENFORCE, mode, null)));
+		}
+		assertThat(this.registry.find("ratelimit.decisions").tag("source", "local").timers())
+			.extracting((timer) -> timer.getId().getTag("policy"), (timer) -> timer.getId().getTag("outcome"))
+			.containsExactlyInAnyOrder(tuple("ALLOW", "allowed"), tuple("ALLOW", "denied"), tuple("LOCAL", "allowed"),
+					tuple("LOCAL", "denied"));
 	}
 
 	@Test

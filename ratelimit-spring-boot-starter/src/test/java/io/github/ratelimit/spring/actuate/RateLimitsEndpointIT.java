@@ -49,7 +49,7 @@ class RateLimitsEndpointIT {
 		assertThat(policies.propertyNames()).containsExactly("Application.search", "api", "login", "series");
 		assertThat(policies.path("api")).hasToString("{\"algorithm\":\"sliding-log\",\"limits\":[\"3/d\",\"5/2d\"],"
 				+ "\"identifiers\":[\"ip\",\"header:X-User\"],\"countDenied\":false,\"mode\":\"enforce\","
-				+ "\"onStoreFailure\":\"allow\"}");
+				+ "\"onStoreFailure\":\"local\"}");
 		assertThat(policies.path("series").path("mode").stringValue()).isEqualTo("shadow");
 		assertThat(policies.path("login").path("onStoreFailure").stringValue()).isEqualTo("deny");
 		assertThat(policies.path("Application.search").path("limits")).hasToString("[\"1/d\"]");

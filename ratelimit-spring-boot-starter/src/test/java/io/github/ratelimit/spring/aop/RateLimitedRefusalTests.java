@@ -52,12 +52,6 @@ class RateLimitedRefusalTests {
 	}
 
 	@Test
-	void startFailsWhenNameIsThatOfProbes() {
-		assertRefused(ProbeName.class, "public void " + NAME + "$ProbeName.call()",
-				"Invalid policy name (ratelimit-probe): must be another, because the library counts by it whether the store answers.");
-	}
-
-	@Test
 	void startFailsWhenThereIsNeitherPolicyNorLimit() {
 		assertRefused(Nothing.class, "public void " + NAME + "$Nothing.call()",
 				"it must name a policy or have limits.");
@@ -191,14 +185,6 @@ class RateLimitedRefusalTests {
 	static class UnknownAlgorithm {
 
 		@RateLimited(limits = "1/s", algorithm = "guess")
-		public void call() {
-		}
-
-	}
-
-	static class ProbeName {
-
-		@RateLimited(limits = "1/s", name = "ratelimit-probe")
 		public void call() {
 		}
 

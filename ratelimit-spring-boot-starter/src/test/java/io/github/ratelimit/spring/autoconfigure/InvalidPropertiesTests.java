@@ -160,13 +160,6 @@ class InvalidPropertiesTests {
 	}
 
 	@Test
-	void startFailsWhenNameOfPolicyIsThatOfProbes() {
-		assertRefused("ratelimit.policies.ratelimit-probe", "ratelimit-probe",
-				"Invalid policy name (ratelimit-probe): must be another, because the library counts by it whether the store answers.",
-				"ratelimit.policies.ratelimit-probe.limits=10/s");
-	}
-
-	@Test
 	void startFailsWhenOptionBelongsToAnotherAlgorithm() {
 		assertRefused("ratelimit.policies.api.burst", 5L,
 				"Is an option of token-bucket, but the algorithm of this policy is sliding-log: change the algorithm, or remove the option.",
