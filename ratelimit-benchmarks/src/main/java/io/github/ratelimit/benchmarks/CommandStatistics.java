@@ -12,17 +12,20 @@ import java.util.regex.Pattern;
  *
  * @param commands by lower-case name of the command
  */
-record CommandStatistics(Map<String, Command> commands) {
+public record CommandStatistics(Map<String, Command> commands) {
 
 	private static final Pattern LINE = Pattern.compile("cmdstat_([^:]+):calls=(\\d+),usec=(\\d+).*");
 
 	private static final Command NONE = new Command(0, 0);
 
-	CommandStatistics {
+	public CommandStatistics {
 		commands = Map.copyOf(commands);
 	}
 
-	static CommandStatistics parse(String info) {
+	/**
+	 * Reads the section {@code commandstats} of INFO.
+	 */
+	public static CommandStatistics parse(String info) {
 		Map<String, Command> commands = new HashMap<>();
 		info.lines().map(LINE::matcher).filter(Matcher::matches).forEach((line) -> {
 			long calls = Long.parseLong(line.group(2));
@@ -36,7 +39,7 @@ record CommandStatistics(Map<String, Command> commands) {
 	 * @param before earlier statistics of the same server
 	 * @return the differences, of the commands that were executed
 	 */
-	CommandStatistics since(CommandStatistics before) {
+	public CommandStatistics since(CommandStatistics before) {
 		Map<String, Command> since = new HashMap<>();
 		this.commands.forEach((name, command) -> {
 			Command earlier = before.command(name);
@@ -47,14 +50,28 @@ record CommandStatistics(Map<String, Command> commands) {
 		return new CommandStatistics(since);
 	}
 
-	Command command(String name) {
+	/**
+	 * Returns the others.
+	 * @param name of a command that is left out
+	 */
+	CommandStatistics without(String name) {
+		Map<String, Command> others = new HashMap<>(this.commands);
+		others.remove(name);
+		return new CommandStatistics(others);
+	}
+
+	/**
+	 * Returns what one command took.
+	 * @param name in lower case
+	 */
+	public Command command(String name) {
 		return this.commands.getOrDefault(name, NONE);
 	}
 
 	/**
 	 * Returns how many commands were called inside of scripts.
 	 */
-	long callsInScripts() {
+	public long callsInScripts() {
 		return this.commands.entrySet()
 			.stream()
 			.filter((entry) -> !entry.getKey().matches("eval.*|info.*|script.*"))
@@ -68,9 +85,12 @@ record CommandStatistics(Map<String, Command> commands) {
 	 * @param calls how often it was executed
 	 * @param micros server time in microseconds, all calls together
 	 */
-	record Command(long calls, long micros) {
+	public record Command(long calls, long micros) {
 
-		double microsPerCall() {
+		/**
+		 * Returns the server time of one call.
+		 */
+		public double microsPerCall() {
 			return (double) this.micros / this.calls;
 		}
 

@@ -11,7 +11,6 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.Algorithms;
 import io.github.ratelimit.benchmarks.Measurement.Cost;
-import io.github.ratelimit.redis.RedisRateLimiter;
 
 /**
  * What a decision costs the server under each algorithm, with one limit and with three,
@@ -42,9 +41,9 @@ final class DecisionCost {
 
 	private final RateLimiter limiter;
 
-	DecisionCost(MeasuredRedis redis) {
+	DecisionCost(MeasuredRedis redis, OurLimiters limiters) {
 		this.redis = redis;
-		this.limiter = RedisRateLimiter.of(redis.client(), MeasuredRedis.KEY_PREFIX);
+		this.limiter = limiters.scripts();
 	}
 
 	/**

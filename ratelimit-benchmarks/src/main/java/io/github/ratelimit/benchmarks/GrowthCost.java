@@ -16,7 +16,6 @@ import io.github.ratelimit.algorithm.Algorithms;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.benchmarks.Measurement.Cost;
-import io.github.ratelimit.redis.RedisRateLimiter;
 
 import static java.time.ZoneOffset.UTC;
 
@@ -44,8 +43,11 @@ final class GrowthCost {
 
 	private final MeasuredRedis redis;
 
-	GrowthCost(MeasuredRedis redis) {
+	private final OurLimiters limiters;
+
+	GrowthCost(MeasuredRedis redis, OurLimiters limiters) {
 		this.redis = redis;
+		this.limiters = limiters;
 	}
 
 	/**
@@ -55,7 +57,7 @@ final class GrowthCost {
 	 */
 	MarkdownTable byQuota() {
 		SettableClock clock = new SettableClock(START);
-		RateLimiter limiter = limiter(clock);
+		RateLimiter limiter = this.limiters.scripts(clock);
 		List<Subject> subjects = new ArrayList<>();
 		for (int entries : ENTRIES) {
 			Policy policy = Policy.of("log" + entries, new SlidingLog(), Limit.of(entries, Duration.ofHours(1)));
@@ -116,7 +118,7 @@ final class GrowthCost {
 	/** Each identifier is idle once, so that its first request is measured. */
 	private double afterIdleTime(Policy policy, Duration idle) {
 		SettableClock clock = new SettableClock(START);
-		RateLimiter limiter = limiter(clock);
+		RateLimiter limiter = this.limiters.scripts(clock);
 		limiter.peek(RateLimitRequest.of(policy, user(0)));
 		double[] samples = new double[ROUNDS];
 		for (int round = 0; round < ROUNDS; round++) {
@@ -133,10 +135,6 @@ final class GrowthCost {
 			samples[round] = this.redis.statistics().since(before).command("evalsha").microsPerCall();
 		}
 		return Measurement.lowerQuartile(samples);
-	}
-
-	private RateLimiter limiter(SettableClock clock) {
-		return RedisRateLimiter.of(this.redis.client(), MeasuredRedis.KEY_PREFIX).withClock(clock);
 	}
 
 	private static Identifier user(int number) {

@@ -14,7 +14,7 @@ import redis.clients.jedis.UnifiedJedis;
  * compare with. It says whether a request is allowed and what remains, and no more: no
  * {@code retryAfter}, no second limit or identifier, no costs, no clock that is set back.
  */
-final class HandwrittenScript {
+public final class HandwrittenScript {
 
 	/** Script of each algorithm. */
 	private static final Map<String, String> NAMES = Map.of("fixed-window", "counter", "first-request-window",
@@ -33,7 +33,10 @@ final class HandwrittenScript {
 		this.sha1 = jedis.scriptLoad(read(name + ".lua"), MeasuredRedis.KEY_PREFIX);
 	}
 
-	static HandwrittenScript of(String algorithm, UnifiedJedis jedis) {
+	/**
+	 * Loads the script to compare an algorithm with.
+	 */
+	public static HandwrittenScript of(String algorithm, UnifiedJedis jedis) {
 		String name = NAMES.get(algorithm);
 		if (name == null) {
 			throw new IllegalArgumentException("Invalid algorithm (%s): nothing to compare with.".formatted(algorithm));
@@ -45,14 +48,18 @@ final class HandwrittenScript {
 	 * Decides a request.
 	 * @return whether it is allowed
 	 */
-	boolean run(String identifier, long quota, long windowMicros) {
+	public boolean run(String identifier, long quota, long windowMicros) {
 		String key = MeasuredRedis.KEY_PREFIX + ":{user:" + identifier + "}:" + this.name;
 		List<?> reply = (List<?>) this.jedis.evalsha(this.sha1, List.of(key),
 				List.of(Long.toString(quota), Long.toString(windowMicros)));
 		return reply.get(0).equals(1L);
 	}
 
-	static String read(String name) {
+	/**
+	 * Reads the text of a script.
+	 * @param name of the resource
+	 */
+	public static String read(String name) {
 		try (InputStream resource = HandwrittenScript.class.getResourceAsStream(name)) {
 			if (resource == null) {
 				throw new IllegalArgumentException("Invalid script (%s): there is no such resource.".formatted(name));

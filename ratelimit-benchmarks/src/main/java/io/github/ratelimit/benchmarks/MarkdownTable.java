@@ -8,7 +8,7 @@ import java.util.stream.Collectors;
 /**
  * A table in Markdown, as it stands in the documentation.
  */
-final class MarkdownTable {
+public final class MarkdownTable {
 
 	private final int columns;
 
@@ -19,7 +19,7 @@ final class MarkdownTable {
 	 * @param headings the headings; the first column is aligned to the left, the others
 	 * hold numbers
 	 */
-	MarkdownTable(String... headings) {
+	public MarkdownTable(String... headings) {
 		this.columns = headings.length;
 		add((Object[]) headings);
 		this.lines.add("|---|" + "---:|".repeat(headings.length - 1));
@@ -31,7 +31,7 @@ final class MarkdownTable {
 	 * @return this table
 	 * @throws IllegalArgumentException if there are more or fewer
 	 */
-	MarkdownTable add(Object... cells) {
+	public MarkdownTable add(Object... cells) {
 		if (cells.length != this.columns) {
 			throw new IllegalArgumentException(
 					"Invalid row %s: must have %d cells.".formatted(List.of(cells), this.columns));

@@ -1,5 +1,6 @@
 package io.github.ratelimit.benchmarks;
 
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -9,22 +10,32 @@ import java.util.ArrayList;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.ConnectionPoolConfig;
+import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.params.ScanParams;
 import redis.clients.jedis.resps.ScanResult;
+import redis.clients.jedis.util.JedisURIHelper;
 import redis.embedded.RedisServer;
+import redis.embedded.core.RedisServerBuilder;
 
 /**
  * The server that is measured: the one that the environment variable
- * {@code RATELIMIT_TEST_REDIS} names, else one of its own on a free loopback port.
+ * {@code RATELIMIT_TEST_REDIS} names, else one of its own on a free loopback port, of the
+ * program that {@code RATELIMIT_TEST_REDIS_SERVER} names or of a Maven artifact.
  */
-final class MeasuredRedis implements AutoCloseable {
+public final class MeasuredRedis implements AutoCloseable {
 
 	/** As long as the default prefix, so that memory can be compared. */
-	static final String KEY_PREFIX = "benchmark";
+	public static final String KEY_PREFIX = "benchmark";
 
 	private static final String VARIABLE = "RATELIMIT_TEST_REDIS";
+
+	private static final String PROGRAM_VARIABLE = "RATELIMIT_TEST_REDIS_SERVER";
+
+	/** As many as callers at most, so that none waits for a connection. */
+	private static final int CONNECTIONS = 64;
 
 	private final @Nullable RedisServer server;
 
@@ -35,7 +46,7 @@ final class MeasuredRedis implements AutoCloseable {
 	private MeasuredRedis(@Nullable RedisServer server, URI uri) {
 		this.server = server;
 		this.uri = uri;
-		this.client = RedisClient.create(uri);
+		this.client = connect(uri);
 	}
 
 	static MeasuredRedis start() {
@@ -43,15 +54,26 @@ final class MeasuredRedis implements AutoCloseable {
 		if (given != null && !given.isBlank()) {
 			return new MeasuredRedis(null, URI.create(given));
 		}
+		return startOwn();
+	}
+
+	/**
+	 * Starts a server that nobody else uses, whatever else is named.
+	 */
+	public static MeasuredRedis startOwn() {
 		try {
 			int port = freePort();
-			RedisServer server = RedisServer.newRedisServer()
+			RedisServerBuilder builder = RedisServer.newRedisServer()
 				.port(port)
 				.bind("127.0.0.1")
 				.setting("save \"\"")
 				.setting("appendonly no")
-				.setting("daemonize no")
-				.build();
+				.setting("daemonize no");
+			String program = System.getenv(PROGRAM_VARIABLE);
+			if (program != null && !program.isBlank()) {
+				builder.executableProvider(() -> new File(program));
+			}
+			RedisServer server = builder.build();
 			server.start();
 			return new MeasuredRedis(server, URI.create("redis://127.0.0.1:" + port));
 		}
@@ -60,26 +82,55 @@ final class MeasuredRedis implements AutoCloseable {
 		}
 	}
 
-	private static int freePort() throws IOException {
+	/**
+	 * Creates a client with as many connections as there are callers.
+	 */
+	public static UnifiedJedis connect(URI uri) {
+		ConnectionPoolConfig pool = new ConnectionPoolConfig();
+		pool.setMaxTotal(CONNECTIONS);
+		pool.setMaxIdle(CONNECTIONS);
+		return RedisClient.builder()
+			.hostAndPort(JedisURIHelper.getHostAndPort(uri))
+			.clientConfig(DefaultJedisClientConfig.builder()
+				.user(JedisURIHelper.getUser(uri))
+				.password(JedisURIHelper.getPassword(uri))
+				.database(JedisURIHelper.getDBIndex(uri))
+				.build())
+			.poolConfig(pool)
+			.build();
+	}
+
+	static int freePort() throws IOException {
 		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
 			return socket.getLocalPort();
 		}
 	}
 
-	URI uri() {
+	/**
+	 * Returns where the server is.
+	 */
+	public URI uri() {
 		return this.uri;
 	}
 
-	UnifiedJedis client() {
+	/**
+	 * Returns a client of the server, which is closed with it.
+	 */
+	public UnifiedJedis client() {
 		return this.client;
 	}
 
-	CommandStatistics statistics() {
+	/**
+	 * Returns what the server has executed since it was started.
+	 */
+	public CommandStatistics statistics() {
 		return CommandStatistics.parse(this.client.info("commandstats"));
 	}
 
-	/** Name and version, such as {@code Redis 7.0.15}. */
-	String version() {
+	/**
+	 * Returns name and version, such as {@code Redis 7.0.15}.
+	 */
+	public String version() {
 		String info = this.client.info("server");
 		return info.lines()
 			.filter((line) -> line.startsWith("valkey_version:"))

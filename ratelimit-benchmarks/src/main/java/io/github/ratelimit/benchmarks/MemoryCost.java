@@ -12,7 +12,6 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.Algorithms;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.algorithm.SlidingWindow;
-import io.github.ratelimit.redis.RedisRateLimiter;
 
 /**
  * How many bytes of the server's memory an identifier takes, its Redis key included.
@@ -25,8 +24,11 @@ final class MemoryCost {
 
 	private final MeasuredRedis redis;
 
-	MemoryCost(MeasuredRedis redis) {
+	private final OurLimiters limiters;
+
+	MemoryCost(MeasuredRedis redis, OurLimiters limiters) {
 		this.redis = redis;
+		this.limiters = limiters;
 	}
 
 	/**
@@ -62,7 +64,7 @@ final class MemoryCost {
 		this.redis.clear();
 		Policy policy = Policy.of("api", algorithm, List.of(limits).stream().map(Limit::parse).toArray(Limit[]::new));
 		SettableClock clock = new SettableClock(Instant.parse("2026-03-01T12:00:00Z"));
-		RateLimiter limiter = RedisRateLimiter.of(this.redis.client(), MeasuredRedis.KEY_PREFIX).withClock(clock);
+		RateLimiter limiter = this.limiters.scripts(clock);
 		for (int i = 0; i < requests; i++) {
 			if (!limiter.tryAcquire(policy, ADDRESS).allowed()) {
 				throw new IllegalStateException("Request %d was denied under %s".formatted(i, policy));

@@ -1,5 +1,6 @@
 package io.github.ratelimit.benchmarks;
 
+import java.time.Duration;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 
@@ -24,17 +25,18 @@ public final class RedisCost {
 	 * @param arguments none
 	 */
 	public static void main(String[] arguments) {
-		try (MeasuredRedis redis = MeasuredRedis.start()) {
+		try (MeasuredRedis redis = MeasuredRedis.start();
+				OurLimiters limiters = OurLimiters.connect(redis.uri(), Duration.ofSeconds(1))) {
 			redis.clear();
 			System.out.printf("%s, %s, %d CPU cores, Java %s%n", LocalDate.now(ZoneOffset.UTC), redis.version(),
 					Runtime.getRuntime().availableProcessors(), Runtime.version().feature());
-			print("A decision", new DecisionCost(redis).measure());
+			print("A decision", new DecisionCost(redis, limiters).measure());
 			redis.clear();
-			GrowthCost growth = new GrowthCost(redis);
+			GrowthCost growth = new GrowthCost(redis, limiters);
 			print("By quota", growth.byQuota());
 			redis.clear();
 			print("By idle time", growth.byIdleTime());
-			MemoryCost memory = new MemoryCost(redis);
+			MemoryCost memory = new MemoryCost(redis, limiters);
 			print("Memory after one request", memory.afterOneRequest());
 			print("Memory by entries", memory.byEntries());
 		}

@@ -16,11 +16,6 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.algorithm.TokenBucket;
-import io.github.ratelimit.redis.RedisRateLimiter;
-import io.github.ratelimit.redis.TimeBudget;
-import redis.clients.jedis.DefaultJedisClientConfig;
-import redis.clients.jedis.HostAndPort;
-import redis.clients.jedis.UnifiedJedis;
 
 /**
  * Decides at full speed for a million identifiers, with all that stands before Redis, and
@@ -69,14 +64,9 @@ public final class Soak {
 	 */
 	public static void main(String[] arguments) throws InterruptedException {
 		int minutes = minutes(arguments);
-		try (MeasuredRedis redis = MeasuredRedis.start()) {
-			TimeBudget budget = new TimeBudget(Duration.ofSeconds(1),
-					new HostAndPort(redis.uri().getHost(), redis.uri().getPort()),
-					DefaultJedisClientConfig.builder().build());
-			try (UnifiedJedis client = budget.client()) {
-				RateLimiter limiter = budget.limit(RedisRateLimiter.of(client, MeasuredRedis.KEY_PREFIX));
-				new Soak(redis, limiter).run(Duration.ofMinutes(minutes));
-			}
+		try (MeasuredRedis redis = MeasuredRedis.start();
+				OurLimiters limiters = OurLimiters.connect(redis.uri(), Duration.ofSeconds(1))) {
+			new Soak(redis, limiters.guarded()).run(Duration.ofMinutes(minutes));
 		}
 	}
 

@@ -1,0 +1,79 @@
+package io.github.ratelimit.benchmarks.speed;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.Algorithms;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.benchmarks.OurLimiters;
+
+/**
+ * This library: each algorithm, and what stands before the store.
+ */
+final class OurContenders {
+
+	private static final Duration BUDGET = Duration.ofMillis(100);
+
+	/** Nobody uses that up. */
+	private static final String QUOTA = "1000000/m";
+
+	private OurContenders() {
+	}
+
+	static Map<String, Function<URI, Contender>> all() {
+		Map<String, Function<URI, Contender>> all = new LinkedHashMap<>();
+		for (Algorithm algorithm : Algorithms.all()) {
+			String quota = (algorithm instanceof SlidingLog) ? "100/m" : QUOTA;
+			String name = "ours, " + algorithm.name() + ((algorithm instanceof SlidingLog) ? " 100/m" : "");
+			Policy policy = Policy.of("api", algorithm, Limit.parse(quota));
+			all.put(name, connected((ours) -> allowed(ours.scripts(), policy)));
+		}
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse(QUOTA));
+		all.put("ours, 3 limits x 2 identifiers", connected((ours) -> several(ours.scripts())));
+		all.put("ours, plain commands", connected((ours) -> allowed(ours.plainCommands(), policy)));
+		all.put("ours, whole stack", connected((ours) -> allowed(ours.wholeStack(), policy)));
+		all.put("ours, denied from memory", connected((ours) -> denied(ours.wholeStack())));
+		return all;
+	}
+
+	private static Function<URI, Contender> connected(Function<OurLimiters, Predicate<String>> contender) {
+		return (server) -> {
+			OurLimiters ours = OurLimiters.connect(server, BUDGET);
+			return Contender.of(contender.apply(ours), ours::close);
+		};
+	}
+
+	private static Predicate<String> allowed(RateLimiter limiter, Policy policy) {
+		return (user) -> limiter.tryAcquire(policy, Identifier.user(user)).allowed();
+	}
+
+	private static Predicate<String> several(RateLimiter limiter) {
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("1000000/s"), Limit.parse("2000000/m"),
+				Limit.parse("3000000/h"));
+		return (user) -> limiter
+			.tryAcquire(RateLimitRequest.of(policy, Identifier.user(user), Identifier.of("device", user)))
+			.allowed();
+	}
+
+	/** Everybody is denied at least once before it begins. */
+	private static Predicate<String> denied(RateLimiter limiter) {
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("1/7d"));
+		for (String user : DecisionBenchmark.USERS) {
+			limiter.tryAcquire(policy, Identifier.user(user));
+			limiter.tryAcquire(policy, Identifier.user(user));
+		}
+		return (user) -> !limiter.tryAcquire(policy, Identifier.user(user)).allowed();
+	}
+
+}
