@@ -1,7 +1,7 @@
 package io.github.ratelimit;
 
-import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * One policy's part of a request: who is counted, and at what cost.
@@ -15,6 +15,8 @@ import java.util.List;
  * @since 0.1
  */
 public record Charge(Policy policy, List<Identifier> identifiers, long cost) {
+
+	private static final int FEW = 8;
 
 	/**
 	 * Creates a charge.
@@ -30,10 +32,23 @@ public record Charge(Policy policy, List<Identifier> identifiers, long cost) {
 			throw new IllegalArgumentException(
 					"Invalid identifiers: there must be at least one for the policy '%s'.".formatted(policy.name()));
 		}
-		if (identifiers.size() > 1 && new HashSet<>(identifiers).size() != identifiers.size()) {
+		if (holdsOneTwice(identifiers)) {
 			throw new IllegalArgumentException(
 					"Invalid identifiers: one of them stands twice for the policy '%s'.".formatted(policy.name()));
 		}
+	}
+
+	/** Without garbage where there are few, as there mostly are. */
+	private static boolean holdsOneTwice(List<Identifier> identifiers) {
+		if (identifiers.size() > FEW) {
+			return Set.copyOf(identifiers).size() != identifiers.size();
+		}
+		for (int i = 1; i < identifiers.size(); i++) {
+			if (identifiers.indexOf(identifiers.get(i)) < i) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/**

@@ -1,7 +1,6 @@
 package io.github.ratelimit;
 
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 
 import org.jspecify.annotations.Nullable;
 
@@ -79,7 +78,7 @@ public record LimitStatus(Policy policy, Identifier identifier, Limit limit, lon
 	}
 
 	private static Duration micros(long micros) {
-		return (micros == 0) ? Duration.ZERO : Duration.of(micros, ChronoUnit.MICROS);
+		return (micros == 0) ? Duration.ZERO : Duration.ofSeconds(micros / 1_000_000, micros % 1_000_000 * 1000);
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.github.ratelimit;
 
+import java.time.Instant;
 import java.util.List;
 
 /**
@@ -13,6 +14,25 @@ import java.util.List;
  * @since 0.1
  */
 public interface Meter {
+
+	/**
+	 * Returns a time as meters count it. Every store takes the times of a clock by this
+	 * method, so that none decides by a time that it cannot calculate with.
+	 * @param time the time, from 1970 until 2<sup>53</sup> microseconds later, in the
+	 * year 2255: the times that Redis scripts can hold exactly
+	 * @return microseconds since the epoch
+	 * @throws IllegalArgumentException if the time is out of range
+	 */
+	static long micros(Instant time) {
+		long seconds = time.getEpochSecond();
+		if (seconds < 0 || seconds > Limit.MAX_QUOTA / 1_000_000
+				|| seconds * 1_000_000 + time.getNano() / 1000 > Limit.MAX_QUOTA) {
+			throw new IllegalArgumentException(
+					"Invalid time (%s): must be from 1970-01-01T00:00:00Z to 2255-06-05T23:47:34.740991Z; look at the clock."
+						.formatted(time));
+		}
+		return seconds * 1_000_000 + time.getNano() / 1000;
+	}
 
 	/**
 	 * Returns the shortest time after which the limit would allow the cost, if nothing

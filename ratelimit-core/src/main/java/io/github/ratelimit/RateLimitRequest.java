@@ -1,8 +1,6 @@
 package io.github.ratelimit;
 
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
@@ -21,9 +19,11 @@ import java.util.regex.Pattern;
 public record RateLimitRequest(List<Charge> charges, String metadata) {
 
 	/**
-	 * Largest number of identifiers in all charges together.
+	 * Largest number of limits to check, those of each identifier counted by themselves:
+	 * as many as the store can decide in about a millisecond, because all others wait
+	 * meanwhile.
 	 */
-	public static final int MAX_IDENTIFIERS = 1000;
+	public static final int MAX_STATUSES = 256;
 
 	/**
 	 * Longest metadata, in characters.
@@ -35,8 +35,8 @@ public record RateLimitRequest(List<Charge> charges, String metadata) {
 	/**
 	 * Creates a request.
 	 * @throws IllegalArgumentException if there is no charge, or there are two for
-	 * policies of the same name, there are too many identifiers, or the metadata is too
-	 * long
+	 * policies of the same name, there are too many limits to check, or the metadata is
+	 * too long
 	 */
 	public RateLimitRequest {
 		charges = List.copyOf(charges);
@@ -50,19 +50,32 @@ public record RateLimitRequest(List<Charge> charges, String metadata) {
 		if (charges.isEmpty()) {
 			throw new IllegalArgumentException("Invalid request: there must be at least one policy to check.");
 		}
-		int identifiers = charges.stream().mapToInt((charge) -> charge.identifiers().size()).sum();
-		if (identifiers > MAX_IDENTIFIERS) {
-			throw new IllegalArgumentException("Invalid request (%d identifiers): there must be at most %d."
-				.formatted(identifiers, MAX_IDENTIFIERS));
-		}
-		if (charges.size() > 1) {
-			Set<String> names = new HashSet<>();
-			for (Charge charge : charges) {
-				if (!names.add(charge.policy().name())) {
+		requireDifferentPolicies(charges);
+		requireFewStatuses(charges);
+	}
+
+	/** There are few, because the number of statuses is bounded. */
+	private static void requireDifferentPolicies(List<Charge> charges) {
+		for (int i = 1; i < charges.size() && i <= MAX_STATUSES; i++) {
+			String name = charges.get(i).policy().name();
+			for (int j = 0; j < i; j++) {
+				if (charges.get(j).policy().name().equals(name)) {
 					throw new IllegalArgumentException(
-							"Invalid request: the policy '%s' stands in it twice.".formatted(charge.policy().name()));
+							"Invalid request: the policy '%s' stands in it twice.".formatted(name));
 				}
 			}
+		}
+	}
+
+	private static void requireFewStatuses(List<Charge> charges) {
+		long statuses = 0;
+		for (int i = 0; i < charges.size(); i++) {
+			statuses += (long) charges.get(i).identifiers().size() * charges.get(i).policy().limits().size();
+		}
+		if (statuses > MAX_STATUSES) {
+			throw new IllegalArgumentException(
+					"Invalid request (%d limits to check, those of each identifier counted by themselves): there must be at most %d."
+						.formatted(statuses, MAX_STATUSES));
 		}
 	}
 

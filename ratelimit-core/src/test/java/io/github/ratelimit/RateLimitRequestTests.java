@@ -18,13 +18,25 @@ class RateLimitRequestTests {
 
 	private final Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("10/s"));
 
+	/** All of them are checked at once, and everybody waits meanwhile. */
 	@Test
-	void tooManyIdentifiersAreRefused() {
-		List<Identifier> identifiers = IntStream.range(0, 1001).mapToObj((i) -> Identifier.user("user" + i)).toList();
+	void tooManyLimitsOfIdentifiersAreRefused() {
+		Policy three = Policy.of("three", new FixedWindow(), Limit.parse("1/s"), Limit.parse("2/m"),
+				Limit.parse("3/h"));
+		Charge most = new Charge(three, users(85), 1);
+		assertThat(RateLimitRequest.of(most, Charge.of(this.policy, ALICE)).charges()).hasSize(2);
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> RateLimitRequest
-				.of(new Charge(Policy.of("api", new FixedWindow(), Limit.parse("1/s")), identifiers, 1)))
-			.withMessage("Invalid request (1001 identifiers): there must be at most 1000.");
+			.isThrownBy(() -> RateLimitRequest.of(most, Charge.of(this.policy, ALICE, ADDRESS)))
+			.withMessage("Invalid request (257 limits to check, those of each identifier counted by themselves): "
+					+ "there must be at most 256.");
+		assertThat(RateLimitRequest.of(new Charge(this.policy, users(256), 1)).charges()).hasSize(1);
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> RateLimitRequest.of(new Charge(this.policy, users(1000), 1)))
+			.withMessageStartingWith("Invalid request (1000 limits to check");
+	}
+
+	private static List<Identifier> users(int number) {
+		return IntStream.range(0, number).mapToObj((i) -> Identifier.user("user" + i)).toList();
 	}
 
 	@Test

@@ -13,14 +13,20 @@ import org.jspecify.annotations.Nullable;
  * that of the one before, weighted by how much of it the sliding window still covers.
  * Also known as sliding tail.
  * <p>
- * <b>Bound:</b> in any stretch of time as long as the window, just under twice the quota
- * is admitted at worst; near the quota for steady traffic. Because it estimates, it may
- * deny too early. If the clock is set back, both counts are those of the present window
- * and the one before it.
+ * The estimate is {@code previous * previousWeight * left / window + current}, where
+ * {@code left} is how much of the present window is left. It is calculated in whole
+ * numbers, exactly for every quota and window, and rounded once.
+ * <p>
+ * <b>Bound:</b> in any stretch of time as long as the window, one less than twice the
+ * quota is admitted at worst, and about the quota in steady traffic. If the estimate is
+ * rounded down, or the weight is 0, it is twice the quota at worst. Because it estimates,
+ * it may deny too early. If the clock is set back, both counts are those of the present
+ * window and the one before it.
  * <p>
  * From "Rate Limiting: Sliding Tail" (2018).
  *
- * @param previousWeight weight of the window before, from 0 to 1; less is more permissive
+ * @param previousWeight weight of the window before, from 0 to 1, with at most six digits
+ * after the point; less is more permissive
  * @param rounding how the estimate is rounded
  * @since 0.1
  */
@@ -31,40 +37,34 @@ public record SlidingWindowCounter(double previousWeight, Rounding rounding) imp
 	 */
 	public enum Rounding {
 
-		/** Not at all. */
+		/**
+		 * Not at all. Because quotas and costs are whole numbers, that decides as
+		 * {@link #UP} does.
+		 */
 		NONE,
 
 		/** Down, which admits up to one request more than the estimate would. */
 		DOWN,
 
 		/** Up. */
-		UP;
-
-		double round(double estimate) {
-			return switch (this) {
-				case NONE -> estimate;
-				case DOWN -> Math.floor(estimate);
-				case UP -> Math.ceil(estimate);
-			};
-		}
-
-		/**
-		 * By how much an estimate may exceed a whole number and still be rounded to it.
-		 */
-		int slack() {
-			return (this == DOWN) ? 1 : 0;
-		}
+		UP
 
 	}
 
 	/**
 	 * Creates the algorithm with options.
-	 * @throws IllegalArgumentException if the weight is out of range
+	 * @throws IllegalArgumentException if the weight is out of range, or has more than
+	 * six digits after the point
 	 */
 	public SlidingWindowCounter {
 		if (!(previousWeight >= 0 && previousWeight <= 1)) {
 			throw new IllegalArgumentException(
 					"Invalid previous weight (%s): must be between 0 and 1.".formatted(previousWeight));
+		}
+		if (millionths(previousWeight) / (double) SlidingWindowCounterMeter.UNIT != previousWeight) {
+			throw new IllegalArgumentException(
+					"Invalid previous weight (%s): must have at most six digits after the point."
+						.formatted(previousWeight));
 		}
 	}
 
@@ -87,12 +87,17 @@ public record SlidingWindowCounter(double previousWeight, Rounding rounding) imp
 
 	@Override
 	public List<String> options(List<Limit> limits, long nowMicros) {
-		return List.of(Double.toString(this.previousWeight), Integer.toString(this.rounding.ordinal()));
+		return List.of(Long.toString(millionths(this.previousWeight)), Integer.toString(this.rounding.ordinal()));
 	}
 
 	@Override
 	public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
-		return new SlidingWindowCounterMeter(limits, state, nowMicros, this.previousWeight, this.rounding);
+		return new SlidingWindowCounterMeter(limits, state, nowMicros, millionths(this.previousWeight),
+				this.rounding == Rounding.DOWN);
+	}
+
+	private static long millionths(double weight) {
+		return Math.round(weight * SlidingWindowCounterMeter.UNIT);
 	}
 
 }

@@ -5,7 +5,6 @@ import java.util.List;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Meter;
 import io.github.ratelimit.MeterState;
-import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,17 +12,24 @@ import org.jspecify.annotations.Nullable;
  * same for Redis.
  * <p>
  * State: for each limit the start of the present window, the count of the window before,
- * and the present count.
+ * and the present count. What the window before still weighs, its tail, is a whole
+ * number, rounded once. Costs and quotas are whole numbers, so an estimate that is not
+ * rounded denies exactly what one that is rounded up denies.
  */
 final class SlidingWindowCounterMeter implements Meter {
+
+	/** The weight of a window that is not weighed less. */
+	static final long UNIT = 1_000_000;
 
 	private final List<Limit> limits;
 
 	private final long now;
 
-	private final double weight;
+	/** Weight of the window before, in millionths. */
+	private final long weight;
 
-	private final Rounding rounding;
+	/** Whether tails are rounded down, and not up. */
+	private final boolean roundsDown;
 
 	private final long[] starts;
 
@@ -33,13 +39,13 @@ final class SlidingWindowCounterMeter implements Meter {
 
 	private boolean corrected;
 
-	SlidingWindowCounterMeter(List<Limit> limits, @Nullable MeterState stored, long now, double weight,
-			Rounding rounding) {
+	SlidingWindowCounterMeter(List<Limit> limits, @Nullable MeterState stored, long now, long weight,
+			boolean roundsDown) {
 		long[] state = (stored != null) ? stored.numbers() : null;
 		this.limits = limits;
 		this.now = now;
 		this.weight = weight;
-		this.rounding = rounding;
+		this.roundsDown = roundsDown;
 		this.starts = new long[limits.size()];
 		this.previous = new long[limits.size()];
 		this.current = new long[limits.size()];
@@ -70,16 +76,17 @@ final class SlidingWindowCounterMeter implements Meter {
 
 	@Override
 	public long retryAfter(int limit, long cost) {
+		long window = window(limit);
+		long left = this.starts[limit] + window - this.now;
 		long room = this.limits.get(limit).quota() - cost;
-		long elapsed = this.now - this.starts[limit];
 		if (this.current[limit] <= room) {
-			long fits = earliest(limit, this.previous[limit], this.current[limit], elapsed, room);
-			if (fits < window(limit)) {
-				return fits - elapsed;
+			long fits = longest(window, this.previous[limit], room - this.current[limit]);
+			if (fits > 0) {
+				return Math.max(0, left - fits);
 			}
 		}
 		// In the next window, where the present count is that of the window before.
-		return window(limit) - elapsed + earliest(limit, this.current[limit], 0, 0, room);
+		return left + window - longest(window, this.current[limit], room);
 	}
 
 	@Override
@@ -98,8 +105,9 @@ final class SlidingWindowCounterMeter implements Meter {
 
 	@Override
 	public long remaining(int limit) {
-		double used = used(limit, this.previous[limit], this.current[limit], this.now - this.starts[limit]);
-		return Math.max(0, this.limits.get(limit).quota() - (long) Math.ceil(used));
+		long window = window(limit);
+		long tail = tail(window, this.previous[limit], this.starts[limit] + window - this.now);
+		return Math.max(0, this.limits.get(limit).quota() - this.current[limit] - tail);
 	}
 
 	@Override
@@ -136,45 +144,54 @@ final class SlidingWindowCounterMeter implements Meter {
 		return this.limits.get(limit).windowMicros();
 	}
 
-	/** What counts as used when some time of the window has elapsed. */
-	private double used(int limit, long previous, long current, long elapsed) {
-		double estimate = previous * this.weight * (1 - (double) elapsed / window(limit)) + current;
-		return this.rounding.round(estimate);
+	/**
+	 * What the count of a window weighs when so much of the next window is left:
+	 * {@code count * weight * left / (UNIT * window)}, exactly. The parts of it are a
+	 * whole number of windows, a rest of whole microseconds, and millionths of one.
+	 */
+	private long tail(long window, long count, long left) {
+		long rest = count % UNIT * this.weight;
+		long weighted = count / UNIT * this.weight + rest / UNIT;
+		rest = rest % UNIT;
+		long whole = quotient(weighted, left, window);
+		// Wraps around twice, and so is exact.
+		long micros = weighted * left - whole * window + rest * (left / UNIT);
+		long millionths = rest * (left % UNIT);
+		micros += millionths / UNIT;
+		whole += micros / window;
+		boolean isWhole = micros % window == 0 && millionths % UNIT == 0;
+		return (isWhole || this.roundsDown) ? whole : whole + 1;
 	}
 
 	/**
-	 * Earliest time in a window, from some time on, when no more is used than there is
-	 * room.
+	 * The quotient of a product, rounded down.
+	 * @param factor less than 2<sup>53</sup>
+	 * @param left at most as much as the window, which is less than 2<sup>49</sup>
 	 */
-	private long earliest(int limit, long previous, long current, long from, long room) {
-		double full = previous * this.weight;
-		if (full == 0) {
-			return from;
+	private static long quotient(long factor, long left, long window) {
+		long rest = factor % window;
+		// One off at most, because it is less than 2^49.
+		long about = (long) ((double) rest * left / window);
+		// Wraps around twice, and so is exact.
+		long difference = rest * left - about * window;
+		return factor / window * left + about + Math.floorDiv(difference, window);
+	}
+
+	/**
+	 * How much of a window may be left so that the count of the window before weighs no
+	 * more than there is room.
+	 */
+	private long longest(long window, long count, long room) {
+		if (tail(window, count, window) <= room) {
+			return window;
 		}
-		// About then, and then exactly.
-		double about = window(limit) * (1 - (room - current + this.rounding.slack()) / full);
-		long low = (long) Math.max(from, Math.floor(about) - 1);
-		long step = 1;
-		if (used(limit, previous, current, low) <= room) {
-			return low;
+		// One off at most, and then exactly.
+		double about = (double) (this.roundsDown ? room + 1 : room) * UNIT / ((double) count * this.weight) * window;
+		long left = Math.min((long) about + 1, window);
+		while (tail(window, count, left) > room) {
+			left--;
 		}
-		long high = low + step;
-		while (high < window(limit) && used(limit, previous, current, high) > room) {
-			low = high;
-			step = 2 * step;
-			high = low + step;
-		}
-		high = Math.min(high, window(limit));
-		while (low + 1 < high) {
-			long middle = (low + high) / 2;
-			if (used(limit, previous, current, middle) <= room) {
-				high = middle;
-			}
-			else {
-				low = middle;
-			}
-		}
-		return high;
+		return left;
 	}
 
 }

@@ -36,12 +36,13 @@ final class MemoryBlocks {
 	 * none.
 	 */
 	Instant end(Identifier identifier, String policy) {
-		return this.blocks.getOrDefault(identifier, List.of())
-			.stream()
-			.filter((block) -> block.policy() == null || block.policy().equals(policy))
-			.map(Block::until)
-			.max(Comparator.naturalOrder())
-			.orElse(Instant.EPOCH);
+		Instant end = Instant.EPOCH;
+		for (Block block : this.blocks.getOrDefault(identifier, List.of())) {
+			if ((block.policy() == null || block.policy().equals(policy)) && block.until().isAfter(end)) {
+				end = block.until();
+			}
+		}
+		return end;
 	}
 
 	List<Block> list(Instant now) {

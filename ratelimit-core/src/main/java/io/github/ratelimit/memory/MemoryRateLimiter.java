@@ -4,11 +4,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
@@ -34,9 +36,9 @@ import org.jspecify.annotations.Nullable;
  * A rate limiter that keeps its counts in the memory of this process, for tests and for a
  * single instance. It decides exactly as the store in Redis does.
  * <p>
- * One request is decided at a time. Counts that no longer matter are swept away after as
- * many requests as there are counts, so that memory follows the number of identifiers
- * that are active.
+ * One request is decided at a time. After as many requests as there are counts, those
+ * that no longer matter are swept away, a few with each request, so that memory follows
+ * the number of identifiers that are active and no request waits for long.
  * <p>
  * A count is some hundred bytes, but for the algorithms that keep entries:
  * {@code sliding-log} takes 16 to 64 bytes for each request of its longest window, with
@@ -54,6 +56,9 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 
 	private static final int SMALLEST_SWEEP = 1024;
 
+	/** How many counts a request looks at while they are swept. */
+	private static final int SWEEP_STEP = 32;
+
 	private final InstantSource clock;
 
 	private final Lock lock = new ReentrantLock();
@@ -62,7 +67,13 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 
 	private final MemoryBlocks blocks = new MemoryBlocks();
 
+	/** All counts in the order in which they are swept, and some that are gone. */
+	private final Queue<Entry> sweepOrder = new ArrayDeque<>();
+
 	private int savesUntilSweep = SMALLEST_SWEEP;
+
+	/** How many counts of the present sweep are still to be looked at. */
+	private int toSweep;
 
 	/**
 	 * Creates an empty rate limiter.
@@ -94,7 +105,8 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 
 			@Override
 			protected boolean removeEldestEntry(Map.Entry<Key, MemoryRateLimiter.Entry> eldest) {
-				return size() > maxCounts;
+				eldest.getValue().gone = size() > maxCounts;
+				return eldest.getValue().gone;
 			}
 
 		};
@@ -148,7 +160,7 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	public void reset(Policy policy, Identifier identifier) {
 		this.lock.lock();
 		try {
-			this.entries.remove(Key.of(policy, identifier));
+			forget(Key.of(policy, identifier));
 		}
 		finally {
 			this.lock.unlock();
@@ -194,7 +206,7 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 		BlockList.requireValid(time, reason);
 		this.lock.lock();
 		try {
-			Instant now = this.clock.instant().truncatedTo(ChronoUnit.MICROS);
+			Instant now = Instant.EPOCH.plus(now(), ChronoUnit.MICROS);
 			Block block = new Block(identifier, policy, now.plus(time.truncatedTo(ChronoUnit.MICROS)), reason);
 			this.blocks.add(block, now);
 			return block;
@@ -237,8 +249,8 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 			boolean possible = true;
 			List<Long> waits = new ArrayList<>();
 			for (Part part : parts) {
-				blocked = Math.max(blocked,
-						micros(this.blocks.end(part.identifier, part.charge.policy().name())) - now);
+				Instant end = this.blocks.end(part.identifier, part.charge.policy().name());
+				blocked = Math.max(blocked, ChronoUnit.MICROS.between(Instant.EPOCH, end) - now);
 				for (int i = 0; i < part.limits().size(); i++) {
 					long wait = part.retryAfter(i);
 					waits.add(wait);
@@ -275,11 +287,7 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	}
 
 	private long now() {
-		return micros(this.clock.instant());
-	}
-
-	private static long micros(Instant instant) {
-		return ChronoUnit.MICROS.between(Instant.EPOCH, instant);
+		return Meter.micros(this.clock.instant());
 	}
 
 	private List<Part> load(RateLimitRequest request, long now) {
@@ -299,14 +307,44 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	private void save(Part part, long now) {
 		long ttl = part.meter.ttl();
 		if (ttl == 0) {
-			this.entries.remove(part.key);
+			forget(part.key);
 			return;
 		}
-		this.entries.put(part.key, new Entry(part.meter.state(), now + ttl));
+		Entry entry = this.entries.get(part.key);
+		if (entry == null) {
+			entry = new Entry(part.key);
+			this.entries.put(part.key, entry);
+			this.sweepOrder.add(entry);
+		}
+		entry.state = part.meter.state();
+		entry.expiresAt = now + ttl;
+		sweep(now);
+	}
+
+	private void forget(Key key) {
+		Entry entry = this.entries.remove(key);
+		if (entry != null) {
+			entry.gone = true;
+		}
+	}
+
+	private void sweep(long now) {
 		this.savesUntilSweep--;
 		if (this.savesUntilSweep == 0) {
-			this.entries.values().removeIf((entry) -> entry.expiresAt <= now);
-			this.savesUntilSweep = Math.max(SMALLEST_SWEEP, this.entries.size());
+			this.toSweep = this.sweepOrder.size();
+		}
+		for (int i = 0; i < SWEEP_STEP && this.toSweep > 0; i++) {
+			Entry entry = this.sweepOrder.remove();
+			if (!entry.gone && entry.expiresAt > now) {
+				this.sweepOrder.add(entry);
+			}
+			else if (!entry.gone) {
+				forget(entry.key);
+			}
+			this.toSweep--;
+			if (this.toSweep == 0) {
+				this.savesUntilSweep = Math.max(SMALLEST_SWEEP, this.entries.size());
+			}
 		}
 	}
 
@@ -319,7 +357,21 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 
 	}
 
-	private record Entry(MeterState state, long expiresAt) {
+	/** One count. */
+	private static final class Entry {
+
+		private final Key key;
+
+		private @Nullable MeterState state;
+
+		private long expiresAt;
+
+		/** Whether it is not one of the counts any more. */
+		private boolean gone;
+
+		private Entry(Key key) {
+			this.key = key;
+		}
 
 	}
 

@@ -1,58 +1,69 @@
 -- sliding-window-counter: an estimate from the count of the present window and the weighted one of the window before.
 --
--- Options: weight of the window before, from 0 to 1; rounding of the estimate (0 none, 1 down, 2 up).
+-- Options: weight of the window before, in millionths; rounding of the estimate (0 none, 1 down, 2 up). Costs and quotas
+-- are whole numbers, so an estimate that is not rounded denies exactly what one that is rounded up denies.
 -- State, 21 bytes for each limit: start of the present window in microseconds (7 bytes), count of the window before
 -- (7 bytes), present count (7 bytes).
 
-local MAX_COUNT = 2 ^ 53 - 1
-local DOWN, UP = 1, 2
+local MAX_COUNT, UNIT, DOWN = 2 ^ 53 - 1, 1000000, 1
 
--- What counts as used when some time of the window has elapsed.
-local function used(meter, i, previous, current, elapsed)
-    local estimate = previous * meter.weight * (1 - elapsed / meter.windows[i]) + current
-    if meter.rounding == DOWN then
-        return math.floor(estimate)
-    elseif meter.rounding == UP then
-        return math.ceil(estimate)
+-- Numbers below 2^53 are exact, and products of two halves of 25 bits.
+local EXACT, HALF = 2 ^ 53, 2 ^ 25
+
+-- Quotient of a product, rounded down, and its rest; left is at most as much as the window, which is less than 2^49.
+local function quotient(factor, left, window)
+    local product = factor * left
+    if product < EXACT then
+        local rest = product % window
+        return (product - rest) / window, rest
     end
-    return estimate
+    local small = factor % window
+    -- One off at most, because it is less than 2^49.
+    local about = math.floor(small * left / window)
+    local s, l, a, w = small % HALF, left % HALF, about % HALF, window % HALF
+    local S, L, A, W = (small - s) / HALF, (left - l) / HALF, (about - a) / HALF, (window - w) / HALF
+    -- The sum of the high and the middle products is small, and so is exact, as is each of them.
+    local rest = (S * L - A * W) * (HALF * HALF) + (S * l + s * L - A * w - a * W) * HALF + (s * l - a * w)
+    local more = math.floor(rest / window)
+    return (factor - small) / window * left + about + more, rest - more * window
 end
 
--- Earliest time in a window, from some time on, when no more is used than there is room.
-local function earliest(meter, i, previous, current, from, room)
-    local full = previous * meter.weight
-    if full == 0 then
-        return from
+-- What the count of a window weighs when so much of the next window is left: count * weight * left / (UNIT * window),
+-- exactly. The parts of it are a whole number of windows, a rest of whole microseconds, and millionths of one.
+local function tail(meter, window, count, left)
+    local rest = count % UNIT
+    local weighted = (count - rest) / UNIT * meter.weight
+    rest = rest * meter.weight
+    weighted, rest = weighted + (rest - rest % UNIT) / UNIT, rest % UNIT
+    local whole, micros = quotient(weighted, left, window)
+    local millionths = rest * (left % UNIT)
+    micros = micros + rest * ((left - left % UNIT) / UNIT) + (millionths - millionths % UNIT) / UNIT
+    whole = whole + (micros - micros % window) / window
+    if meter.rounds_down or (micros % window == 0 and millionths % UNIT == 0) then
+        return whole
     end
-    -- About then, and then exactly.
-    local slack = meter.rounding == DOWN and 1 or 0
-    local about = meter.windows[i] * (1 - (room - current + slack) / full)
-    local low, step = math.max(from, math.floor(about) - 1), 1
-    if used(meter, i, previous, current, low) <= room then
-        return low
+    return whole + 1
+end
+
+-- How much of a window may be left so that the count of the window before weighs no more than there is room.
+local function longest(meter, window, count, room)
+    if tail(meter, window, count, window) <= room then
+        return window
     end
-    local high = low + step
-    while high < meter.windows[i] and used(meter, i, previous, current, high) > room do
-        low, step = high, 2 * step
-        high = low + step
+    -- One off at most, and then exactly.
+    local about = (meter.rounds_down and room + 1 or room) * UNIT / (count * meter.weight) * window
+    local left = math.min(math.floor(about) + 1, window)
+    while tail(meter, window, count, left) > room do
+        left = left - 1
     end
-    high = math.min(high, meter.windows[i])
-    while low + 1 < high do
-        local middle = math.floor((low + high) / 2)
-        if used(meter, i, previous, current, middle) <= room then
-            high = middle
-        else
-            low = middle
-        end
-    end
-    return high
+    return left
 end
 
 algorithms['sliding-window-counter'] = {
 
     load = function(meter)
         local now, state = meter.now, meter.state
-        meter.weight, meter.rounding = meter.options[1], meter.options[2]
+        meter.weight, meter.rounds_down = meter.options[1], meter.options[2] == DOWN
         meter.starts, meter.previous, meter.current = {}, {}, {}
         for i = 1, #meter.windows do
             local window = meter.windows[i]
@@ -75,16 +86,17 @@ algorithms['sliding-window-counter'] = {
     end,
 
     retry_after = function(meter, i, cost)
+        local window = meter.windows[i]
+        local left = meter.starts[i] + window - meter.now
         local room = meter.quotas[i] - cost
-        local elapsed = meter.now - meter.starts[i]
         if meter.current[i] <= room then
-            local fits = earliest(meter, i, meter.previous[i], meter.current[i], elapsed, room)
-            if fits < meter.windows[i] then
-                return fits - elapsed
+            local fits = longest(meter, window, meter.previous[i], room - meter.current[i])
+            if fits > 0 then
+                return math.max(0, left - fits)
             end
         end
         -- In the next window, where the present count is that of the window before.
-        return meter.windows[i] - elapsed + earliest(meter, i, meter.current[i], 0, 0, room)
+        return left + window - longest(meter, window, meter.current[i], room)
     end,
 
     add = function(meter, cost)
@@ -105,8 +117,9 @@ algorithms['sliding-window-counter'] = {
     end,
 
     remaining = function(meter, i)
-        local now_used = used(meter, i, meter.previous[i], meter.current[i], meter.now - meter.starts[i])
-        return math.max(0, meter.quotas[i] - math.ceil(now_used))
+        local window = meter.windows[i]
+        local left = meter.starts[i] + window - meter.now
+        return math.max(0, meter.quotas[i] - meter.current[i] - tail(meter, window, meter.previous[i], left))
     end,
 
     ttl = function(meter)

@@ -1,10 +1,14 @@
 package io.github.ratelimit.algorithm;
 
 import java.time.Duration;
+import java.util.Random;
+import java.util.stream.DoubleStream;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.Meter;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
@@ -14,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -57,6 +62,48 @@ class SlidingWindowCounterTests {
 		assertThat(this.limiter.tryAcquire(policy, ALICE, 1_100_000_000_000L).allowed()).isFalse();
 		this.clock.advance(Duration.ofNanos(1000));
 		assertThat(this.limiter.tryAcquire(policy, ALICE, 1_100_000_000_000L).allowed()).isTrue();
+	}
+
+	@ParameterizedTest
+	@MethodSource("options")
+	void everyDecisionIsThatOfExactArithmetic(SlidingWindowCounter algorithm) {
+		Random random = new Random(1);
+		for (int i = 0; i < 40_000; i++) {
+			ExactEstimate estimate = ExactEstimate.random(algorithm, random);
+			Meter meter = estimate.meter();
+			assertThat(meter.remaining(0)).as("%s", estimate).isEqualTo(estimate.remaining());
+			long cost = 1 + Math.min(estimate.quota() - 1, Math.max(0, estimate.remaining() - 2 + random.nextInt(5)));
+			for (long each : new long[] { cost, 1 + random.nextLong(estimate.quota()) }) {
+				long wait = meter.retryAfter(0, each);
+				assertThat(wait).as("%s", estimate).isBetween(0L, 2 * estimate.window());
+				assertThat(estimate.allows(each, wait)).as("%d after %d by %s", each, wait, estimate).isTrue();
+				assertThat(wait > 0 && estimate.allows(each, wait - 1)).as("%d before %d by %s", each, wait, estimate)
+					.isFalse();
+			}
+		}
+	}
+
+	static Stream<SlidingWindowCounter> options() {
+		return DoubleStream.of(1, 0.999999, 0.7, 1.0 / 8, 0.3, 0.000001, 0)
+			.boxed()
+			.flatMap((weight) -> Stream.of(Rounding.values())
+				.map((rounding) -> new SlidingWindowCounter(weight, rounding)));
+	}
+
+	@Test
+	void estimateThatIsWholeIsNotRoundedUp() {
+		Policy policy = Policy.of("api", new SlidingWindowCounter(0.7, Rounding.NONE), Limit.parse("10/s"));
+		this.limiter.tryAcquire(policy, ALICE, 10);
+		this.clock.set("2026-03-01T12:00:01Z");
+		assertThat(this.limiter.tryAcquire(policy, ALICE, 4).retryAfter()).contains(Duration.ofNanos(142_858_000));
+		assertThat(this.limiter.tryAcquire(policy, ALICE, 3).allowed()).isTrue();
+	}
+
+	@ParameterizedTest
+	@ValueSource(doubles = { 1.0 / 3, 0.1234567, 1e-7, 1 - 1e-9 })
+	void weightOfMoreThanSixDigitsIsRefused(double weight) {
+		assertThatIllegalArgumentException().isThrownBy(() -> new SlidingWindowCounter(weight, Rounding.NONE))
+			.withMessage("Invalid previous weight (" + weight + "): must have at most six digits after the point.");
 	}
 
 	@ParameterizedTest

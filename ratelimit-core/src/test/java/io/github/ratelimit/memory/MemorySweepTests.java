@@ -131,6 +131,43 @@ class MemorySweepTests {
 		assertThat(meter.state().numbers()).hasSizeLessThanOrEqualTo(4 * 2 * 11 + 2);
 	}
 
+	/** Not all at once. */
+	@Test
+	void requestSweepsNoMoreThanAFewCounts() {
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("50000/s"));
+		for (int i = 0; i < 10_000; i++) {
+			this.limiter.tryAcquire(policy, Identifier.user("user" + i));
+		}
+		this.clock.advance(Duration.ofSeconds(1));
+		int before = this.limiter.size();
+		for (int i = 0; i < 20_000; i++) {
+			this.limiter.tryAcquire(policy, ALICE);
+			assertThat(this.limiter.size()).isBetween(before - 32, before + 1);
+			before = this.limiter.size();
+		}
+		assertThat(before).isOne();
+	}
+
+	/** Where the next request of an identifier is counted anew. */
+	@Test
+	void countsThatAreGivenBackOrResetAreNotSweptAgain() {
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("5/s"));
+		for (int i = 0; i < 20_000; i++) {
+			Identifier identifier = Identifier.user("user" + i % 1500);
+			this.limiter.tryAcquire(policy, identifier);
+			if (i % 3 == 0) {
+				this.limiter.refund(RateLimitRequest.of(policy, identifier));
+			}
+			else if (i % 3 == 1) {
+				this.limiter.reset(policy, identifier);
+			}
+		}
+		assertThat(this.limiter.size()).isEqualTo(500);
+		assertThat(
+				this.limiter.peek(RateLimitRequest.of(policy, Identifier.user("user2"))).statuses().get(0).remaining())
+			.isZero();
+	}
+
 	@Test
 	void noMoreIsKeptThanTheBoundAndWhatWasUsedLastStays() {
 		MemoryRateLimiter bounded = new MemoryRateLimiter(this.clock, 100);

@@ -259,7 +259,7 @@ class ClusterSplitIT {
 	@Test
 	void manyIdentifiersAreDecidedTogether() {
 		Policy policy = Policy.of("api", new SlidingLog(), Limit.parse("3/h"));
-		Identifier[] many = IntStream.range(0, RateLimitRequest.MAX_IDENTIFIERS)
+		Identifier[] many = IntStream.range(0, RateLimitRequest.MAX_STATUSES)
 			.mapToObj((i) -> Identifier.user("many" + i))
 			.toArray(Identifier[]::new);
 		RateLimitRequest request = RateLimitRequest.of(policy, many);
