@@ -197,6 +197,14 @@ public enum RedisErrorKind {
 	}
 
 	/**
+	 * Returns whether a server did not answer, and not that it answered with an error.
+	 * @return whether it has to be found out when it answers again
+	 */
+	public boolean isUnanswered() {
+		return this == TIMEOUT || this == CONNECTION || this == NODE;
+	}
+
+	/**
 	 * Returns the kind in metrics.
 	 * @return lower-case words joined by hyphens, such as {@code wrong-reply}
 	 */
