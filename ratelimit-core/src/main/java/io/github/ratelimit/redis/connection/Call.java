@@ -2,6 +2,7 @@ package io.github.ratelimit.redis.connection;
 
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.UnaryOperator;
 
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.exceptions.JedisException;
@@ -31,6 +32,11 @@ public abstract class Call {
 	private final Thread caller = Thread.currentThread();
 
 	private volatile int state;
+
+	/** How often it was taken back. */
+	private int returns;
+
+	private UnaryOperator<JedisException> explanation = UnaryOperator.identity();
 
 	private @Nullable Object answer;
 
@@ -87,7 +93,7 @@ public abstract class Call {
 			giveUp(left > 0);
 		}
 		if (this.failure != null) {
-			throw this.failure;
+			throw this.explanation.apply(this.failure);
 		}
 		return this.answer;
 	}
@@ -121,7 +127,26 @@ public abstract class Call {
 	 * @return whether somebody still waits for it, so that it may be handed over again
 	 */
 	public final boolean takeBack() {
+		this.returns++;
 		return STATE.compareAndSet(this, SENT, WAITING);
+	}
+
+	/**
+	 * Returns how often the call was taken back. For whoever takes it back.
+	 * @return 0 if it never was
+	 */
+	public final int returns() {
+		return this.returns;
+	}
+
+	/**
+	 * Sets what a failure means where the call is handed over to. For whoever hands it
+	 * over, before that.
+	 * @param explanation makes of the failure the one that {@link #await} throws, when
+	 * that throws it
+	 */
+	public final void explainBy(UnaryOperator<JedisException> explanation) {
+		this.explanation = explanation;
 	}
 
 	/**

@@ -36,8 +36,8 @@ public abstract class ConnectionSource {
 	 * @param config how to log in to the master, as for a server
 	 * @return a source
 	 */
-	public static ConnectionSource sentinel(String master, Set<HostAndPort> sentinels,
-			JedisClientConfig sentinelConfig, JedisClientConfig config) {
+	public static ConnectionSource sentinel(String master, Set<HostAndPort> sentinels, JedisClientConfig sentinelConfig,
+			JedisClientConfig config) {
 		throw new UnsupportedOperationException();
 	}
 

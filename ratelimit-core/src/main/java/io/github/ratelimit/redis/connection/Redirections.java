@@ -5,8 +5,8 @@ import java.util.List;
 import redis.clients.jedis.exceptions.JedisRedirectionException;
 
 /**
- * Sends calls on to another node of a cluster. Called by the threads of a
- * {@link Server}, which it must not keep waiting.
+ * Sends calls on to another node of a cluster. Called by the threads of a {@link Server},
+ * which it must not keep waiting.
  */
 @FunctionalInterface
 public interface Redirections {
