@@ -76,7 +76,7 @@ final class Node implements Listener, Redirections {
 			if (!call.takeBack()) {
 				continue;
 			}
-			if (call.returns() > MAX_HOPS) {
+			if (call.countRedirection() > MAX_HOPS) {
 				call.fail(NodeException.noneAccepts(call.slot()));
 			}
 			else {

@@ -1,12 +1,16 @@
 package io.github.ratelimit.redis.connection;
 
+import java.net.SocketTimeoutException;
 import java.util.Set;
 import java.util.function.Supplier;
 
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Where the connections of a {@link Server} come from.
@@ -24,7 +28,8 @@ public abstract class ConnectionSource {
 	 * @return a source, which connects to nothing yet
 	 */
 	public static ConnectionSource server(HostAndPort address, JedisClientConfig config) {
-		throw new UnsupportedOperationException();
+		return new OwnConnections((patience) -> address, () -> {
+		}, config);
 	}
 
 	/**
@@ -38,7 +43,11 @@ public abstract class ConnectionSource {
 	 */
 	public static ConnectionSource sentinel(String master, Set<HostAndPort> sentinels, JedisClientConfig sentinelConfig,
 			JedisClientConfig config) {
-		throw new UnsupportedOperationException();
+		if (sentinels.isEmpty()) {
+			throw new IllegalArgumentException("Invalid sentinels: there must be at least one.");
+		}
+		SentinelMaster asked = new SentinelMaster(master, sentinels, sentinelConfig);
+		return new OwnConnections(asked::get, asked::close, config);
 	}
 
 	/**
@@ -50,7 +59,7 @@ public abstract class ConnectionSource {
 	 * of connections, or is one of a cluster
 	 */
 	public static ConnectionSource client(UnifiedJedis client) {
-		throw new UnsupportedOperationException();
+		return borrowed(ClientPool.of(client));
 	}
 
 	/**
@@ -59,7 +68,32 @@ public abstract class ConnectionSource {
 	 * @return a source
 	 */
 	public static ConnectionSource borrowed(Supplier<Connection> pool) {
-		throw new UnsupportedOperationException();
+		return new BorrowedConnections(pool);
+	}
+
+	/**
+	 * Connects.
+	 * @param checked whether the server must have answered a {@code PING}
+	 * @throws JedisException if it cannot be done, or the server does not answer; other
+	 * exceptions if a pool or what knows a password fails
+	 */
+	abstract Link connect(boolean checked);
+
+	/** Returns the link if its server answers, and releases it otherwise. */
+	static Link checked(Link link) {
+		try {
+			link.ping();
+			return link;
+		}
+		catch (JedisException ex) {
+			link.release();
+			throw ex;
+		}
+	}
+
+	/** Returns whether a connection has failed because nothing came in time. */
+	static boolean isSilence(@Nullable Throwable failure) {
+		return failure instanceof JedisConnectionException && failure.getCause() instanceof SocketTimeoutException;
 	}
 
 	/** Frees what the source itself has. */
