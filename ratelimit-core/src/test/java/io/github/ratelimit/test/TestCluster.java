@@ -128,7 +128,15 @@ public final class TestCluster implements AutoCloseable {
 		}
 	}
 
-	private void startNode(String... settings) {
+	/** Adds a master without slots. */
+	public Node addMaster() {
+		Node node = startNode();
+		this.nodes.get(0).admin().clusterMeet(node.address().getHost(), node.address().getPort());
+		await("All nodes know each other", () -> this.nodes.stream().filter(Node::isAlive).allMatch(this::knowsAll));
+		return node;
+	}
+
+	private Node startNode(String... settings) {
 		int port = freePort();
 		String[] all = Stream.concat(
 				Stream.of("cluster-enabled yes", "cluster-config-file nodes-" + port + ".conf", "dir " + this.folder,
@@ -138,8 +146,10 @@ public final class TestCluster implements AutoCloseable {
 		RedisServer server = TestRedis.startServer(port, all);
 		HostAndPort address = new HostAndPort("127.0.0.1", port);
 		Jedis admin = new Jedis(address);
-		this.nodes.add(new Node(address, server, admin, admin.clusterMyId()));
+		Node node = new Node(address, server, admin, admin.clusterMyId());
+		this.nodes.add(node);
 		admin.clusterSetConfigEpoch(this.nodes.size());
+		return node;
 	}
 
 	/** The cluster bus has the port that is larger by 10,000. */

@@ -2,6 +2,7 @@ package io.github.ratelimit.redis.connection;
 
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.UnaryOperator;
 
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.exceptions.JedisException;
@@ -33,6 +34,10 @@ public abstract class Call {
 
 	/** Whether the slot is moving to the node that this is sent to. */
 	private boolean asking;
+
+	private int redirections;
+
+	private UnaryOperator<JedisException> explanation = UnaryOperator.identity();
 
 	/** What has become of it: {@code null} if it waits, sent, its answer or failure. */
 	private volatile @Nullable Object state;
@@ -100,7 +105,7 @@ public abstract class Call {
 			state = this.state;
 		}
 		if (state instanceof Failure failure) {
-			throw failure.reason;
+			throw this.explanation.apply(failure.reason);
 		}
 		return (state != NO_ANSWER) ? state : null;
 	}
@@ -128,6 +133,24 @@ public abstract class Call {
 	 */
 	public final boolean takeBack() {
 		return STATE.compareAndSet(this, SENT, null);
+	}
+
+	/**
+	 * Counts that a call is sent on to another server. For whoever has taken it back.
+	 * @return how often that was done, with this time
+	 */
+	public final int countRedirection() {
+		return ++this.redirections;
+	}
+
+	/**
+	 * Sets what a failure means where the call is handed over to. For whoever hands it
+	 * over, before that.
+	 * @param explanation makes of a failure what {@link #await} throws, by the thread
+	 * that waits
+	 */
+	public final void explainBy(UnaryOperator<JedisException> explanation) {
+		this.explanation = explanation;
 	}
 
 	/**

@@ -1,0 +1,87 @@
+package io.github.ratelimit.redis.cluster;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Protocol;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+/**
+ * Which node of a cluster has which slot, as one of the nodes said.
+ */
+final class Slots {
+
+	/** What a node says for the host of one whose address it does not know. */
+	private static final String UNKNOWN_HOST = "?";
+
+	private final @Nullable HostAndPort[] nodes = new @Nullable HostAndPort[Protocol.CLUSTER_HASHSLOTS];
+
+	private final Set<HostAndPort> masters = new HashSet<>();
+
+	private Slots() {
+	}
+
+	/**
+	 * Reads the answer to {@code CLUSTER SLOTS}.
+	 * @param asked the node that gave it, which does not always name its own host
+	 * @throws JedisDataException if that is no such answer
+	 */
+	static Slots read(@Nullable Object reply, HostAndPort asked) {
+		Slots slots = new Slots();
+		for (Object range : list(reply, 0)) {
+			slots.add(list(range, 3), asked);
+		}
+		return slots;
+	}
+
+	private void add(List<?> range, HostAndPort asked) {
+		List<?> master = list(range.get(2), 2);
+		String host = (master.get(0) instanceof byte[] text) ? new String(text, StandardCharsets.UTF_8) : "";
+		if (!host.equals(UNKNOWN_HOST)) {
+			HostAndPort node = address(host, number(master.get(1), 65_535), asked);
+			int last = number(range.get(1), this.nodes.length - 1);
+			Arrays.fill(this.nodes, number(range.get(0), last), last + 1, node);
+			this.masters.add(node);
+		}
+	}
+
+	private static List<?> list(@Nullable Object value, int size) {
+		if (value instanceof List<?> list && list.size() >= size) {
+			return list;
+		}
+		throw invalid(value);
+	}
+
+	private static int number(@Nullable Object value, int max) {
+		if (value instanceof Long number && number >= 0 && number <= max) {
+			return number.intValue();
+		}
+		throw invalid(value);
+	}
+
+	private static JedisDataException invalid(@Nullable Object value) {
+		return new JedisDataException(
+				"Invalid reply of CLUSTER SLOTS (%s): is this a node of a Redis cluster?".formatted(value));
+	}
+
+	/** A node that names no host means the one that it was asked at. */
+	static HostAndPort address(String host, int port, HostAndPort asked) {
+		return new HostAndPort(host.isEmpty() ? asked.getHost() : host, port);
+	}
+
+	/** Returns the node that has a slot; {@code null} if none has it. */
+	@Nullable HostAndPort node(int slot) {
+		return this.nodes[slot];
+	}
+
+	/** Returns the nodes that have slots. */
+	Set<HostAndPort> masters() {
+		return this.masters;
+	}
+
+}

@@ -1,0 +1,238 @@
+package io.github.ratelimit.redis.cluster;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.ratelimit.redis.connection.Call;
+import io.github.ratelimit.redis.connection.NoAnswerException;
+import io.github.ratelimit.redis.connection.NotSentException;
+import io.github.ratelimit.redis.connection.NotSentException.Reason;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Knows which node of a cluster has which slot. That is read in the background: for the
+ * first call, when a node says that it has changed, and while a node does not answer,
+ * because a replica may have taken over. Calls that come before it is known wait here.
+ */
+final class Topology {
+
+	private static final Logger logger = LoggerFactory.getLogger(Topology.class);
+
+	/** How long one node is asked. */
+	private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+	/** The least time between two readings. */
+	private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+	/** How many nodes are asked at a time: one of them may hang. */
+	private static final int AT_ONCE = 2;
+
+	private final Nodes nodes;
+
+	private final int capacity;
+
+	private volatile @Nullable Slots slots;
+
+	/** Calls that came before anything was known. */
+	private final List<Call> waiting = new ArrayList<>();
+
+	private @Nullable Reading reading;
+
+	private volatile boolean closed;
+
+	private long nextReading = System.nanoTime();
+
+	private volatile @Nullable JedisException failure;
+
+	/**
+	 * Reads nothing yet.
+	 * @param capacity how many calls may wait until it is known
+	 */
+	Topology(Nodes nodes, int capacity) {
+		this.nodes = nodes;
+		this.capacity = capacity;
+	}
+
+	/** Hands a call over to the node that has its slot, as soon as that is known. */
+	void submit(Call call) {
+		Slots known = this.slots;
+		if (known == null) {
+			known = await(call);
+		}
+		if (known != null) {
+			submit(call, known);
+		}
+	}
+
+	private void submit(Call call, Slots known) {
+		HostAndPort node = known.node(call.slot());
+		if (node == null) {
+			refresh();
+			call.fail(NodeException.noneHas(call.slot()));
+		}
+		else {
+			this.nodes.submit(node, call, false);
+		}
+	}
+
+	/**
+	 * Lets a call wait.
+	 * @return what has become known meanwhile; {@code null} if the call waits or has
+	 * failed
+	 */
+	private synchronized @Nullable Slots await(Call call) {
+		if (this.slots == null) {
+			if (!refresh()) {
+				call.fail(unknown());
+			}
+			else if (this.waiting.size() < this.capacity) {
+				this.waiting.add(call);
+			}
+			else {
+				call.fail(new NotSentException(Reason.QUEUE_FULL, "Too many calls wait for the nodes", null));
+			}
+		}
+		return this.slots;
+	}
+
+	private JedisException unknown() {
+		return this.closed ? Nodes.closedForGood()
+				: new NotSentException(Reason.OUTAGE,
+						"None of the nodes %s has said which of them has which slot".formatted(this.nodes.addresses()),
+						this.failure);
+	}
+
+	/**
+	 * Something is different from what is known.
+	 * @return whether it is being read
+	 */
+	synchronized boolean refresh() {
+		if (!this.closed && this.reading == null && System.nanoTime() - this.nextReading >= 0) {
+			this.nextReading = System.nanoTime() + PAUSE_NANOS;
+			Queue<HostAndPort> toAsk = this.nodes.toAsk();
+			if (!toAsk.isEmpty()) {
+				this.reading = new Reading(toAsk);
+				this.reading.start();
+			}
+		}
+		return this.reading != null;
+	}
+
+	/**
+	 * Takes in what a reading has shown.
+	 * @param read the answer; {@code null} if no node has answered
+	 */
+	private void end(Reading ended, @Nullable Slots read) {
+		List<Call> calls;
+		synchronized (this) {
+			if (this.reading != ended) {
+				return;
+			}
+			this.reading = null;
+			this.nextReading = System.nanoTime() + PAUSE_NANOS;
+			if (read != null) {
+				this.slots = read;
+			}
+			calls = List.copyOf(this.waiting);
+			this.waiting.clear();
+		}
+		ended.stop();
+		if (read != null) {
+			this.nodes.retain(read.masters());
+			calls.forEach((call) -> submit(call, read));
+		}
+		else {
+			calls.forEach((call) -> call.fail(unknown()));
+		}
+	}
+
+	static void start(Runnable task) {
+		Thread thread = new Thread(task, "ratelimit-cluster");
+		thread.setDaemon(true);
+		thread.start();
+	}
+
+	/** Reads nothing any more, and fails the calls that wait. */
+	void close() {
+		Reading last;
+		synchronized (this) {
+			this.closed = true;
+			last = this.reading;
+		}
+		if (last != null) {
+			end(last, null);
+		}
+	}
+
+	/** A look at the nodes, by a few threads, until the first one answers. */
+	private final class Reading implements Runnable {
+
+		private final Queue<HostAndPort> toAsk;
+
+		private final AtomicInteger readers;
+
+		private final Set<Call> calls = ConcurrentHashMap.newKeySet();
+
+		private volatile boolean over;
+
+		Reading(Queue<HostAndPort> toAsk) {
+			this.toAsk = toAsk;
+			this.readers = new AtomicInteger(Math.min(AT_ONCE, toAsk.size()));
+		}
+
+		void start() {
+			for (int i = this.readers.get(); i > 0; i--) {
+				Topology.start(this);
+			}
+		}
+
+		void stop() {
+			this.over = true;
+			this.calls.forEach((call) -> call.fail(new NoAnswerException("Another node has answered", null, false)));
+		}
+
+		@Override
+		public void run() {
+			try {
+				for (HostAndPort node = this.toAsk.poll(); node != null && !this.over; node = this.toAsk.poll()) {
+					ask(node);
+				}
+			}
+			finally {
+				if (this.readers.decrementAndGet() == 0) {
+					end(this, null);
+				}
+			}
+		}
+
+		private void ask(HostAndPort node) {
+			SlotsCall call = new SlotsCall(System.nanoTime() + PATIENCE_NANOS);
+			this.calls.add(call);
+			try {
+				Topology.this.nodes.submit(node, call, false);
+				Slots read = Slots.read(call.await(), node);
+				if (!read.masters().isEmpty()) {
+					end(this, read);
+				}
+			}
+			catch (JedisException ex) {
+				Topology.this.failure = ex;
+				logger.debug("The node {} does not say which node has which slot", node, ex);
+			}
+			finally {
+				this.calls.remove(call);
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,175 @@
+package io.github.ratelimit.redis.cluster;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.github.ratelimit.redis.connection.Listener;
+import io.github.ratelimit.redis.connection.ServerSettings;
+import io.github.ratelimit.test.TestCluster;
+import io.github.ratelimit.test.TestCluster.Node;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.ConnectionPool;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.providers.ClusterConnectionProvider;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Nodes that come and go, for connections of one's own and for those of the application.
+ */
+class ChangingNodesIT {
+
+	private static final ServerSettings SETTINGS = new ServerSettings("cluster", Duration.ofSeconds(5));
+
+	private static final String NAME = "ratelimit-" + ProcessHandle.current().pid();
+
+	private static final JedisClientConfig CONFIG = DefaultJedisClientConfig.builder().clientName(NAME).build();
+
+	private TestCluster cluster;
+
+	@BeforeEach
+	void start() {
+		this.cluster = TestCluster.start();
+	}
+
+	@AfterEach
+	void stop() {
+		this.cluster.close();
+	}
+
+	private ClusterConnectionProvider provider() {
+		return new ClusterConnectionProvider(Set.of(this.cluster.nodes().get(0).address()), CONFIG);
+	}
+
+	private static long connections(Node node) {
+		return node.admin().clientList().lines().filter((line) -> line.contains("name=" + NAME)).count();
+	}
+
+	private void move(int slot, Node to) {
+		Node from = this.cluster.master(slot);
+		TestCluster.beginToMove(slot, from, to);
+		this.cluster.endMove(slot, from, to);
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void newNodeIsUsedAndLeftAgain(boolean ofApplication) {
+		try (ClusterConnectionProvider provider = provider();
+				ClusterServers servers = ofApplication ? ClusterServers.of(provider, SETTINGS, Listener.NONE)
+						: ClusterServers.of(this.cluster.addresses(), CONFIG, SETTINGS, Listener.NONE)) {
+			String key = SlotKeys.any().findFirst().orElseThrow();
+			int slot = SlotKeys.slot(key);
+			assertThat(Increment.of(servers, key)).isEqualTo(1);
+			Node old = this.cluster.master(slot);
+			Node node = this.cluster.addMaster();
+			TestCluster.beginToMove(slot, old, node);
+			assertThat(Increment.of(servers, key + "created")).isEqualTo(1);
+			this.cluster.endMove(slot, old, node);
+			assertThat(Increment.of(servers, key)).isEqualTo(2);
+			assertThat(connections(node)).isPositive();
+			move(slot, old);
+			assertThat(Increment.of(servers, key)).isEqualTo(3);
+			if (!ofApplication) {
+				TestCluster.await("Nothing is connected to it", () -> connections(node) == 0);
+			}
+		}
+	}
+
+	@Test
+	void connectionsOfTheApplicationAreGivenBack() {
+		try (ClusterConnectionProvider provider = provider()) {
+			try (ClusterServers servers = ClusterServers.of(provider, SETTINGS, Listener.NONE)) {
+				SlotKeys.any().limit(100).forEach((key) -> assertThat(Increment.of(servers, key)).isOne());
+				TestCluster.await("All are given back",
+						() -> provider.getNodes().values().stream().allMatch((pool) -> pool.getNumActive() == 0));
+			}
+			assertThat(provider.getNodes().values()).isNotEmpty().noneMatch(ConnectionPool::isClosed);
+			try (Connection connection = provider.getConnection()) {
+				assertThat(connection.ping()).isTrue();
+			}
+		}
+	}
+
+	/** The application holds all connections to one node. */
+	@Test
+	void callsToOtherNodesAreDoneWhileTheApplicationHoldsConnections() {
+		try (ClusterConnectionProvider provider = provider();
+				ClusterServers servers = ClusterServers.of(provider, SETTINGS, Listener.NONE)) {
+			List<String> keys = SlotKeys.onDifferentMasters(this.cluster);
+			keys.forEach((key) -> Increment.of(servers, key));
+			HostAndPort node = this.cluster.master(SlotKeys.slot(keys.get(0))).address();
+			List<Connection> held = new ArrayList<>();
+			for (int i = 0; i < 8; i++) {
+				held.add(provider.getConnection(node));
+			}
+			Increment waits = Increment.submit(servers, Duration.ofSeconds(20), keys.get(0));
+			for (int i = 2; i < 100; i++) {
+				assertThat(Increment.of(servers, keys.get(1))).isEqualTo(i);
+			}
+			held.forEach(Connection::close);
+			assertThat(waits.number()).isEqualTo(2);
+		}
+	}
+
+	@Test
+	void nodesAreFoundWhenTheyComeAfterTheFirstCall() {
+		AtomicBoolean up = new AtomicBoolean();
+		HostAndPort nobody = new HostAndPort("127.0.0.1", TestRedis.freePort());
+		JedisClientConfig config = DefaultJedisClientConfig.builder()
+			.hostAndPortMapper((node) -> up.get() ? node : nobody)
+			.build();
+		try (ClusterServers servers = ClusterServers.of(this.cluster.addresses(), config, SETTINGS, Listener.NONE)) {
+			String key = TestRedis.newKeyPrefix();
+			assertThat(isDone(servers, key)).isFalse();
+			up.set(true);
+			TestCluster.await("The nodes are found", () -> isDone(servers, key));
+			assertThat(Increment.of(servers, key)).isEqualTo(2);
+		}
+	}
+
+	private static boolean isDone(ClusterServers servers, String key) {
+		try {
+			return Increment.of(servers, key) > 0;
+		}
+		catch (JedisException ex) {
+			return false;
+		}
+	}
+
+	@Test
+	void noThreadsAndConnectionsAreLeftWhenItIsClosed() {
+		Set<Thread> before = Thread.getAllStackTraces().keySet();
+		for (int i = 0; i < 5; i++) {
+			try (ClusterServers servers = ClusterServers.of(this.cluster.addresses(), CONFIG, SETTINGS,
+					Listener.NONE)) {
+				CompletableFuture
+					.allOf(SlotKeys.any()
+						.limit(20)
+						.map((key) -> CompletableFuture.runAsync(() -> Increment.of(servers, key)))
+						.toArray(CompletableFuture[]::new))
+					.join();
+			}
+		}
+		TestCluster.await("All is closed",
+				() -> this.cluster.nodes().stream().allMatch((node) -> connections(node) == 0));
+		TestCluster.await("No thread is left",
+				() -> Thread.getAllStackTraces()
+					.keySet()
+					.stream()
+					.noneMatch((thread) -> thread.getName().startsWith("ratelimit") && !before.contains(thread)));
+	}
+
+}

@@ -1,0 +1,152 @@
+package io.github.ratelimit.redis.cluster;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.redis.connection.Listener;
+import io.github.ratelimit.redis.connection.NotSentException;
+import io.github.ratelimit.redis.connection.NotSentException.Reason;
+import io.github.ratelimit.redis.connection.ServerSettings;
+import io.github.ratelimit.test.TestCluster;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.util.SafeEncoder;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Calls to a cluster whose nodes are all well.
+ */
+class ClusterServersIT {
+
+	private static final TestCluster CLUSTER = TestCluster.shared();
+
+	private static final ServerSettings SETTINGS = new ServerSettings("cluster", Duration.ofSeconds(1));
+
+	private static final JedisClientConfig CONFIG = DefaultJedisClientConfig.builder().build();
+
+	private static ClusterServers connect(Set<HostAndPort> seeds) {
+		return ClusterServers.of(seeds, CONFIG, SETTINGS, Listener.NONE);
+	}
+
+	@Test
+	void everyCallReachesTheNodeThatHasItsSlot() {
+		long before = moved();
+		try (ClusterServers servers = connect(Set.of(CLUSTER.nodes().get(0).address()))) {
+			// The first ones wait until the slots are known.
+			List<Increment> calls = SlotKeys.any()
+				.limit(300)
+				.map((key) -> Increment.submit(servers, Duration.ofSeconds(20), key))
+				.toList();
+			assertThat(calls).extracting(Increment::number).containsOnly(1L);
+		}
+		assertThat(moved()).isEqualTo(before);
+	}
+
+	private static long moved() {
+		return CLUSTER.nodes().stream().mapToLong(SlotMigrationIT::moved).sum();
+	}
+
+	@Test
+	void redisKeysWithTheSameTagShareASlot() {
+		try (ClusterServers servers = connect(CLUSTER.addresses())) {
+			assertThat(servers.slot(SafeEncoder.encode("a:{alice}:b"))).isEqualTo(SlotKeys.slot("alice"))
+				.isNotEqualTo(servers.slot(SafeEncoder.encode("a:{bob}:b")));
+		}
+	}
+
+	/** It accepts connections, and says nothing. */
+	@Test
+	void firstCallDoesNotWaitForANodeThatHangs() throws IOException {
+		try (ServerSocket hung = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+			Set<HostAndPort> seeds = Set.of(CLUSTER.nodes().get(0).address(),
+					new HostAndPort("127.0.0.1", hung.getLocalPort()));
+			for (int i = 0; i < 10; i++) {
+				long start = System.nanoTime();
+				try (ClusterServers servers = connect(seeds)) {
+					assertThat(Increment.of(servers, TestRedis.newKeyPrefix())).isOne();
+				}
+				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(SETTINGS.budget());
+			}
+		}
+	}
+
+	@Test
+	void callsFailAtOnceWhileNoNodeCanBeReached() {
+		HostAndPort nobody = new HostAndPort("127.0.0.1", TestRedis.freePort());
+		try (ClusterServers servers = connect(Set.of(nobody))) {
+			for (int i = 0; i < 3; i++) {
+				long start = System.nanoTime();
+				assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(servers, "any"))
+					.withMessageContaining(nobody.toString())
+					.withCauseInstanceOf(JedisException.class)
+					.returns(Reason.OUTAGE, NotSentException::reason);
+				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+			}
+		}
+	}
+
+	@Test
+	void noMoreCallsWaitForTheSlotsThanMayWait() throws IOException {
+		try (ServerSocket hung = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+				ClusterServers servers = ClusterServers.of(Set.of(new HostAndPort("127.0.0.1", hung.getLocalPort())),
+						CONFIG, new ServerSettings("cluster", Duration.ofSeconds(60), 2, 10), Listener.NONE)) {
+			List<Increment> calls = Stream.generate(() -> Increment.submit(servers, Duration.ofMillis(300), "any"))
+				.limit(15)
+				.toList();
+			assertThat(calls.stream().map(ClusterServersIT::reason).collect(Collectors.groupingBy((reason) -> reason)))
+				.satisfies((reasons) -> assertThat(reasons.get(Reason.QUEUE_FULL)).hasSize(5))
+				.satisfies((reasons) -> assertThat(reasons.get(Reason.TOO_LATE)).hasSize(10));
+		}
+	}
+
+	private static Reason reason(Increment call) {
+		try {
+			call.await();
+			throw new AssertionError("It was done");
+		}
+		catch (NotSentException ex) {
+			return ex.reason();
+		}
+	}
+
+	@Test
+	void callsThatWaitForTheSlotsFailWhenItIsClosed() throws IOException {
+		try (ServerSocket hung = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+			ClusterServers servers = ClusterServers.of(Set.of(new HostAndPort("127.0.0.1", hung.getLocalPort())),
+					CONFIG, new ServerSettings("cluster", Duration.ofSeconds(60)), Listener.NONE);
+			Increment waits = Increment.submit(servers, Duration.ofSeconds(60), "any");
+			servers.close();
+			assertThatExceptionOfType(NotSentException.class).isThrownBy(waits::await)
+				.withMessageContaining("closed")
+				.returns(Reason.OUTAGE, NotSentException::reason);
+		}
+	}
+
+	@Test
+	void callsFailOnceItIsClosed() {
+		ClusterServers servers = connect(CLUSTER.addresses());
+		assertThat(Increment.of(servers, TestRedis.newKeyPrefix())).isOne();
+		servers.close();
+		assertThatExceptionOfType(NotSentException.class)
+			.isThrownBy(() -> Increment.of(servers, TestRedis.newKeyPrefix()))
+			.returns(Reason.OUTAGE, NotSentException::reason);
+		ClusterServers unused = connect(CLUSTER.addresses());
+		unused.close();
+		assertThatExceptionOfType(NotSentException.class)
+			.isThrownBy(() -> Increment.of(unused, TestRedis.newKeyPrefix()))
+			.withMessageContaining("closed");
+	}
+
+}

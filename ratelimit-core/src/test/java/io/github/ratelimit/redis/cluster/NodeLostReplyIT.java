@@ -1,0 +1,111 @@
+package io.github.ratelimit.redis.cluster;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+import io.github.ratelimit.redis.connection.Listener;
+import io.github.ratelimit.redis.connection.ServerSettings;
+import io.github.ratelimit.test.FaultyProxy;
+import io.github.ratelimit.test.TestCluster;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.exceptions.JedisException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A node of a cluster has done what it was asked for, and its answer is lost: nothing is
+ * asked for a second time.
+ */
+class NodeLostReplyIT {
+
+	private static final TestCluster CLUSTER = TestCluster.shared();
+
+	private final Map<HostAndPort, FaultyProxy> proxies = CLUSTER.addresses()
+		.stream()
+		.collect(Collectors.toMap(Function.identity(), (node) -> new FaultyProxy(URI.create("redis://" + node))));
+
+	/** On different nodes. */
+	private final List<String> keys = SlotKeys.onDifferentMasters(CLUSTER);
+
+	private final ClusterServers servers = ClusterServers.of(CLUSTER.addresses(),
+			DefaultJedisClientConfig.builder()
+				.hostAndPortMapper((node) -> new HostAndPort("127.0.0.1", this.proxies.get(node).uri().getPort()))
+				.build(),
+			new ServerSettings("cluster", Duration.ofSeconds(5)), Listener.NONE);
+
+	@BeforeEach
+	void connect() {
+		this.keys.forEach((key) -> assertThat(Increment.of(this.servers, key)).isOne());
+	}
+
+	@AfterEach
+	void close() {
+		this.servers.close();
+		this.proxies.values().forEach(FaultyProxy::close);
+	}
+
+	private FaultyProxy proxyOf(String key) {
+		return this.proxies.get(CLUSTER.master(SlotKeys.slot(key)).address());
+	}
+
+	@Test
+	void callWhoseReplyIsLostIsDoneOnce() {
+		for (int i = 2; i < 200; i++) {
+			String key = this.keys.get(i % 3);
+			long before = SlotKeys.number(CLUSTER, key);
+			proxyOf(key).lose(1);
+			assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(this.servers, key));
+			TestCluster.await("The reply is lost", () -> proxyOf(key).toLose() == 0);
+			assertThat(SlotKeys.number(CLUSTER, key)).isEqualTo(before + 1);
+			assertThat(Increment.of(this.servers, key)).isEqualTo(before + 2);
+		}
+	}
+
+	@Test
+	void callsToOtherNodesAreDoneWhenOneReplyIsLost() {
+		proxyOf(this.keys.get(1)).lose(1);
+		List<Increment> calls = this.keys.stream()
+			.map((key) -> Increment.submit(this.servers, Duration.ofSeconds(20), key))
+			.toList();
+		assertThatExceptionOfType(NodeException.class).isThrownBy(calls.get(1)::await)
+			.withMessageContaining(CLUSTER.master(SlotKeys.slot(this.keys.get(1))).address().toString());
+		assertThat(calls.get(0).number()).isEqualTo(2);
+		assertThat(calls.get(2).number()).isEqualTo(2);
+	}
+
+	@Test
+	void connectionsToOtherNodesAreKeptWhenANodeIsGone() {
+		String gone = this.keys.get(1);
+		List<Long> before = this.keys.stream().map(NodeLostReplyIT::connections).toList();
+		proxyOf(gone).close();
+		for (int i = 2; i < 30; i++) {
+			assertThatExceptionOfType(NodeException.class).isThrownBy(() -> Increment.of(this.servers, gone));
+			assertThat(Increment.of(this.servers, this.keys.get(0))).isEqualTo(i);
+			assertThat(Increment.of(this.servers, this.keys.get(2))).isEqualTo(i);
+		}
+		// A second one may be needed for calls and for the slots at the same time.
+		assertThat(connections(this.keys.get(0))).isLessThanOrEqualTo(before.get(0) + 1);
+		assertThat(connections(this.keys.get(2))).isLessThanOrEqualTo(before.get(2) + 1);
+	}
+
+	private static long connections(String key) {
+		return CLUSTER.master(SlotKeys.slot(key))
+			.admin()
+			.info("stats")
+			.lines()
+			.filter((line) -> line.startsWith("total_connections_received:"))
+			.mapToLong((line) -> Long.parseLong(line.substring(line.indexOf(':') + 1)))
+			.findFirst()
+			.orElseThrow();
+	}
+
+}

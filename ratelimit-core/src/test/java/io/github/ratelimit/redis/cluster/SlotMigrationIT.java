@@ -1,0 +1,224 @@
+package io.github.ratelimit.redis.cluster;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+import io.github.ratelimit.redis.connection.Listener;
+import io.github.ratelimit.redis.connection.NotSentException;
+import io.github.ratelimit.redis.connection.ServerSettings;
+import io.github.ratelimit.test.TestCluster;
+import io.github.ratelimit.test.TestCluster.Node;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Slots that move to other nodes, while and after they do.
+ */
+class SlotMigrationIT {
+
+	private static TestCluster cluster;
+
+	private final String key = SlotKeys.any().findFirst().orElseThrow();
+
+	private final int slot = SlotKeys.slot(this.key);
+
+	private ClusterServers servers;
+
+	private Node from;
+
+	private Node to;
+
+	@BeforeAll
+	static void start() {
+		cluster = TestCluster.start();
+	}
+
+	@AfterAll
+	static void stop() {
+		cluster.close();
+	}
+
+	/** It knows where everything is before it moves. */
+	@BeforeEach
+	void connect() {
+		this.servers = ClusterServers.of(cluster.addresses(), DefaultJedisClientConfig.builder().build(),
+				new ServerSettings("cluster", Duration.ofSeconds(10)), Listener.NONE);
+		SlotKeys.onDifferentMasters(cluster).forEach((key) -> Increment.of(this.servers, key));
+		this.from = cluster.master(this.slot);
+		this.to = cluster.otherMasters(this.slot).get(0);
+	}
+
+	@AfterEach
+	void close() {
+		this.servers.close();
+	}
+
+	static long moved(Node node) {
+		return node.admin()
+			.info("errorstats")
+			.lines()
+			.filter((line) -> line.startsWith("errorstat_MOVED:count="))
+			.mapToLong((line) -> Long.parseLong(line.replaceAll("\\D", "")))
+			.sum();
+	}
+
+	@Test
+	void callFollowsASlotThatHasMoved() {
+		assertThat(Increment.of(this.servers, this.key)).isEqualTo(1);
+		TestCluster.beginToMove(this.slot, this.from, this.to);
+		cluster.endMove(this.slot, this.from, this.to);
+		assertThat(Increment.of(this.servers, this.key)).isEqualTo(2);
+		TestCluster.await("The old node is not asked any more", () -> {
+			long before = moved(this.from);
+			Increment.of(this.servers, "other{" + this.key.substring(this.key.indexOf('{') + 1));
+			return moved(this.from) == before;
+		});
+		assertThat(Increment.of(this.servers, this.key)).isEqualTo(3);
+	}
+
+	/**
+	 * New Redis keys are created where the slot goes, old ones are used where they are.
+	 */
+	@Test
+	void callFollowsASlotThatIsMoving() {
+		String created = this.key + "created";
+		assertThat(Increment.of(this.servers, this.key)).isEqualTo(1);
+		TestCluster.beginToMove(this.slot, this.from, this.to);
+		try {
+			assertThat(Increment.of(this.servers, created)).isEqualTo(1);
+			assertThat(Increment.of(this.servers, this.key)).isEqualTo(2);
+			TestCluster.moveKeys(this.slot, this.from, this.to, 1);
+			assertThat(Increment.of(this.servers, this.key)).isEqualTo(3);
+			assertThat(Increment.of(this.servers, created)).isEqualTo(2);
+		}
+		finally {
+			cluster.endMove(this.slot, this.from, this.to);
+		}
+		assertThat(Increment.of(this.servers, created, this.key)).isEqualTo(3);
+	}
+
+	@Test
+	void callWhoseRedisKeysAreAtTwoNodesFails() {
+		String other = this.key + "other";
+		Increment.of(this.servers, this.key);
+		TestCluster.beginToMove(this.slot, this.from, this.to);
+		try {
+			Increment.of(this.servers, other);
+			assertThatExceptionOfType(JedisDataException.class)
+				.isThrownBy(() -> Increment.of(this.servers, this.key, other))
+				.withMessageStartingWith("TRYAGAIN");
+		}
+		finally {
+			cluster.endMove(this.slot, this.from, this.to);
+		}
+		assertThat(Increment.of(this.servers, this.key, other)).isEqualTo(2);
+	}
+
+	@Test
+	void callFailsWhenNodesSendItToAndFro() {
+		this.from.admin().clusterSetSlotNode(this.slot, this.to.id());
+		try {
+			assertThatExceptionOfType(NodeException.class).isThrownBy(() -> Increment.of(this.servers, this.key))
+				.withMessageContaining("do not agree")
+				.withCauseInstanceOf(NotSentException.class);
+		}
+		finally {
+			this.from.admin().clusterSetSlotNode(this.slot, this.from.id());
+		}
+		assertThat(Increment.of(this.servers, this.key)).isEqualTo(1);
+	}
+
+	@Test
+	void callFailsWhenNoNodeHasItsSlot() {
+		cluster.nodes().forEach((node) -> node.admin().configSet("cluster-require-full-coverage", "no"));
+		this.from.admin().clusterDelSlots(this.slot);
+		try {
+			assertThatExceptionOfType(JedisDataException.class).isThrownBy(() -> Increment.of(this.servers, this.key))
+				.withMessageContaining("CLUSTERDOWN");
+			TestCluster.await("It is known that no node has it", () -> {
+				try {
+					Increment.of(this.servers, this.key);
+					return false;
+				}
+				catch (NodeException ex) {
+					return true;
+				}
+				catch (JedisDataException ex) {
+					return false;
+				}
+			});
+		}
+		finally {
+			this.from.admin().clusterAddSlots(this.slot);
+		}
+		TestCluster.await("It is known that a node has it", () -> {
+			try {
+				return Increment.of(this.servers, this.key) == 1;
+			}
+			catch (NodeException ex) {
+				return false;
+			}
+		});
+	}
+
+	/** To another node and back again, and again, key by key. */
+	@Test
+	void everyCallIsDoneOnceWhileSlotsMove() throws Exception {
+		int times = 3000;
+		ExecutorService threads = Executors.newFixedThreadPool(4);
+		try {
+			List<Future<Long>> failed = new ArrayList<>();
+			for (int i = 0; i < 4; i++) {
+				String own = this.key + i;
+				failed.add(threads.submit(() -> increment(own, times)));
+			}
+			int moves = 0;
+			while (!failed.stream().allMatch(Future::isDone)) {
+				Node owner = cluster.master(this.slot);
+				Node next = cluster.otherMasters(this.slot).get(0);
+				TestCluster.beginToMove(this.slot, owner, next);
+				TestCluster.moveKeys(this.slot, owner, next, 1);
+				cluster.endMove(this.slot, owner, next);
+				moves++;
+			}
+			assertThat(moves).isGreaterThan(3);
+			for (int i = 0; i < 4; i++) {
+				assertThat(SlotKeys.number(cluster, this.key + i)).isEqualTo(times - failed.get(i).get());
+			}
+		}
+		finally {
+			threads.shutdownNow();
+		}
+	}
+
+	/**
+	 * Returns how often that failed, because the Redis keys of calls that travelled
+	 * together were at two nodes.
+	 */
+	private long increment(String key, int times) {
+		long failed = 0;
+		for (int i = 0; i < times; i++) {
+			try {
+				Increment.of(this.servers, key);
+			}
+			catch (JedisDataException ex) {
+				assertThat(ex).hasMessageStartingWith("TRYAGAIN");
+				failed++;
+			}
+		}
+		return failed;
+	}
+
+}
