@@ -108,7 +108,7 @@ final class SlidingWindowTally extends WindowTally {
 	}
 
 	private static long precision(Policy policy, Limit limit) {
-		return Long.parseLong(policy.algorithm().options(List.of(limit), 0).get(0));
+		return policy.algorithm().constants(List.of(limit)).getOrDefault("PRECISION", 0).longValue();
 	}
 
 	private Series series(long precision, long window) {
