@@ -4,8 +4,10 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.function.BiFunction;
 
+import io.github.ratelimit.redis.cluster.ClusterServers;
 import io.github.ratelimit.redis.connection.ConnectionSource;
 import io.github.ratelimit.redis.connection.Listener;
+import io.github.ratelimit.redis.connection.Redirections;
 import io.github.ratelimit.redis.connection.Server;
 import io.github.ratelimit.redis.connection.ServerSettings;
 import io.github.ratelimit.redis.connection.Servers;
@@ -13,6 +15,7 @@ import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.providers.ClusterConnectionProvider;
 
 /**
  * How a rate limiter reaches Redis: <pre>
@@ -79,8 +82,8 @@ public final class RedisConnections implements AutoCloseable {
 	}
 
 	/**
-	 * Connects to the server that sentinels call the master at the time. A connection to a
-	 * former master is not used again.
+	 * Connects to the server that sentinels call the master at the time. A connection to
+	 * a former master is not used again.
 	 * @param master the name that the sentinels know it by
 	 * @param sentinels some sentinels, at least one; they may start later than this
 	 * @param config how to log in to the sentinels, and to encrypt
@@ -105,21 +108,27 @@ public final class RedisConnections implements AutoCloseable {
 		if (nodes.isEmpty()) {
 			throw new IllegalArgumentException("Invalid nodes: there must be at least one.");
 		}
-		throw new UnsupportedOperationException();
+		return new Builder("the cluster",
+				(builder, listener) -> ClusterServers.of(nodes, builder.config, builder.settings(), listener));
 	}
 
 	/**
 	 * Borrows connections of a client of the application for each batch. The client
 	 * remains the caller's to close; how it logs in and encrypts is its own business.
-	 * @param client a client of Jedis for one server, a sentinel's master, several servers
-	 * or a cluster
+	 * @param client a client of Jedis for one server, a sentinel's master, several
+	 * servers or a cluster
 	 * @return a builder
 	 * @throws IllegalArgumentException if the client sends again by itself what has
 	 * failed, or has no pool of connections
 	 */
 	public static Builder client(UnifiedJedis client) {
-		return new Builder("the client",
-				(builder, listener) -> builder.server(ConnectionSource.client(client), listener));
+		ClusterConnectionProvider cluster = ConnectionSource.clusterOf(client);
+		if (cluster != null) {
+			return new Builder("the cluster of the client",
+					(builder, listener) -> ClusterServers.of(cluster, builder.settings(), listener));
+		}
+		ConnectionSource source = ConnectionSource.client(client);
+		return new Builder("the server of the client", (builder, listener) -> builder.server(source, listener));
 	}
 
 	/** Where the Redis keys are. */
@@ -225,16 +234,15 @@ public final class RedisConnections implements AutoCloseable {
 		 */
 		public RedisConnections build() {
 			if (this.connections > MAX_CONNECTIONS) {
-				throw new IllegalArgumentException("Invalid connections (%d): must be from 1 to %d."
-					.formatted(this.connections, MAX_CONNECTIONS));
+				throw new IllegalArgumentException(
+						"Invalid connections (%d): must be from 1 to %d.".formatted(this.connections, MAX_CONNECTIONS));
 			}
 			return new RedisConnections(this.connect.apply(this, new ListenerAdapter(this.name, this.listener)),
 					this.timeBudget);
 		}
 
 		private Servers server(ConnectionSource source, Listener listener) {
-			return new Server(settings(), source, listener,
-					io.github.ratelimit.redis.connection.Redirections.NONE);
+			return new Server(settings(), source, listener, Redirections.NONE);
 		}
 
 		private ServerSettings settings() {

@@ -12,6 +12,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import io.github.ratelimit.StoreException;
+import io.github.ratelimit.redis.cluster.NodeException;
+import io.github.ratelimit.redis.connection.NoAnswerException;
+import io.github.ratelimit.redis.connection.NotSentException;
+import io.github.ratelimit.redis.connection.UnreadableReplyException;
+import io.github.ratelimit.redis.script.Answer;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
 
@@ -23,8 +28,8 @@ import redis.clients.jedis.exceptions.JedisDataException;
 public enum RedisErrorKind {
 
 	/**
-	 * The request was sent, and not answered in time. It is not known whether the cost was
-	 * used.
+	 * The request was sent, and not answered in time. It is not known whether the cost
+	 * was used.
 	 */
 	TIMEOUT,
 
@@ -183,7 +188,7 @@ public enum RedisErrorKind {
 	}
 
 	private static RedisErrorKind ofReply(String message) {
-		if (message.startsWith(ScriptReply.INVALID)) {
+		if (message.startsWith(Answer.INVALID)) {
 			return WRONG_REPLY;
 		}
 		if (message.startsWith(TOO_LONG_WITHOUT_LOGIN)) {

@@ -73,6 +73,11 @@ public final class ClusterServers implements Servers {
 	}
 
 	@Override
+	public boolean haveSlots() {
+		return true;
+	}
+
+	@Override
 	public void submit(Call call) {
 		this.topology.submit(call);
 	}

@@ -197,7 +197,7 @@ final class Topology {
 
 		void stop() {
 			this.over = true;
-			this.calls.forEach((call) -> call.fail(new NoAnswerException("Another node has answered", null, false)));
+			this.calls.forEach((call) -> call.fail(new NoAnswerException("Another node has answered", null)));
 		}
 
 		@Override

@@ -37,6 +37,15 @@ final class ClientPool {
 		return provider.getClass().getName().equals(MULTI_DB) ? MultiDb.connections(provider) : provider::getConnection;
 	}
 
+	/**
+	 * Returns the connections of a client of a cluster; {@code null} if it is none. Its
+	 * command executor, which sends again, is not used.
+	 */
+	static @Nullable ClusterConnectionProvider clusterOf(UnifiedJedis client) {
+		return (client.getClass() != UnifiedJedis.class
+				&& field(client, "provider") instanceof ClusterConnectionProvider provider) ? provider : null;
+	}
+
 	private static IllegalArgumentException refused(UnifiedJedis client, String rule) {
 		return new IllegalArgumentException("Invalid client (%s): %s.".formatted(client.getClass().getName(), rule));
 	}

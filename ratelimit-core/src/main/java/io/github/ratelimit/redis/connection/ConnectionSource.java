@@ -9,6 +9,7 @@ import redis.clients.jedis.Connection;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.providers.ClusterConnectionProvider;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 
@@ -60,6 +61,15 @@ public abstract class ConnectionSource {
 	 */
 	public static ConnectionSource client(UnifiedJedis client) {
 		return borrowed(ClientPool.of(client));
+	}
+
+	/**
+	 * Returns the connections of a client of a cluster.
+	 * @param client a client of the application
+	 * @return the connections to all nodes; {@code null} if it is not for a cluster
+	 */
+	public static @Nullable ClusterConnectionProvider clusterOf(UnifiedJedis client) {
+		return ClientPool.clusterOf(client);
 	}
 
 	/**

@@ -45,7 +45,8 @@ public final class NotSentException extends JedisException {
 	}
 
 	static NotSentException late(boolean interrupted) {
-		return interrupted ? new NotSentException(Reason.INTERRUPTED, "Interrupted before it was sent", null)
+		return interrupted
+				? new NotSentException(Reason.INTERRUPTED, "Interrupted before it was sent", new InterruptedException())
 				: new NotSentException(Reason.TOO_LATE, "It was not sent in time", null);
 	}
 

@@ -14,6 +14,14 @@ public interface Servers extends AutoCloseable {
 	int slot(byte[] key);
 
 	/**
+	 * Returns whether Redis keys may be on different slots.
+	 * @return whether this is a cluster
+	 */
+	default boolean haveSlots() {
+		return false;
+	}
+
+	/**
 	 * Hands a call over, and does not wait. If it cannot be sent, the call has failed
 	 * when this returns.
 	 * @param call a call that was not handed over before

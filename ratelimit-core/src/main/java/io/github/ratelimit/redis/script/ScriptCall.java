@@ -1,11 +1,13 @@
 package io.github.ratelimit.redis.script;
 
 import java.util.List;
+import java.util.function.Consumer;
 
 import io.github.ratelimit.LogEntry;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.WindowCount;
 import io.github.ratelimit.redis.connection.Call;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A request, or what of it is on one slot, on its way to a script.
@@ -25,6 +27,8 @@ public final class ScriptCall extends Call {
 	private final byte[] numbers;
 
 	private final byte[] metadata;
+
+	private @Nullable Consumer<Answer> late;
 
 	ScriptCall(Script script, Operation operation, Scope scope, RateLimitRequest request, byte[][] keys, byte[] numbers,
 			byte[] metadata, int slot, long deadline) {
@@ -79,6 +83,22 @@ public final class ScriptCall extends Call {
 	 */
 	public Answer answer() {
 		return Answer.read(this.operation, this.scope, this.request, await());
+	}
+
+	/**
+	 * Sets what happens with an answer that comes when nobody waits for it any more. To
+	 * be called before the call is handed over.
+	 * @param late takes the answer, and must not wait for anything
+	 */
+	public void onLateAnswer(Consumer<Answer> late) {
+		this.late = late;
+	}
+
+	@Override
+	protected void answeredLate(@Nullable Object answer) {
+		if (this.late != null) {
+			this.late.accept(Answer.read(this.operation, this.scope, this.request, answer));
+		}
 	}
 
 	/**

@@ -15,6 +15,7 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.redis.connection.Call;
 import io.github.ratelimit.redis.connection.Servers;
 import org.jspecify.annotations.Nullable;
 
@@ -124,6 +125,18 @@ public final class Scripts {
 	 */
 	public ScriptCall series(Policy policy, Identifier identifier, long deadline) {
 		return entries(policy, identifier, Integer.MAX_VALUE, null, deadline);
+	}
+
+	/**
+	 * Returns a call that forgets what an identifier has used of a policy.
+	 * @param policy the policy
+	 * @param identifier the identifier
+	 * @param deadline until when it may be answered, by {@link System#nanoTime()}
+	 * @return a new call
+	 */
+	public Call reset(Policy policy, Identifier identifier, long deadline) {
+		byte[] key = this.keys.key(identifier, code(policy).suffix());
+		return new DeleteCall(key, this.servers.slot(key), deadline);
 	}
 
 	private ScriptCall call(Operation operation, Scope scope, RateLimitRequest request, long[] first,

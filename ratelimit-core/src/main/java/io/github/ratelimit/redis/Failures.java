@@ -1,0 +1,49 @@
+package io.github.ratelimit.redis;
+
+import java.util.function.Supplier;
+
+import io.github.ratelimit.StoreBusyException;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.redis.connection.NoAnswerException;
+import io.github.ratelimit.redis.connection.NotSentException;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Tells what a failure of Redis means for a store.
+ */
+final class Failures {
+
+	private Failures() {
+	}
+
+	/**
+	 * Asks Redis.
+	 * @param purpose what for, in messages
+	 * @throws StoreException if Redis fails
+	 */
+	static <T> T translate(String purpose, Supplier<T> question) {
+		try {
+			return question.get();
+		}
+		catch (JedisException ex) {
+			throw storeException(purpose, ex);
+		}
+	}
+
+	static StoreException storeException(String purpose, JedisException ex) {
+		String message = "Redis failed to " + purpose;
+		return isBusy(ex) ? new StoreBusyException(message, ex) : new StoreException(message, ex);
+	}
+
+	/** Whether nothing shows that Redis is out, but the time was not enough. */
+	private static boolean isBusy(JedisException ex) {
+		if (ex instanceof NotSentException notSent) {
+			return switch (notSent.reason()) {
+				case TOO_LATE, QUEUE_FULL -> true;
+				case OUTAGE, INTERRUPTED -> false;
+			};
+		}
+		return ex instanceof NoAnswerException && ex.getCause() == null;
+	}
+
+}
