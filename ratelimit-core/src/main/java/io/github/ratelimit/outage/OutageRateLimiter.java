@@ -140,10 +140,8 @@ public final class OutageRateLimiter implements RateLimiter {
 	public Decision tryAcquire(RateLimitRequest request) {
 		try {
 			Decision decision = this.store.tryAcquire(request);
-			Outage present = this.outage.get();
-			if (present != null && decision.allowed() && isWritten(request)
-					&& present.isOver(request, this.clock.instant()) && this.outage.compareAndSet(present, null)) {
-				logEnd();
+			if (decision.allowed()) {
+				noteAllowed(request);
 			}
 			return decision;
 		}
@@ -221,6 +219,19 @@ public final class OutageRateLimiter implements RateLimiter {
 						failure.getMessage(), failure.reason());
 				logger.debug("The store failed", failure);
 			}
+		}
+	}
+
+	/**
+	 * Notes that the store has allowed a request, also one that did not pass through
+	 * here, which may end an outage.
+	 * @param request the request
+	 */
+	public void noteAllowed(RateLimitRequest request) {
+		Outage present = this.outage.get();
+		if (present != null && isWritten(request) && present.isOver(request, this.clock.instant())
+				&& this.outage.compareAndSet(present, null)) {
+			logEnd();
 		}
 	}
 

@@ -216,6 +216,21 @@ class OutageRateLimiterTests {
 	}
 
 	@Test
+	void requestThatOthersWereAllowedEndsTheOutageAfterTenSeconds() {
+		this.store.full = true;
+		this.limiter.tryAcquire(NEW);
+		RateLimitRequest other = RateLimitRequest.of(OTHER, Identifier.GLOBAL);
+		this.clock.advance(Duration.ofSeconds(10).minusNanos(1));
+		this.limiter.noteAllowed(other);
+		assertThat(this.limiter.failingSince()).isPresent();
+		this.clock.advance(Duration.ofNanos(1));
+		this.limiter.noteAllowed(RateLimitRequest.of(Charge.of(OTHER, Identifier.GLOBAL).withCost(0)));
+		assertThat(this.limiter.failingSince()).isPresent();
+		this.limiter.noteAllowed(other);
+		assertThat(this.limiter.failingSince()).isEmpty();
+	}
+
+	@Test
 	void failureOfOthersBeginsAnOutage() {
 		this.limiter.noteFailure(NEW, new StoreException("gone", new TimeoutException()));
 		assertThat(this.limiter.failingSince()).contains(Instant.parse("2026-01-01T00:00:00Z"));

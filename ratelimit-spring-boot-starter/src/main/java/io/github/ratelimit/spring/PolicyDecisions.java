@@ -252,6 +252,15 @@ public final class PolicyDecisions {
 	}
 
 	/**
+	 * Notes that the store has allowed somebody who has asked it without these decisions:
+	 * if it has failed nobody for ten seconds, limits are enforced again.
+	 * @param request what it was asked
+	 */
+	public void noteAllowed(RateLimitRequest request) {
+		this.outages.noteAllowed(request);
+	}
+
+	/**
 	 * Notes that the store answers again, which ends an outage in which it did not.
 	 */
 	public void storeAnswers() {

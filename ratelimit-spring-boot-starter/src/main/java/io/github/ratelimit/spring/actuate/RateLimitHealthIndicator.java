@@ -17,6 +17,8 @@ import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.spring.AnnotatedPolicy;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyDecisions;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
@@ -24,8 +26,10 @@ import org.springframework.boot.health.contributor.Status;
 
 /**
  * Tells whether limits are enforced. The store is only read, by one call, which takes no
- * longer than any decision. If it answers, an outage in which it did not is over. A store
- * that answered with an error fails until it allows a request again.
+ * longer than any decision. If it answers, an outage in which it did not is over. If it
+ * failed by an error, a request of a policy of its own is counted, because an application
+ * that is down has no other requests: that the store allows it ends the outage once no
+ * request has failed for ten seconds.
  * <p>
  * While the store fails the status is {@code UNKNOWN}, which leaves the whole application
  * {@code UP}, because to take all instances out of service is worse than to have no
@@ -37,9 +41,11 @@ import org.springframework.boot.health.contributor.Status;
  */
 public final class RateLimitHealthIndicator implements HealthIndicator {
 
-	/** A policy that every store can hold, and that nothing is ever counted by. */
+	private static final Logger logger = LoggerFactory.getLogger(RateLimitHealthIndicator.class);
+
+	/** By a policy that every store can hold. */
 	private static final RateLimitRequest QUESTION = RateLimitRequest
-		.of(Policy.of("health", new FixedWindow(), Limit.parse("1/s")), Identifier.GLOBAL);
+		.of(Policy.of("ratelimit-health", new FixedWindow(), Limit.parse("1/s")), Identifier.GLOBAL);
 
 	private final RateLimiter store;
 
@@ -72,6 +78,7 @@ public final class RateLimitHealthIndicator implements HealthIndicator {
 		try {
 			this.store.peek(QUESTION);
 			this.decisions.storeAnswers();
+			tryToCount();
 		}
 		catch (StoreException ex) {
 			reachable = false;
@@ -93,6 +100,20 @@ public final class RateLimitHealthIndicator implements HealthIndicator {
 			.withDetail("denied", now.names(OnStoreFailure.DENY))
 			.withDetail("limited-locally", now.names(OnStoreFailure.LOCAL))
 			.build();
+	}
+
+	private void tryToCount() {
+		if (this.decisions.failingSince().isEmpty()) {
+			return;
+		}
+		try {
+			if (this.store.tryAcquire(QUESTION).allowed()) {
+				this.decisions.noteAllowed(QUESTION);
+			}
+		}
+		catch (StoreException ex) {
+			logger.debug("The store still fails to count requests", ex);
+		}
 	}
 
 }

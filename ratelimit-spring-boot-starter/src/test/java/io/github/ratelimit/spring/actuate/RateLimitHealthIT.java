@@ -58,8 +58,10 @@ class RateLimitHealthIT {
 			assertThat(application.get("/actuator/health/readiness").json().path("status").stringValue())
 				.isEqualTo("UP");
 			server = TestRedis.startServer(port);
-			await().atMost(SOON).until(() -> failingGauge(application) == 0);
-			assertThat(ratelimit(application.get("/actuator/health"))).hasToString(ratelimit(healthy).toString());
+			await().atMost(SOON)
+				.untilAsserted(() -> assertThat(ratelimit(application.get("/actuator/health")))
+					.hasToString(ratelimit(healthy).toString()));
+			assertThat(failingGauge(application)).isZero();
 		}
 		finally {
 			TestRedis.stop(server);
@@ -98,12 +100,12 @@ class RateLimitHealthIT {
 			assertThat(application.get("/actuator/health").status()).isEqualTo(200);
 			TestRedis.stop(server);
 			for (int i = 0; i < requestsInOutage; i++) {
-				assertThat(application.get("/api").status()).isEqualTo(200);
+				assertThat(application.get("/api").status()).isIn(200, 429);
 			}
 			assertThat(application.get("/actuator/health").status()).isEqualTo(503);
 			server = TestRedis.startServer(port);
-			await().atMost(SOON).until(() -> failingGauge(application) == 0);
-			assertThat(application.get("/actuator/health").status()).isEqualTo(200);
+			await().atMost(SOON).until(() -> application.get("/actuator/health").status() == 200);
+			assertThat(failingGauge(application)).isZero();
 		}
 		finally {
 			TestRedis.stop(server);
@@ -124,7 +126,7 @@ class RateLimitHealthIT {
 				.isEqualTo("not enforced at the last request");
 			assertThat(ratelimit(down).at("/details/cause").stringValue()).contains("OOM");
 			jedis.configSet("maxmemory", "0");
-			await().atMost(SOON).until(() -> application.get("/actuator/health").status() == 200);
+			await().atMost(SOON.multipliedBy(3)).until(() -> application.get("/actuator/health").status() == 200);
 			assertThat(failingGauge(application)).isZero();
 		}
 		finally {
