@@ -28,6 +28,10 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * With a precision, a request is entered with the end of the sub-window that it is in, so
  * that it counts for a window from then, and requests of one sub-window share an entry.
+ * With a capacity, requests are entered with their times, and whenever there are more
+ * entries than that, those of one sub-window become one, which has the time of the
+ * newest. To merge an entry with the one after it is to leave it out, because totals run
+ * on.
  */
 final class LogMeter implements Meter {
 
@@ -40,9 +44,15 @@ final class LogMeter implements Meter {
 	 */
 	private static final int MAX_ROOM = 4;
 
+	/** Into how many sub-windows a window is divided when entries are merged. */
+	private static final int SUB_WINDOWS = 60;
+
 	private final List<Limit> limits;
 
 	private final long now;
+
+	/** How many entries there may be; 0 for as many as there are requests. */
+	private final int capacity;
 
 	/** Whether requests of the same time share an entry. */
 	private final boolean shared;
@@ -70,11 +80,12 @@ final class LogMeter implements Meter {
 
 	private boolean corrected;
 
-	LogMeter(List<Limit> limits, @Nullable MeterState state, long now, long precision, boolean metadata) {
+	LogMeter(List<Limit> limits, @Nullable MeterState state, long now, long precision, int capacity, boolean metadata) {
 		this.limits = limits;
 		this.now = now;
-		this.shared = precision > 0;
-		this.present = this.shared ? now - now % precision + precision : now;
+		this.capacity = capacity;
+		this.shared = precision > 0 || capacity > 0;
+		this.present = (precision > 0) ? now - now % precision + precision : now;
 		this.width = metadata ? 3 : 2;
 		this.used = new long[limits.size()];
 		this.log = (state != null) ? state.numbers() : new long[HEADER + this.width];
@@ -179,6 +190,9 @@ final class LogMeter implements Meter {
 		if (usedAfter(0) > keep) {
 			cut(keep);
 		}
+		if (this.capacity > 0 && last() > this.capacity) {
+			merge();
+		}
 		for (int i = 0; i < this.used.length; i++) {
 			this.used[i] = Math.min(this.used[i] + cost, keep);
 		}
@@ -214,6 +228,38 @@ final class LogMeter implements Meter {
 		this.log = log;
 		this.start = HEADER;
 		this.end = HEADER + length;
+	}
+
+	/**
+	 * Leaves out entries that are in the same sub-window as the next one: a sixtieth of
+	 * the shortest window that both are in. Longer sub-windows consist of whole shorter
+	 * ones, so that no request is ever counted for longer than one of them too long. If
+	 * one of two entries has left a window, and the other one has not, both stay.
+	 */
+	private void merge() {
+		int kept = 0;
+		int later = 0;
+		for (int i = this.limits.size() - 1; i >= 0; i--) {
+			int first = later + 1;
+			long inside = (i > 0) ? this.now - this.limits.get(i - 1).windowMicros() : this.now;
+			later = first(first, (k) -> time(k) > inside) - 1;
+			for (int k = first; k <= later; k++) {
+				if (k == later || time(k) / subWindow(i) != time(k + 1) / subWindow(i)) {
+					kept++;
+					this.log[index(kept)] = time(k);
+					this.log[index(kept) + 1] = total(k);
+				}
+			}
+		}
+		this.end = index(kept + 1);
+	}
+
+	private long subWindow(int limit) {
+		long subWindow = 1;
+		for (int i = 0; i <= limit; i++) {
+			subWindow *= this.limits.get(i).windowMicros() / SUB_WINDOWS / subWindow;
+		}
+		return subWindow;
 	}
 
 	/** Makes the base that what was used after it is no more than is kept. */

@@ -111,7 +111,7 @@ public record SlidingLog(boolean metadata) implements Algorithm {
 
 	@Override
 	public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
-		return new LogMeter(limits, state, nowMicros, 0, this.metadata);
+		return new LogMeter(limits, state, nowMicros, 0, 0, this.metadata);
 	}
 
 }

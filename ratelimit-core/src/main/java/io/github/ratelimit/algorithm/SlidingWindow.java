@@ -11,21 +11,32 @@ import io.github.ratelimit.MeterState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts in sub-windows of a window that slides: as {@link SlidingLog}, but requests of
- * one sub-window share an entry, so that the price does not grow with the quota.
+ * Keeps a log as {@link SlidingLog} does, but a bounded one: where there are many
+ * requests, those of a sub-window share an entry, so that the price does not grow with
+ * the quota. For each limit of the policy there are at most {@value #MAX_EXACT_ENTRIES}
+ * entries of 12 bytes in Redis, 1.5 KB.
  * <p>
  * <b>Bound:</b> in any stretch of time as long as the window, at most the quota is
- * admitted: a sub-window that is only partly inside the window counts whole. So a request
- * may be denied too early, by at most one sub-window. If the clock is set back, requests
- * of its future count as made now.
+ * admitted, exactly. Nothing is denied too early either as long as an identifier has at
+ * most {@value #MAX_EXACT_ENTRIES} requests for each limit of the policy within the
+ * longest window, and so never if no quota is larger. When there are more, requests of
+ * the same sub-window become one entry, which counts all of them as made when the newest
+ * was: so a request may be denied too early, by less than a sixtieth of the window of the
+ * limit that denies it. If the clock is set back, requests of its future count as made
+ * now.
+ * <p>
+ * With a precision of its own, each request counts as made at the end of its sub-window:
+ * one that is only partly inside the window counts whole. The bound is the same, and a
+ * request may be denied too early by at most one sub-window.
  * <p>
  * What denied requests and charges beyond the quota do is as in {@link SlidingLog}.
  * <p>
  * From "Rate Limiting: Sliding Window" (2018) and "3 Rate Limiting Patterns with Redis:
  * Pattern capable of Sliding Window aggregation".
  *
- * @param precision length of a sub-window, in whole milliseconds, at most that of the
- * shortest window; {@code null} for a sixtieth of the shortest window, but at least 1 ms
+ * @param precision length of all sub-windows, in whole milliseconds, at most that of the
+ * shortest window; {@code null} for exact times where there are few requests, and
+ * sub-windows of a sixtieth of each window where there are many
  * @since 0.1
  */
 public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
@@ -39,6 +50,11 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 	 * Largest number of sub-windows that may be in use at a time.
 	 */
 	public static final int MAX_SUB_WINDOWS = 10_000;
+
+	/**
+	 * How many requests keep their exact times, for each limit, if there is no precision.
+	 */
+	public static final int MAX_EXACT_ENTRIES = 128;
 
 	private static final int DEFAULT_SUB_WINDOWS = 60;
 
@@ -85,9 +101,12 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 
 	@Override
 	public void requireSupported(List<Limit> limits) {
+		if (this.precision == null) {
+			return;
+		}
 		Limit shortest = limits.get(0);
 		Limit longest = limits.get(limits.size() - 1);
-		if (this.precision != null && this.precision.compareTo(shortest.window()) > 0) {
+		if (this.precision.compareTo(shortest.window()) > 0) {
 			throw new IllegalArgumentException("Invalid precision (%s): must not be longer than the window of %s."
 				.formatted(this.precision, shortest));
 		}
@@ -96,8 +115,7 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 		if (Math.min(subWindows, largestQuota) > MAX_SUB_WINDOWS) {
 			throw new IllegalArgumentException(
 					"Invalid precision (%s): the window of %s would have %d sub-windows, more than %d; set a longer precision."
-						.formatted(Duration.ofNanos(1000 * precisionMicros(limits)), longest, subWindows,
-								MAX_SUB_WINDOWS));
+						.formatted(this.precision, longest, subWindows, MAX_SUB_WINDOWS));
 		}
 	}
 
@@ -116,7 +134,12 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 
 	@Override
 	public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
-		return new LogMeter(limits, state, nowMicros, precisionMicros(limits), false);
+		return (this.precision != null) ? new LogMeter(limits, state, nowMicros, precisionMicros(limits), 0, false)
+				: new LogMeter(limits, state, nowMicros, 0, capacity(limits), false);
+	}
+
+	private static int capacity(List<Limit> limits) {
+		return MAX_EXACT_ENTRIES * limits.size();
 	}
 
 	private long precisionMicros(List<Limit> limits) {

@@ -37,6 +37,9 @@ final class SlidingWindowCounterMeter implements Meter {
 
 	private final long[] current;
 
+	/** What the windows before still weigh. */
+	private final long[] tails;
+
 	private boolean corrected;
 
 	SlidingWindowCounterMeter(List<Limit> limits, @Nullable MeterState stored, long now, long weight,
@@ -49,6 +52,7 @@ final class SlidingWindowCounterMeter implements Meter {
 		this.starts = new long[limits.size()];
 		this.previous = new long[limits.size()];
 		this.current = new long[limits.size()];
+		this.tails = new long[limits.size()];
 		for (int i = 0; i < limits.size(); i++) {
 			long window = window(i);
 			long start = now - now % window;
@@ -67,6 +71,7 @@ final class SlidingWindowCounterMeter implements Meter {
 				this.current[i] = state(state, 3 * i + 2);
 				this.corrected = true;
 			}
+			this.tails[i] = tail(this.previous[i], start + window - now, window);
 		}
 	}
 
@@ -76,17 +81,20 @@ final class SlidingWindowCounterMeter implements Meter {
 
 	@Override
 	public long retryAfter(int limit, long cost) {
+		long room = this.limits.get(limit).quota() - cost;
+		if (room - this.current[limit] >= this.tails[limit]) {
+			return 0;
+		}
 		long window = window(limit);
 		long left = this.starts[limit] + window - this.now;
-		long room = this.limits.get(limit).quota() - cost;
 		if (this.current[limit] <= room) {
-			long fits = longest(window, this.previous[limit], room - this.current[limit]);
+			long fits = longest(this.previous[limit], room - this.current[limit], window);
 			if (fits > 0) {
-				return Math.max(0, left - fits);
+				return left - fits;
 			}
 		}
 		// In the next window, where the present count is that of the window before.
-		return left + window - longest(window, this.current[limit], room);
+		return left + window - longest(this.current[limit], room, window);
 	}
 
 	@Override
@@ -105,9 +113,7 @@ final class SlidingWindowCounterMeter implements Meter {
 
 	@Override
 	public long remaining(int limit) {
-		long window = window(limit);
-		long tail = tail(window, this.previous[limit], this.starts[limit] + window - this.now);
-		return Math.max(0, this.limits.get(limit).quota() - this.current[limit] - tail);
+		return Math.max(0, this.limits.get(limit).quota() - this.current[limit] - this.tails[limit]);
 	}
 
 	@Override
@@ -149,7 +155,7 @@ final class SlidingWindowCounterMeter implements Meter {
 	 * {@code count * weight * left / (UNIT * window)}, exactly. The parts of it are a
 	 * whole number of windows, a rest of whole microseconds, and millionths of one.
 	 */
-	private long tail(long window, long count, long left) {
+	private long tail(long count, long left, long window) {
 		long rest = count % UNIT * this.weight;
 		long weighted = count / UNIT * this.weight + rest / UNIT;
 		rest = rest % UNIT;
@@ -169,26 +175,26 @@ final class SlidingWindowCounterMeter implements Meter {
 	 * @param left at most as much as the window, which is less than 2<sup>49</sup>
 	 */
 	private static long quotient(long factor, long left, long window) {
-		long rest = factor % window;
+		long small = factor % window;
 		// One off at most, because it is less than 2^49.
-		long about = (long) ((double) rest * left / window);
+		long about = (long) ((double) small * left / window);
 		// Wraps around twice, and so is exact.
-		long difference = rest * left - about * window;
-		return factor / window * left + about + Math.floorDiv(difference, window);
+		long rest = small * left - about * window;
+		return factor / window * left + about + Math.floorDiv(rest, window);
 	}
 
 	/**
 	 * How much of a window may be left so that the count of the window before weighs no
 	 * more than there is room.
 	 */
-	private long longest(long window, long count, long room) {
-		if (tail(window, count, window) <= room) {
+	private long longest(long count, long room, long window) {
+		if (count == 0 || this.weight == 0) {
 			return window;
 		}
 		// One off at most, and then exactly.
 		double about = (double) (this.roundsDown ? room + 1 : room) * UNIT / ((double) count * this.weight) * window;
-		long left = Math.min((long) about + 1, window);
-		while (tail(window, count, left) > room) {
+		long left = (about < window) ? (long) about + 1 : window;
+		while (tail(count, left, window) > room) {
 			left--;
 		}
 		return left;

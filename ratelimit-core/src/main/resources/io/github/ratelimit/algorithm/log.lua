@@ -1,8 +1,9 @@
 -- sliding-log and sliding-window: one log of the allowed requests for all limits.
 --
--- Options: precision in microseconds. A request is entered with the end of the sub-window that it is in, so that it
--- counts for a window from then, and requests of one sub-window share an entry; 0 enters each with its own time.
--- Then whether metadata is kept (1 or 0).
+-- Constants: WIDTH (bytes of an entry); TOTALS (the totals of entries are modulo this); METADATA (1: it is kept); SHARED (1:
+-- requests of the same time share an entry); PRECISION (length of sub-windows in microseconds, with whose end requests are
+-- entered; 0: with their own time); CAPACITY (when there are more entries, those of a sub-window are merged; 0: never); PIECES
+-- (1: by its quotas the state may be larger than 16 KB).
 -- State: how many entries have been forgotten (4 bytes). Then 10 bytes for each entry, from the oldest to the newest: time
 -- in microseconds (7 bytes), running total of all costs up to and including it, modulo 2^24 (3 bytes). Where requests
 -- share entries, quotas are larger, and totals modulo 2^40 (5 bytes). The first entry that is not forgotten is the base:
@@ -10,327 +11,242 @@
 -- Where metadata is kept, the number of entries stands first (4 bytes), each entry has the running length of all metadata
 -- as well, modulo 2^32 (4 bytes), and all metadata stands last.
 --
--- Of a large state only those pieces are read that a decision looks at, and requests are entered in place. It is written
--- anew when more is forgotten than not, and by what is rare. Where the quotas are so small that a state cannot be large, it
--- is read with all others; one that is large all the same, because the quotas were lowered or are those of another plan, is
--- read whole then (10 microseconds for 10,000 entries), and yet written in place.
+-- Of a state larger than 16 KB only those pieces are read that a decision looks at, and requests are entered in place: then
+-- the log is a table of pieces of 64 entries, with the Redis key, and otherwise a string with all bytes. It is written
+-- anew when more is forgotten than not, and by what is rare.
+--
+-- @slot log, offset, last, base, total, text
+-- @limit used
 
-local HEADER, NONE_FORGOTTEN, LENGTHS = 4, '\0\0\0\0', 2 ^ 32
+--- functions
+--[if METADATA]
+local FORM = '>I7I3I4'
+--[else]
+--[if SHARED]
+local FORM = '>I7I5'
+--[else]
+local FORM = '>I7I3'
+--[end]
+--[end]
 
--- Bytes of a large state, and entries of a piece.
-local LARGE, PIECE = 16384, 64
-
-local function entry(meter, time, total, length)
-    if meter.metadata then
-        return struct.pack('>I7I3I4', time, total % meter.totals, length % LENGTHS)
-    end
-    return struct.pack(meter.form, time, total % meter.totals)
+local function pack(time, sum, length)
+--[if METADATA]
+    return struct.pack(FORM, time, sum % TOTALS, length % 2 ^ 32)
+--[else]
+    return struct.pack(FORM, time, sum % TOTALS)
+--[end]
 end
 
+--[if PIECES]
 -- The piece with an entry: its number, and where in it the entry stands.
-local function piece_of(meter, k)
-    local number = (meter.offset - HEADER) / meter.width + k
-    return math.floor(number / PIECE), meter.width * (number % PIECE) + 1
+local function piece_of(offset, k)
+    local number = (offset - 4) / WIDTH + k
+    return (number - number % 64) / 64, WIDTH * (number % 64) + 1
 end
 
--- Bytes with an entry, and where in them it stands.
-local function find(meter, k)
-    if not meter.pieces then
-        return meter.log, meter.offset + meter.width * k + 1
+-- All bytes of a log that are not forgotten.
+local function read_whole(log, offset)
+    if type(log) == 'table' then
+        return '\0\0\0\0' .. redis.call('GETRANGE', log.place, offset, -1), 4
     end
-    local piece, at = piece_of(meter, k)
-    if not meter.pieces[piece] then
-        local from = HEADER + meter.width * PIECE * piece
-        meter.pieces[piece] = redis.call('GETRANGE', meter.key, from, from + meter.width * PIECE - 1)
+    return log, offset
+end
+
+-- The log at a Redis key, whatever that holds.
+local function read_log(place)
+    -- Of a key of another type there is no length.
+    local size = redis.pcall('STRLEN', place)
+    if type(size) == 'table' then
+        if string.sub(size.err, 1, 9) ~= 'WRONGTYPE' then
+            error(size.err)
+        end
+        size = 0
     end
-    return meter.pieces[piece], at
-end
-
-local function time(meter, k)
-    return (struct.unpack('>I7', find(meter, k)))
-end
-
-local function total(meter, k)
-    local _, total = struct.unpack(meter.form, find(meter, k))
-    return total
-end
-
-local function length(meter, k)
-    return meter.metadata and (struct.unpack('>I4', meter.log, meter.offset + meter.width * k + 11)) or 0
-end
-
--- Where the metadata of an entry ends in the text.
-local function text_end(meter, k)
-    return (length(meter, k) - length(meter, 0)) % LENGTHS
-end
-
--- What was used after an entry.
-local function used_after(meter, k)
-    return (meter.total - total(meter, k)) % meter.totals
-end
-
-local function is_after(meter, k, moment)
-    return time(meter, k) > moment
-end
-
-local function is_within(meter, k, cost)
-    return used_after(meter, k) <= cost
-end
-
--- First entry for which something is true, as it is for all after it; one past the last if none. The older it is, the
--- fewer entries are looked at.
-local function first(meter, low, is, value)
-    local high, step = low, 1
-    while high <= meter.last and not is(meter, high, value) do
-        low, high, step = high + 1, high + step, 2 * step
+    if size <= 16384 then
+        return size > 0 and redis.call('GETRANGE', place, 0, -1) or '', size, 0
     end
-    high = math.min(high, meter.last + 1)
-    while low < high do
-        local middle = math.floor((low + high) / 2)
-        if is(meter, middle, value) then
-            high = middle
+    return { place = place }, size, (struct.unpack('>I4', redis.call('GETRANGE', place, 0, 3)))
+end
+--[end]
+
+-- Time, total and length of the metadata of an entry.
+local function entry(log, offset, k)
+--[if PIECES]
+    if type(log) == 'table' then
+        local piece, at = piece_of(offset, k)
+        local bytes = log[piece]
+        if not bytes then
+            local from = 4 + WIDTH * 64 * piece
+            bytes = redis.call('GETRANGE', log.place, from, from + WIDTH * 64 - 1)
+            log[piece] = bytes
+        end
+        return struct.unpack(FORM, bytes, at)
+    end
+--[end]
+    return struct.unpack(FORM, log, offset + WIDTH * k + 1)
+end
+
+-- First entry that came after a moment; or, without one, after which no more was used than so much. One past the last if
+-- there is none. The older it is, the fewer entries are looked at.
+local function first(log, offset, last, low, moment, total, most)
+    local high, step, found = low, 1, false
+    while low <= last and (not found or low < high) do
+        -- Until one is found it is sought ever further on, and then between.
+        local at = high
+        if found then
+            at = (low + high - (low + high) % 2) / 2
+        elseif at > last then
+            at = last
+        end
+        local time, sum = entry(log, offset, at)
+        local is = moment and time > moment
+        if not moment then
+            is = (total - sum) % TOTALS <= most
+        end
+        if is then
+            high, found = at, true
         else
-            low = middle + 1
+            low = at + 1
+            if not found then
+                high, step = at + step, 2 * step
+            end
         end
     end
     return low
 end
 
--- Takes the log and the text out of the state; an empty log if there is none, if what there is is not one, or if all of it
--- has left the longest window.
-local function read(meter)
-    local state, width = meter.state, meter.width
-    local size = state and #state
-    if not state then
-        -- Of a key of another type there is no length.
-        size = redis.pcall('STRLEN', meter.key)
-        if type(size) == 'table' then
-            if string.sub(size.err, 1, 9) ~= 'WRONGTYPE' then
-                error(size.err)
-            end
-            size = 0
-        end
-        state = size > 0 and redis.call('GETRANGE', meter.key, 0, size > LARGE and HEADER - 1 or LARGE) or ''
-        meter.state = state
-    end
-    local number, entries = size >= HEADER and struct.unpack('>I4', state) or 0, (size - HEADER) / width
-    meter.log, meter.text, meter.offset, meter.last = state, '', HEADER, -1
-    if meter.metadata and number <= entries then
-        meter.text, meter.last = string.sub(state, HEADER + width * number + 1), number - 1
-    elseif not meter.metadata and number < entries and entries % 1 == 0 then
-        meter.offset, meter.last = HEADER + width * number, entries - number - 1
-        meter.pieces = size > LARGE and {} or nil
-    end
-    if meter.last < 0 or (meter.metadata and text_end(meter, meter.last) ~= #meter.text)
-            or time(meter, meter.last) <= meter.now - meter.windows[#meter.windows] then
-        meter.log, meter.text, meter.offset, meter.last, meter.pieces = entry(meter, 0, 0, 0), '', 0, 0, nil
-    end
-    meter.total = total(meter, meter.last)
+-- What was used after an entry.
+local function used_after(log, offset, k, total)
+    local _, sum = entry(log, offset, k)
+    return (total - sum) % TOTALS
 end
 
--- Takes what is not forgotten of a large state whole, so that it will be written anew.
-local function read_whole(meter)
-    if meter.pieces then
-        meter.log, meter.offset, meter.pieces = redis.call('GETRANGE', meter.key, meter.offset, -1), 0, nil
+--[if METADATA]
+-- Where the metadata of an entry ends in the text.
+local function text_end(log, offset, k)
+    local _, _, length = entry(log, offset, k)
+    local _, _, before = entry(log, offset, 0)
+    return (length - before) % 2 ^ 32
+end
+--[end]
+
+-- Replaces the entries from one on; in pieces the last one only, or appends one.
+local function put(log, offset, k, entries)
+    local from = offset + WIDTH * k
+--[if PIECES]
+    if type(log) == 'table' then
+        local piece, at = piece_of(offset, k)
+        redis.call('SETRANGE', log.place, from, entries)
+        log[piece] = log[piece] and string.sub(log[piece], 1, at - 1) .. entries
+        return log, offset
     end
+--[end]
+    if offset == 4 and #log == from then
+        return log .. entries, 4
+    end
+    return '\0\0\0\0' .. string.sub(log, offset + 1, from) .. entries, 4
 end
 
 -- Makes an entry the base of the log.
-local function forget(meter, base)
-    if base == 0 then
-        return
-    end
-    meter.text = string.sub(meter.text, text_end(meter, base) + 1)
-    meter.offset = meter.offset + meter.width * base
-    meter.last = meter.last - base
-    if meter.pieces then
-        local forgotten = (meter.offset - HEADER) / meter.width
-        if forgotten > meter.last then
-            read_whole(meter)
+local function forget(log, offset, last, base)
+    offset, last = offset + WIDTH * base, last - base
+--[if PIECES]
+    if base > 0 and type(log) == 'table' then
+        local forgotten = (offset - 4) / WIDTH
+        if forgotten > last then
+            log, offset = read_whole(log, offset)
         else
-            redis.call('SETRANGE', meter.key, 0, struct.pack('>I4', forgotten))
+            redis.call('SETRANGE', log.place, 0, struct.pack('>I4', forgotten))
         end
     end
-end
-
--- Replaces the entries from one on; in a large state the last one only, or appends one.
-local function put(meter, k, entries)
-    if meter.pieces then
-        local piece, at = piece_of(meter, k)
-        local bytes = meter.pieces[piece]
-        redis.call('SETRANGE', meter.key, meter.offset + meter.width * k, entries)
-        meter.pieces[piece] = bytes and string.sub(bytes, 1, at - 1) .. entries
-    else
-        meter.log = NONE_FORGOTTEN .. string.sub(meter.log, meter.offset + 1, meter.offset + meter.width * k) .. entries
-        meter.offset = HEADER
-    end
-    meter.last = k - 1 + #entries / meter.width
+--[end]
+    return log, offset, last
 end
 
 -- Makes the base that what was used after it is no more than is kept.
-local function cut(meter, keep)
-    local k = first(meter, 0, is_within, keep)
-    forget(meter, used_after(meter, k) == keep and k or k - 1)
-    local base = entry(meter, 0, meter.total - keep, length(meter, 0))
-    if meter.pieces then
-        redis.call('SETRANGE', meter.key, meter.offset, base)
-        meter.pieces[piece_of(meter, 0)] = nil
-    else
-        meter.log = NONE_FORGOTTEN .. base .. string.sub(meter.log, meter.offset + meter.width + 1)
-        meter.offset = HEADER
+local function cut(log, offset, last, total, keep)
+    local k = first(log, offset, last, 0, nil, total, keep)
+    log, offset, last = forget(log, offset, last, used_after(log, offset, k, total) == keep and k or k - 1)
+    local _, _, length = entry(log, offset, 0)
+    local base = pack(0, total - keep, length)
+--[if PIECES]
+    if type(log) == 'table' then
+        redis.call('SETRANGE', log.place, offset, base)
+        log[piece_of(offset, 0)] = nil
+        return log, offset, last
     end
+--[end]
+    return '\0\0\0\0' .. base .. string.sub(log, offset + WIDTH + 1), 4, last
 end
 
--- The most that is kept when a denied request makes the log hold more than anything may use.
---
--- The largest quota: what is older decides nothing. But never less than was used before, because others may have larger
--- quotas, by which it still counts: those of another plan, or of before a change. The newest of what is kept takes the
--- place of the oldest, so no stretch of time up to now holds less than it did before, and nobody is admitted beyond their
--- quota, whoever else counts. And the log holds no more than the largest quota that there was for it.
-local function most_kept(meter)
-    return math.max(meter.used[#meter.used], unpack(meter.quotas))
+-- Enters what came later than now as if it came now.
+local function set_back(log, offset, last, present)
+    local future = first(log, offset, last, 1, present)
+    local entries = {}
+    for k = future, last do
+        local _, sum, length = entry(log, offset, k)
+        entries[#entries + 1] = pack(present, sum, length)
+    end
+    return put(log, offset, future, table.concat(entries))
 end
 
-local function enter(meter, cost, metadata, keep)
-    meter.total = meter.total + cost
-    forget(meter, meter.base)
-    if meter.shared and meter.last > 0 and time(meter, meter.last) == meter.present then
-        put(meter, meter.last, entry(meter, meter.present, meter.total))
-    else
-        put(meter, meter.last + 1, entry(meter, meter.present, meter.total, length(meter, meter.last) + #metadata))
-        meter.text = meter.metadata and meter.text .. metadata or ''
+--[if CAPACITY]
+-- Leaves out entries that are in the same sub-window as the next one: a sixtieth of the shortest window that both are in.
+-- Longer sub-windows consist of whole shorter ones, so that no request is ever counted for longer than one of them too
+-- long. If one of two entries has left a window, and the other one has not, both stay.
+local function merge(log, offset, last, now, windows)
+    local sizes, size = {}, 1
+    for i = 1, #windows do
+        size = (windows[i] - windows[i] % (60 * size)) / 60
+        sizes[i] = size
     end
-    if used_after(meter, 0) > keep then
-        cut(meter, keep)
-    end
-    for i = 1, #meter.used do
-        meter.used[i] = math.min(meter.used[i] + cost, keep)
-    end
-end
-
-algorithms['log'] = {
-
-    -- Whether a state may be large by these quotas.
-    in_pieces = function(meter)
-        local precision, width, entries = meter.options[1], 10, math.max(unpack(meter.quotas)) + 1
-        if precision > 0 then
-            width, entries = 12, math.min(entries, meter.windows[#meter.windows] / precision + 2)
-        end
-        return meter.options[2] == 0 and HEADER + width * entries > LARGE
-    end,
-
-    load = function(meter)
-        local now, windows, precision = meter.now, meter.windows, meter.options[1]
-        meter.metadata = meter.options[2] == 1
-        meter.shared = precision > 0
-        meter.width, meter.form, meter.totals = 10, '>I7I3', 2 ^ 24
-        if meter.shared then
-            meter.width, meter.form, meter.totals = 12, '>I7I5', 2 ^ 40
-        elseif meter.metadata then
-            meter.width = 14
-        end
-        meter.present = meter.shared and now - now % precision + precision or now
-        meter.used = {}
-        read(meter)
-        if time(meter, meter.last) > meter.present then
-            -- The clock was set back: what it says came later than now came now.
-            read_whole(meter)
-            local future = first(meter, 1, is_after, meter.present)
-            local entries = {}
-            for k = future, meter.last do
-                entries[#entries + 1] = entry(meter, meter.present, total(meter, k), length(meter, k))
+    local kept, later = { '\0\0\0\0', string.sub(log, offset + 1, offset + WIDTH) }, 0
+    for i = #windows, 1, -1 do
+        local k = later + 1
+        later = i > 1 and first(log, offset, last, k, now - windows[i - 1]) - 1 or last
+        local time = k <= later and entry(log, offset, k)
+        while k <= later do
+            local next_time = k < later and entry(log, offset, k + 1)
+            if not next_time or time - time % sizes[i] ~= next_time - next_time % sizes[i] then
+                kept[#kept + 1] = string.sub(log, offset + WIDTH * k + 1, offset + WIDTH * (k + 1))
             end
-            put(meter, future, table.concat(entries))
-            meter.corrected = true
+            k, time = k + 1, next_time
         end
-        for i = 1, #windows do
-            meter.base = first(meter, 1, is_after, now - windows[i]) - 1
-            meter.used[i] = used_after(meter, meter.base)
-        end
-    end,
+    end
+    return table.concat(kept), 4, #kept - 2
+end
+--[end]
 
-    retry_after = function(meter, i, cost)
-        local room = meter.quotas[i] - cost
-        if meter.used[i] <= room then
-            return 0
-        end
-        local wait = time(meter, first(meter, 0, is_within, room)) + meter.windows[i] - meter.now
-        -- No more and no less in a log that is damaged.
-        return math.max(1, math.min(wait, meter.windows[i] + meter.present - meter.now))
-    end,
+-- Takes what was used last up to an entry out of the log. Later requests stay where they are, or they would leave the
+-- window too soon.
+local function take_out(log, offset, last, total, text, upto, back, present)
+    local after = used_after(log, offset, upto, total)
+    local newest = first(log, offset, last, 0, nil, total, after + back)
+    -- No later than now in a log that is damaged.
+    local time, _, length = entry(log, offset, newest)
+    local entries = { pack(time < present and time or present, total - back - after, length) }
+    local less = 0
+--[if METADATA]
+    less = text_end(log, offset, upto) - text_end(log, offset, newest)
+    text = string.sub(text, 1, text_end(log, offset, newest)) .. string.sub(text, text_end(log, offset, upto) + 1)
+--[end]
+    for k = upto + 1, last do
+        local later, sum, ends = entry(log, offset, k)
+        entries[#entries + 1] = pack(later, sum - back, (ends or 0) - less)
+    end
+    log, offset = put(log, offset, newest, table.concat(entries))
+    return log, offset, newest - 1 + #entries, total - back, text
+end
 
-    add = function(meter, cost, metadata)
-        enter(meter, cost, metadata, most_kept(meter))
-    end,
-
-    -- As much again as the largest quota is kept, because it may be given back.
-    charge = function(meter, cost, metadata)
-        enter(meter, cost, metadata, math.max(meter.used[#meter.used], 2 * math.max(unpack(meter.quotas))))
-    end,
-
-    -- What was used last; if it is said when it was used, what was used last until then: later requests stay where
-    -- they are, or they would leave the window too soon.
-    refund = function(meter, cost, since)
-        read_whole(meter)
-        local used, last, later = meter.used[#meter.used], meter.last, ''
-        if since then
-            local moment = meter.shared and since - since % meter.options[1] + meter.options[1] or since
-            last = first(meter, 0, is_after, moment) - 1
-            used = math.max(0, used - used_after(meter, math.max(last, 0)))
-        end
-        local back = math.min(cost, used)
-        if back == 0 then
-            return
-        end
-        local after = used_after(meter, last)
-        local newest = first(meter, 0, is_within, after + back)
-        local text = text_end(meter, last) - text_end(meter, newest)
-        for k = last + 1, meter.last do
-            later = later .. entry(meter, time(meter, k), total(meter, k) - back, length(meter, k) - text)
-        end
-        meter.text = string.sub(meter.text, 1, text_end(meter, newest)) .. string.sub(meter.text, text_end(meter, last) + 1)
-        meter.total = meter.total - back
-        -- No later than now in a log that is damaged.
-        local newest_time = math.min(time(meter, newest), meter.present)
-        put(meter, newest, entry(meter, newest_time, meter.total - after, length(meter, newest)) .. later)
-        for i = 1, #meter.used do
-            if since then
-                meter.used[i] = used_after(meter, first(meter, 1, is_after, meter.now - meter.windows[i]) - 1)
-            else
-                meter.used[i] = math.max(0, meter.used[i] - back)
-            end
-        end
-    end,
-
-    remaining = function(meter, i)
-        return math.max(0, meter.quotas[i] - meter.used[i])
-    end,
-
-    ttl = function(meter)
-        local longest = #meter.windows
-        return meter.used[longest] > 0 and time(meter, meter.last) + meter.windows[longest] - meter.now or 0
-    end,
-
-    -- Nothing if it stands in Redis already.
-    state = function(meter)
-        if meter.pieces then
-            return nil
-        elseif meter.metadata then
-            return struct.pack('>I4', meter.last + 1) .. string.sub(meter.log, HEADER + 1) .. meter.text
-        end
-        return meter.log
-    end,
-
-    -- For each request, newest first: time, cost, metadata.
-    history = function(meter)
-        local history = {}
-        read_whole(meter)
-        for k = meter.last, first(meter, 1, is_after, meter.now - meter.windows[#meter.windows]), -1 do
-            history[#history + 1] = math.min(time(meter, k), meter.present)
-            history[#history + 1] = (total(meter, k) - total(meter, k - 1)) % meter.totals
-            history[#history + 1] = string.sub(meter.text, text_end(meter, k - 1) + 1, text_end(meter, k))
-        end
-        return history
-    end,
-
-}
+--- load
+local newest, size, number = 0
+last, base, text = -1, 0, ''
+--[if PIECES]
+log, size, number = read_log(key)
+--[else]
+log = state or ''
+size, number = #log, 0
+--[end]
+if size >= 4 and size <= 16384 then
+    number = struct.unpack('>I4', log)
+end

@@ -9,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -18,6 +19,7 @@ import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
@@ -182,6 +184,81 @@ class AdmissionBoundTests {
 		}
 	}
 
+	/** Where there are far more requests than keep their times. */
+	@Test
+	void slidingWindowAdmitsTheQuotaAtMostHoweverManyRequestsThereAre() {
+		int merged = 0;
+		for (int seed = 0; seed < SEQUENCES / 20; seed++) {
+			Random random = new Random(seed);
+			List<Limit> limits = new ArrayList<>();
+			for (String window : List.of("100ms", "s", "13s", "m", "90m")) {
+				if (random.nextInt(3) == 0 || (limits.isEmpty() && "90m".equals(window))) {
+					limits.add(Limit.parse((50 + random.nextInt(700)) + "/" + window));
+				}
+			}
+			Policy policy = new Policy("api" + seed, new SlidingWindow(), limits);
+			List<Request> admitted = new ArrayList<>();
+			for (int i = 0; i < 2000; i++) {
+				long cost = 1 + random.nextInt(2) * random.nextInt(5);
+				Decision decision = this.limiter.tryAcquire(policy, ALICE, cost);
+				long now = micros(this.clock);
+				for (LimitStatus status : decision.statuses()) {
+					long late = decision.allowed() ? 0
+							: now + micros(status.retryAfter()) - earliest(admitted, now, cost, status.limit());
+					assertThat(late).as("seed %d, request %d: %s", seed, i, status)
+						.isBetween(0L, status.limit().windowMicros() / 60 - 1);
+					merged += (late > 0) ? 1 : 0;
+				}
+				if (decision.allowed()) {
+					admitted.add(new Request(now, cost, true));
+				}
+				else if (random.nextInt(3) > 0) {
+					this.clock.advance(decision.retryAfter().orElseThrow());
+				}
+				Limit limit = limits.get(random.nextInt(limits.size()));
+				this.clock
+					.advance(Duration.ofNanos(1000 * random.nextLong(1 + 4 * limit.windowMicros() / limit.quota())));
+			}
+			for (Limit limit : limits) {
+				assertThat(mostInAnyStretch(admitted, limit.windowMicros()))
+					.as("seed %d: %s of %s", seed, limit, policy)
+					.isLessThanOrEqualTo(limit.quota());
+			}
+		}
+		assertThat(merged).isGreaterThan(1000);
+	}
+
+	/** When a log that is exact would admit a cost. */
+	private static long earliest(List<Request> admitted, long now, long cost, Limit limit) {
+		long room = limit.quota() - cost;
+		for (int i = admitted.size() - 1; i >= 0 && admitted.get(i).at > now - limit.windowMicros(); i--) {
+			room -= admitted.get(i).cost;
+			if (room < 0) {
+				return admitted.get(i).at + limit.windowMicros();
+			}
+		}
+		return now;
+	}
+
+	private static long micros(@Nullable Duration time) {
+		return Objects.requireNonNull(time).toNanos() / 1000;
+	}
+
+	/** As many as keep their times. */
+	@Test
+	void slidingWindowIsExactAtQuotasThatItHasRoomFor() {
+		Policy exact = Policy.of("exact", new SlidingLog(), Limit.parse("20/s"), Limit.parse("256/m"));
+		Policy policy = new Policy("api", new SlidingWindow(), exact.limits());
+		Random random = new Random(1);
+		for (int i = 0; i < 20_000; i++) {
+			Decision decision = this.limiter.tryAcquire(policy, ALICE);
+			Decision exactly = this.limiter.tryAcquire(exact, ALICE);
+			assertThat(decision.allowed()).as("request %d", i).isEqualTo(exactly.allowed());
+			assertThat(decision.retryAfter()).as("request %d", i).isEqualTo(exactly.retryAfter());
+			this.clock.advance(Duration.ofNanos(1000 * random.nextLong(200_000)));
+		}
+	}
+
 	/** When a log that is exact would admit the request. */
 	private static long earliest(List<Request> admitted, Request request, Limit limit) {
 		long at = request.at;
@@ -212,6 +289,48 @@ class AdmissionBoundTests {
 	@ValueSource(doubles = { 1, 0.7, 0 })
 	void slidingWindowCounterThatRoundsDownAdmitsTwiceTheQuotaAtMost(double previousWeight) {
 		noTrafficIsAdmittedBeyondTheBound(new SlidingWindowCounter(previousWeight, Rounding.DOWN), 2);
+	}
+
+	@ParameterizedTest
+	@ValueSource(doubles = { 1, 0.7, 0.000001 })
+	void slidingWindowCounterAdmitsOneLessThanTwiceTheQuotaAtMost(double previousWeight) {
+		for (Rounding rounding : List.of(Rounding.NONE, Rounding.UP)) {
+			for (int seed = 0; seed < SEQUENCES; seed++) {
+				Traffic traffic = new Traffic(new SlidingWindowCounter(previousWeight, rounding), seed);
+				List<Request> admitted = traffic.send().stream().filter(Request::allowed).toList();
+				for (Limit limit : traffic.policy.limits()) {
+					assertThat(mostInAnyStretch(admitted, limit.windowMicros())).as("seed %d: %s", seed, traffic.policy)
+						.isLessThanOrEqualTo(2 * limit.quota() - 1);
+				}
+			}
+		}
+	}
+
+	@Test
+	void slidingWindowCounterOfLittleWeightAdmitsOneLessThanTwiceTheQuota() {
+		Policy policy = Policy.of("api", new SlidingWindowCounter(0.000001, Rounding.NONE), Limit.parse("5/m"));
+		List<Request> requests = new ArrayList<>();
+		this.clock.set("2026-03-01T12:00:59.999999Z");
+		sendUntilDenied(policy, requests);
+		this.clock.advance(Duration.ofNanos(1000));
+		sendUntilDenied(policy, requests);
+		assertThat(requests).hasSize(9);
+		this.clock.set("2026-03-01T12:01:59.999999Z");
+		sendUntilDenied(policy, requests);
+		assertThat(requests).hasSize(9);
+	}
+
+	@Test
+	void slidingWindowCounterOfNoWeightAdmitsTwiceTheQuotaAroundAnEdge() {
+		for (Rounding rounding : Rounding.values()) {
+			Policy policy = Policy.of("api" + rounding, new SlidingWindowCounter(0, rounding), Limit.parse("5/m"));
+			List<Request> requests = new ArrayList<>();
+			this.clock.set("2026-03-01T12:00:59.999999Z");
+			sendUntilDenied(policy, requests);
+			this.clock.advance(Duration.ofNanos(1000));
+			sendUntilDenied(policy, requests);
+			assertThat(mostInAnyStretch(requests, 2)).isEqualTo(10);
+		}
 	}
 
 	@Test

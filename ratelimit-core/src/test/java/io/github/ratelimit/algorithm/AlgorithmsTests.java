@@ -91,11 +91,13 @@ class AlgorithmsTests {
 
 	@Test
 	void moreSubWindowsThanFitIsRefused() {
+		Algorithm fine = new SlidingWindow(Duration.ofMillis(16));
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> Policy.of("api", new SlidingWindow(), Limit.parse("10/s"), Limit.parse("20000/h")))
+			.isThrownBy(() -> Policy.of("api", fine, Limit.parse("10/s"), Limit.parse("20000/h")))
 			.withMessage("Invalid precision (PT0.016S): the window of 20000/h would have 225000 sub-windows, "
 					+ "more than 10000; set a longer precision.");
-		assertThat(Policy.of("api", new SlidingWindow(), Limit.parse("10/s"), Limit.parse("10000/h")).limits())
+		assertThat(Policy.of("api", fine, Limit.parse("10/s"), Limit.parse("10000/h")).limits()).hasSize(2);
+		assertThat(Policy.of("api", new SlidingWindow(), Limit.parse("10/s"), Limit.parse("20000/h")).limits())
 			.hasSize(2);
 	}
 
