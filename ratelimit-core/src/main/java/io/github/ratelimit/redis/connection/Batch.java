@@ -1,10 +1,13 @@
 package io.github.ratelimit.redis.connection;
 
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.exceptions.JedisAskDataException;
+import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.exceptions.JedisNoScriptException;
 
@@ -36,37 +39,36 @@ final class Batch {
 	}
 
 	/**
-	 * Sends all calls and delivers the replies. Those whose script the server does not
-	 * know had no effect, and are sent once more with its source.
+	 * Sends all calls and delivers the replies. What had no effect because the server
+	 * does not know a script is sent once more with its source, and what had none because
+	 * the Redis keys of several calls are at two nodes is sent once more call by call.
 	 * @throws JedisException if the connection has failed; what was delivered before
 	 * stays so
 	 */
 	void exchange(Link link) {
-		send(link, false);
-		if (!this.groups.isEmpty()) {
-			send(link, true);
+		while (!this.groups.isEmpty()) {
+			this.groups = send(link);
 		}
 	}
 
-	/** Keeps the groups that have to be sent with their source. */
-	private void send(Link link, boolean source) {
+	/** Returns what has to be sent again. */
+	private List<Group> send(Link link) {
 		List<CommandArguments> commands = new ArrayList<>();
-		this.groups.forEach((group) -> group.write(commands, source));
+		this.groups.forEach((group) -> group.write(commands));
 		if (commands.isEmpty()) {
-			this.groups = List.of();
-			return;
+			return List.of();
 		}
 		List<Object> replies = link.exchange(commands);
-		List<Group> unknown = new ArrayList<>(0);
+		List<Group> again = new ArrayList<>(0);
 		int begin = 0;
 		for (Group group : this.groups) {
-			List<Object> own = replies.subList(begin, begin + group.commands);
-			begin += group.commands;
-			if (!own.isEmpty() && group.read(own, source, this.redirections)) {
-				unknown.add(group);
+			int end = begin + group.commands;
+			if (end > begin) {
+				again.addAll(group.read(replies.subList(begin, end), this.redirections));
 			}
+			begin = end;
 		}
-		this.groups = unknown;
+		return again;
 	}
 
 	/** Calls whose commands are the same. */
@@ -76,8 +78,14 @@ final class Batch {
 
 		private List<Call> calls = new ArrayList<>(1);
 
+		/** Whether a script is sent with its source. */
+		private boolean source;
+
 		/** How many were sent, and will be answered. */
 		private int commands;
+
+		/** Which of them are not of the calls themselves. */
+		private final BitSet askings = new BitSet(0);
 
 		Group(Call first) {
 			this.first = first;
@@ -89,14 +97,20 @@ final class Batch {
 					&& call.asking() == this.first.asking();
 		}
 
-		void write(List<CommandArguments> target, boolean source) {
+		void write(List<CommandArguments> target) {
 			int before = target.size();
+			this.askings.clear();
 			try {
-				for (CommandArguments command : this.first.carrier().commands(this.calls, source)) {
-					if (this.first.asking()) {
+				boolean queued = false;
+				for (CommandArguments command : this.first.carrier().commands(this.calls, this.source)) {
+					if (this.first.asking() && !queued) {
+						this.askings.set(target.size() - before);
 						target.add(ASKING);
 					}
 					target.add(command);
+					// It would be queued as well. One before the transaction holds for
+					// all.
+					queued = isWithin(command, queued);
 				}
 			}
 			catch (RuntimeException ex) {
@@ -105,13 +119,19 @@ final class Batch {
 			this.commands = target.size() - before;
 		}
 
-		/** Returns whether the calls are to be sent with their source. */
-		boolean read(List<Object> replies, boolean source, Redirections redirections) {
+		private static boolean isWithin(CommandArguments command, boolean queued) {
+			return command.getCommand() == Command.MULTI || queued && command.getCommand() != Command.EXEC;
+		}
+
+		/** Returns what has to be sent again. */
+		List<Group> read(List<Object> replies, Redirections redirections) {
 			List<Object> own = this.first.asking() ? withoutAsking(replies) : replies;
-			if (!source && own.stream().allMatch(JedisNoScriptException.class::isInstance)) {
+			boolean unknown = !this.source && own.stream().allMatch(JedisNoScriptException.class::isInstance);
+			if (unknown || this.calls.size() > 1 && isMoving(own)) {
 				long now = System.nanoTime();
 				this.calls = this.calls.stream().filter((call) -> call.takeBack() && call.take(now)).toList();
-				return !this.calls.isEmpty();
+				this.source |= unknown;
+				return this.calls.isEmpty() ? List.of() : unknown ? List.of(this) : callByCall();
 			}
 			try {
 				deliver(own, redirections);
@@ -119,7 +139,31 @@ final class Batch {
 			catch (RuntimeException ex) {
 				fail("The replies to a call could not be delivered", ex);
 			}
-			return false;
+			return List.of();
+		}
+
+		/**
+		 * Whether some of the Redis keys may be here, and others there. Old servers send
+		 * all calls on if only one of them has to be.
+		 */
+		private boolean isMoving(List<Object> replies) {
+			return this.first.carrier().redirection(replies) instanceof JedisAskDataException
+					|| replies.stream().allMatch(Group::isTryAgain);
+		}
+
+		private static boolean isTryAgain(Object reply) {
+			return reply instanceof JedisDataException error
+					&& String.valueOf(error.getMessage()).startsWith("TRYAGAIN");
+		}
+
+		private List<Group> callByCall() {
+			List<Group> groups = new ArrayList<>();
+			for (Call call : this.calls) {
+				Group group = new Group(call);
+				group.source = this.source;
+				groups.add(group);
+			}
+			return groups;
 		}
 
 		private void deliver(List<Object> replies, Redirections redirections) {
@@ -132,10 +176,12 @@ final class Batch {
 			}
 		}
 
-		private static List<Object> withoutAsking(List<Object> replies) {
+		private List<Object> withoutAsking(List<Object> replies) {
 			List<Object> own = new ArrayList<>(replies.size() / 2);
-			for (int i = 1; i < replies.size(); i += 2) {
-				own.add(replies.get(i));
+			for (int i = 0; i < replies.size(); i++) {
+				if (!this.askings.get(i)) {
+					own.add(replies.get(i));
+				}
 			}
 			return own;
 		}

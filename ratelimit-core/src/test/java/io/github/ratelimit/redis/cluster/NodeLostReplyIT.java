@@ -57,17 +57,26 @@ class NodeLostReplyIT {
 		return this.proxies.get(CLUSTER.master(SlotKeys.slot(key)).address());
 	}
 
+	/**
+	 * The lost one may also be that to another question, such as which slots there are.
+	 */
 	@Test
 	void callWhoseReplyIsLostIsDoneOnce() {
-		for (int i = 2; i < 200; i++) {
+		int doneAndLost = 0;
+		for (int i = 0; i < 300; i++) {
 			String key = this.keys.get(i % 3);
 			long before = SlotKeys.number(CLUSTER, key);
 			proxyOf(key).lose(1);
-			assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(this.servers, key));
-			TestCluster.await("The reply is lost", () -> proxyOf(key).toLose() == 0);
-			assertThat(SlotKeys.number(CLUSTER, key)).isEqualTo(before + 1);
-			assertThat(Increment.of(this.servers, key)).isEqualTo(before + 2);
+			try {
+				assertThat(Increment.of(this.servers, key)).isEqualTo(before + 1);
+			}
+			catch (JedisException ex) {
+				long after = SlotKeys.number(CLUSTER, key);
+				assertThat(after).isBetween(before, before + 1);
+				doneAndLost += after - before;
+			}
 		}
+		assertThat(doneAndLost).isGreaterThan(100);
 	}
 
 	@Test

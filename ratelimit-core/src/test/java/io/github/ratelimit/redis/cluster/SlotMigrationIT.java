@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 
 import io.github.ratelimit.redis.connection.Listener;
 import io.github.ratelimit.redis.connection.NotSentException;
@@ -56,6 +57,7 @@ class SlotMigrationIT {
 		this.servers = ClusterServers.of(cluster.addresses(), DefaultJedisClientConfig.builder().build(),
 				new ServerSettings("cluster", Duration.ofSeconds(10)), Listener.NONE);
 		SlotKeys.onDifferentMasters(cluster).forEach((key) -> Increment.of(this.servers, key));
+		cluster.nodes().stream().filter(Node::isMaster).forEach((node) -> node.admin().flushAll());
 		this.from = cluster.master(this.slot);
 		this.to = cluster.otherMasters(this.slot).get(0);
 	}
@@ -107,6 +109,36 @@ class SlotMigrationIT {
 			cluster.endMove(this.slot, this.from, this.to);
 		}
 		assertThat(Increment.of(this.servers, created, this.key)).isEqualTo(3);
+	}
+
+	/** Only together do they have Redis keys at two nodes. */
+	@Test
+	void callsThatTravelTogetherAreDoneWhileTheirSlotMoves() {
+		List<String> keys = SlotKeys.any()
+			.limit(1)
+			.flatMap((first) -> IntStream.range(0, 6).mapToObj((i) -> first + i))
+			.toList();
+		keys.subList(0, 3).forEach((key) -> Increment.of(this.servers, key));
+		TestCluster.beginToMove(this.slot, this.from, this.to);
+		try {
+			for (int moved = 0; moved < 3; moved++) {
+				long expected = moved + 1;
+				assertThat(together(keys)).containsExactly(expected + 1, expected + 1, expected + 1, expected, expected,
+						expected);
+				TestCluster.moveKeys(this.slot, this.from, this.to, 1);
+			}
+		}
+		finally {
+			cluster.endMove(this.slot, this.from, this.to);
+		}
+		assertThat(together(keys)).containsExactly(5L, 5L, 5L, 4L, 4L, 4L);
+	}
+
+	private List<Long> together(List<String> keys) {
+		List<Increment> calls = keys.stream()
+			.map((key) -> Increment.submit(this.servers, Duration.ofSeconds(20), key))
+			.toList();
+		return calls.stream().map(Increment::number).toList();
 	}
 
 	@Test
@@ -179,13 +211,17 @@ class SlotMigrationIT {
 		int times = 3000;
 		ExecutorService threads = Executors.newFixedThreadPool(4);
 		try {
-			List<Future<Long>> failed = new ArrayList<>();
+			List<Future<?>> ends = new ArrayList<>();
 			for (int i = 0; i < 4; i++) {
 				String own = this.key + i;
-				failed.add(threads.submit(() -> increment(own, times)));
+				ends.add(threads.submit(() -> {
+					for (int number = 1; number <= times; number++) {
+						assertThat(Increment.of(this.servers, own)).isEqualTo(number);
+					}
+				}));
 			}
 			int moves = 0;
-			while (!failed.stream().allMatch(Future::isDone)) {
+			while (!ends.stream().allMatch(Future::isDone)) {
 				Node owner = cluster.master(this.slot);
 				Node next = cluster.otherMasters(this.slot).get(0);
 				TestCluster.beginToMove(this.slot, owner, next);
@@ -193,32 +229,14 @@ class SlotMigrationIT {
 				cluster.endMove(this.slot, owner, next);
 				moves++;
 			}
-			assertThat(moves).isGreaterThan(3);
-			for (int i = 0; i < 4; i++) {
-				assertThat(SlotKeys.number(cluster, this.key + i)).isEqualTo(times - failed.get(i).get());
+			for (Future<?> end : ends) {
+				end.get();
 			}
+			assertThat(moves).isGreaterThan(3);
 		}
 		finally {
 			threads.shutdownNow();
 		}
-	}
-
-	/**
-	 * Returns how often that failed, because the Redis keys of calls that travelled
-	 * together were at two nodes.
-	 */
-	private long increment(String key, int times) {
-		long failed = 0;
-		for (int i = 0; i < times; i++) {
-			try {
-				Increment.of(this.servers, key);
-			}
-			catch (JedisDataException ex) {
-				assertThat(ex).hasMessageStartingWith("TRYAGAIN");
-				failed++;
-			}
-		}
-		return failed;
 	}
 
 }
