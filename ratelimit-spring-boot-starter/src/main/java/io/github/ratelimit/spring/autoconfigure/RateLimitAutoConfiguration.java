@@ -1,12 +1,12 @@
 package io.github.ratelimit.spring.autoconfigure;
 
-import java.time.Duration;
 
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.redis.PipelineRateLimiter;
+import io.github.ratelimit.redis.RedisConnections;
+import io.github.ratelimit.redis.RedisListener;
 import io.github.ratelimit.redis.RedisRateLimiter;
-import io.github.ratelimit.redis.TimeBudget;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.DecisionListener;
 import io.github.ratelimit.spring.InstanceCount;
@@ -44,8 +44,6 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Role;
-import org.springframework.core.Ordered;
-import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
 
@@ -194,18 +192,45 @@ public final class RateLimitAutoConfiguration {
 			return new RedisCheck(limiter, decisions, policies, server.getIfAvailable());
 		}
 
+		/**
+		 * Connections of the limiter's own, unless the application has a client of which it
+		 * can borrow some.
+		 */
+		@Bean
+		@ConditionalOnMissingBean
+		RedisConnections rateLimitRedisConnections(RateLimitProperties properties, Environment environment,
+				ObjectProvider<UnifiedJedis> client, ObjectProvider<RedisServer> server,
+				ObjectProvider<RedisListener> listeners) {
+			ConnectionSettings settings = ConnectionSettings.of(properties.redis(), environment);
+			UnifiedJedis ofApplication = client.getIfAvailable();
+			RedisConnections.Builder builder = (ofApplication != null) ? RedisConnections.client(ofApplication)
+					: server.getObject().connections(settings.clientName());
+			logger.info("Rate limits are counted on Redis at {}",
+					(ofApplication != null) ? "the server of the application's client" : server.getObject());
+			return settings.connect(builder.listener(new RedisListeners(listeners)));
+		}
+
+		@Bean
+		OutageEnd rateLimitOutageEnd(ObjectProvider<PolicyDecisions> decisions) {
+			return new OutageEnd(decisions);
+		}
+
 		@Bean
 		@ConditionalOnBooleanProperty(name = "ratelimit.redis.scripting", matchIfMissing = true)
-		RedisRateLimiter rateLimiter(UnifiedJedis jedis, RateLimitProperties properties) {
+		RedisRateLimiter rateLimiter(RedisConnections redis, RateLimitProperties properties) {
+			String secret = properties.identifierSecret();
 			return PolicyReader.read("ratelimit.key-prefix", properties.keyPrefix(),
-					() -> RedisRateLimiter.of(jedis, properties.keyPrefix()));
+					() -> (secret == null || secret.isEmpty()) ? RedisRateLimiter.of(redis, properties.keyPrefix())
+							: RedisRateLimiter.of(redis, properties.keyPrefix(), secret));
 		}
 
 		@Bean
 		@ConditionalOnBooleanProperty(name = "ratelimit.redis.scripting", havingValue = false)
-		PipelineRateLimiter pipelineRateLimiter(UnifiedJedis jedis, RateLimitProperties properties) {
+		PipelineRateLimiter pipelineRateLimiter(RedisConnections redis, RateLimitProperties properties) {
+			String secret = properties.identifierSecret();
 			return PolicyReader.read("ratelimit.key-prefix", properties.keyPrefix(),
-					() -> PipelineRateLimiter.of(jedis, properties.keyPrefix()));
+					() -> (secret == null || secret.isEmpty()) ? PipelineRateLimiter.of(redis, properties.keyPrefix())
+							: PipelineRateLimiter.of(redis, properties.keyPrefix(), secret));
 		}
 
 		/**
@@ -224,45 +249,12 @@ public final class RateLimitAutoConfiguration {
 					() -> new DenialCache(cache.maxAge(), cache.maxSize()));
 		}
 
-		/**
-		 * The client of the limiter's own, which keeps to a time budget, unless the
-		 * application has one.
-		 */
-		@Configuration(proxyBeanMethods = false)
+		@Bean
 		@ConditionalOnMissingBean(UnifiedJedis.class)
-		static class ClientConfiguration {
-
-			@Bean
-			RedisServer rateLimitRedisServer(RateLimitProperties properties, Environment environment,
-					ObjectProvider<SslBundles> bundles, ObjectProvider<DataRedisServer> dataRedis) {
-				return RedisServer.find(properties.redis(), environment, bundles.getIfAvailable(),
-						dataRedis.getIfAvailable());
-			}
-
-			@Bean
-			TimeBudget rateLimitTimeBudget(RateLimitProperties properties, Environment environment,
-					RedisServer server) {
-				Duration budget = properties.redis().timeout();
-				if (budget.compareTo(TimeBudget.SHORTEST) < 0 || budget.compareTo(TimeBudget.LONGEST) > 0) {
-					throw new InvalidConfigurationPropertyValueException("ratelimit.redis.timeout", budget,
-							"Must be from 2ms to 1h.");
-				}
-				logger.info("Rate limits are counted on Redis at {}", server);
-				return server.connect(budget, RedisConnections.of(properties.redis(), environment));
-			}
-
-			@Bean
-			UnifiedJedis rateLimitJedis(TimeBudget budget) {
-				return budget.client();
-			}
-
-			/** Nearest to the store: what others do around it is no part of its time. */
-			@Bean
-			@Order(Ordered.HIGHEST_PRECEDENCE)
-			RateLimiterDecorator rateLimitTimeBudgetDecorator(TimeBudget budget) {
-				return budget::limit;
-			}
-
+		RedisServer rateLimitRedisServer(RateLimitProperties properties, Environment environment,
+				ObjectProvider<SslBundles> bundles, ObjectProvider<DataRedisServer> dataRedis) {
+			return RedisServer.find(properties.redis(), environment, bundles.getIfAvailable(),
+					dataRedis.getIfAvailable());
 		}
 
 	}

@@ -1,7 +1,6 @@
 package io.github.ratelimit.spring.autoconfigure;
 
 import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.redis.TimeBudget;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.actuate.RateLimitHealthIndicator;
@@ -30,10 +29,8 @@ public final class RateLimitHealthAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(name = { "ratelimitHealthIndicator", "ratelimitHealthContributor" })
 	RateLimitHealthIndicator ratelimitHealthIndicator(RateLimiter store, PolicyDecisions decisions,
-			ConfiguredPolicies policies, RateLimitProperties properties, ObjectProvider<TimeBudget> budget,
-			ObjectProvider<RateLimitedAdvisor> advisor) {
-		TimeBudget ofStore = budget.getIfAvailable();
-		return new RateLimitHealthIndicator((ofStore != null) ? ofStore.limit(store) : store, decisions, policies,
+			ConfiguredPolicies policies, RateLimitProperties properties, ObjectProvider<RateLimitedAdvisor> advisor) {
+		return new RateLimitHealthIndicator(store, decisions, policies,
 				() -> advisor.stream().flatMap((each) -> each.annotatedPolicies().stream()).toList(),
 				properties.health().downWhenFailing());
 	}

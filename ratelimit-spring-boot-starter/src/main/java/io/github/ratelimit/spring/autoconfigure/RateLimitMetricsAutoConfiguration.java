@@ -4,6 +4,7 @@ import io.github.ratelimit.spring.AnnotatedPolicy;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.actuate.DecisionMetrics;
+import io.github.ratelimit.spring.actuate.RedisMetrics;
 import io.github.ratelimit.spring.actuate.StoreErrorMetrics;
 import io.github.ratelimit.spring.aop.RateLimitedAdvisor;
 import io.micrometer.core.instrument.FunctionCounter;
@@ -40,6 +41,12 @@ public final class RateLimitMetricsAutoConfiguration {
 	@ConditionalOnMissingBean
 	StoreErrorMetrics rateLimitStoreErrorMetrics(MeterRegistry registry) {
 		return new StoreErrorMetrics(registry);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RedisMetrics rateLimitRedisMetrics(MeterRegistry registry) {
+		return new RedisMetrics(registry);
 	}
 
 	/**

@@ -6,7 +6,6 @@ import java.util.stream.Stream;
 
 import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.outage.OnStoreFailure;
-import io.github.ratelimit.redis.TimeBudget;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,14 +29,15 @@ final class SettingsCheck implements SmartInitializingSingleton {
 	private static final String ENABLED = "ratelimit.denial-cache.enabled";
 
 	private static final List<String> CONNECTION = Stream
-		.of("url", "host", "port", "username", "password", "database", "ssl.enabled", "ssl.bundle", "timeout",
-				"client-name", "pool.max-active", "pool.max-idle", "pool.min-idle", "sentinel.master", "sentinel.nodes",
+		.of("url", "host", "port", "username", "password", "database", "ssl.enabled", "ssl.bundle",
+				"client-name", "sentinel.master", "sentinel.nodes",
 				"sentinel.username", "sentinel.password", "cluster.nodes")
 		.map((name) -> "ratelimit.redis." + name)
 		.toList();
 
 	private static final List<String> STORE = Stream
-		.concat(CONNECTION.stream(), Stream.of("ratelimit.redis.scripting", "ratelimit.key-prefix"))
+		.concat(CONNECTION.stream(), Stream.of("ratelimit.redis.timeout", "ratelimit.redis.connections", "ratelimit.redis.max-waiting",
+				"ratelimit.redis.scripting", "ratelimit.key-prefix", "ratelimit.identifier-secret"))
 		.toList();
 
 	private static final List<String> DENIALS = List.of("ratelimit.denial-cache.max-age",
@@ -66,7 +66,7 @@ final class SettingsCheck implements SmartInitializingSingleton {
 		if (ownLimiter) {
 			addIgnored(warnings, STORE, "the application has a RateLimiter bean of its own");
 		}
-		else if (!has(TimeBudget.class)) {
+		else if (!has(RedisServer.class)) {
 			addIgnored(warnings, CONNECTION, "the application has a UnifiedJedis bean of its own");
 		}
 		addIgnoredDenials(warnings, ownLimiter);
