@@ -98,8 +98,8 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 
 	/**
 	 * Returns the shortest time after which the same request, alone, would be allowed.
-	 * @return the longest time of the violated limits and the block, zero if the request
-	 * is allowed; empty if the request never will be allowed, or if that is not known
+	 * @return the longest time of the limits and the block, zero if the request is
+	 * allowed; empty if the request never will be allowed, or if that is not known
 	 */
 	public Optional<Duration> retryAfter() {
 		if (this.allowed) {

@@ -261,9 +261,10 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 					save(part, now);
 				}
 				for (int i = 0; i < part.limits().size(); i++) {
-					long wait = (counts && !allowed) ? part.retryAfter(i) : waits.get(statuses.size());
+					long before = waits.get(statuses.size());
+					long wait = (counts && !allowed) ? part.retryAfter(i) : before;
 					statuses.add(LimitStatus.ofMicros(part.charge.policy(), part.identifier, part.limits().get(i),
-							part.meter.remaining(i), part.resetAfter(i), wait));
+							part.meter.remaining(i), part.resetAfter(i), wait, before != 0));
 				}
 			}
 			return new Decision(allowed, statuses, (blocked > 0) ? Duration.of(blocked, ChronoUnit.MICROS) : null);

@@ -149,7 +149,7 @@ public final class LocalRateLimiter implements RateLimiter {
 			.findFirst()
 			.orElseThrow();
 		return new LimitStatus(policy, status.identifier(), limit, status.remaining(), status.resetAfter(),
-				status.retryAfter());
+				status.retryAfter(), status.violated());
 	}
 
 }

@@ -6,6 +6,7 @@ import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,6 +49,20 @@ public abstract class CountDeniedContract extends RateLimiterContract {
 		assertThat(this.limiter.peek(request(policy, 2)).allowed()).isFalse();
 		this.clock.advance(Duration.ofNanos(1000));
 		assertThat(this.limiter.tryAcquire(policy, ALICE, 2).allowed()).isTrue();
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void limitThatIsFullOnlyAfterwardsIsNotViolated(Algorithm algorithm) {
+		Policy narrow = Policy.of("narrow", algorithm, Limit.parse("1/m")).withCountDenied(true);
+		Policy wide = Policy.of("wide", algorithm, Limit.parse("2/m")).withCountDenied(true);
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(narrow, ALICE), Charge.of(wide, ALICE));
+		assertThat(this.limiter.tryAcquire(request).violated()).isEmpty();
+		Decision denied = this.limiter.tryAcquire(request);
+		assertThat(denied.allowed()).isFalse();
+		assertThat(denied.violated()).extracting(LimitStatus::policy).containsExactly(narrow);
+		assertThat(denied.statuses()).noneMatch((status) -> Duration.ZERO.equals(status.retryAfter()));
+		assertThat(this.limiter.tryAcquire(request).violated()).isEqualTo(this.limiter.peek(request).statuses());
 	}
 
 	@ParameterizedTest

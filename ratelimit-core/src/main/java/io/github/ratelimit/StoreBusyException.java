@@ -1,0 +1,32 @@
+package io.github.ratelimit;
+
+import java.io.Serial;
+
+/**
+ * The store did not decide in time, although nothing shows that it is out: too many
+ * requests waited for it, or this process was too busy to ask it or to read its answer.
+ * Asking other requests of it may well succeed. Without a stack trace, because there may
+ * be many.
+ *
+ * @since 0.1
+ */
+public final class StoreBusyException extends StoreException {
+
+	@Serial
+	private static final long serialVersionUID = 1L;
+
+	/**
+	 * Creates an exception.
+	 * @param message what was asked of the store
+	 * @param cause why it was not decided in time
+	 */
+	public StoreBusyException(String message, Throwable cause) {
+		super(message, cause);
+	}
+
+	@Override
+	public synchronized Throwable fillInStackTrace() {
+		return this;
+	}
+
+}
