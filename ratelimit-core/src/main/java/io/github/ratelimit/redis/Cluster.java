@@ -51,11 +51,6 @@ final class Cluster implements Servers {
 	}
 
 	@Override
-	public List<Link> links(List<String> keys) {
-		return NodeLinks.connect(this.nodes, this.topology, keys);
-	}
-
-	@Override
 	public void send(List<Call> calls) {
 		List<Journey> open = new ArrayList<>();
 		for (Call call : calls) {

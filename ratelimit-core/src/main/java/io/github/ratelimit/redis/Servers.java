@@ -53,12 +53,4 @@ interface Servers {
 		return call.reply();
 	}
 
-	/**
-	 * Connects to where slots are.
-	 * @param keys a Redis key of each slot
-	 * @return a way to each slot, in their order, which is closed after use
-	 * @throws JedisException if there is no connection to one of them
-	 */
-	List<Link> links(List<String> keys);
-
 }

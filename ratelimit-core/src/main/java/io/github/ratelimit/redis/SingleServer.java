@@ -53,12 +53,6 @@ final class SingleServer implements Servers {
 		calls.forEach(this::execute);
 	}
 
-	@Override
-	public List<Link> links(List<String> keys) {
-		// It has one slot only.
-		return List.of(SingleLink.of(this.jedis));
-	}
-
 	/**
 	 * The text of a script is sent only if the server answers that it does not know the
 	 * hash, and has therefore not run anything; nothing is ever sent again for another
