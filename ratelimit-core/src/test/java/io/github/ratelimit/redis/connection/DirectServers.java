@@ -1,6 +1,7 @@
 package io.github.ratelimit.redis.connection;
 
 import java.net.URI;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -53,9 +54,14 @@ public final class DirectServers implements Servers {
 	}
 
 	public static DirectServers of(TestCluster cluster) {
-		Map<HostAndPort, ConnectionPool> pools = new ConcurrentHashMap<>();
-		return new DirectServers(JedisClusterCRC16::getSlot, (slot) -> pools
-			.computeIfAbsent(cluster.master(slot).address(), (address) -> pool(address, null, null)));
+		Map<HostAndPort, ConnectionPool> pools = new HashMap<>();
+		Map<Integer, ConnectionPool> masters = new HashMap<>();
+		return new DirectServers(JedisClusterCRC16::getSlot, (slot) -> {
+			synchronized (masters) {
+				return masters.computeIfAbsent(slot, (number) -> pools.computeIfAbsent(cluster.master(number).address(),
+						(address) -> pool(address, null, null)));
+			}
+		});
 	}
 
 	private static ConnectionPool pool(HostAndPort address, String user, String password) {
