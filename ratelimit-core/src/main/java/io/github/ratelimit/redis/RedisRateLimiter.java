@@ -147,7 +147,7 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 
 	private static RedisRateLimiter of(RedisConnections redis, RedisKeys keys) {
 		return new RedisRateLimiter(redis.servers(), redis.timeBudget(), keys, new Scripts(keys, redis.servers()),
-				new Blocks(keys, redis.servers(), redis.timeBudget()));
+				new Blocks(keys, redis.servers(), null));
 	}
 
 	/**
@@ -158,7 +158,7 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	 */
 	public RedisRateLimiter withClock(InstantSource clock) {
 		return new RedisRateLimiter(this.servers, this.budget, this.keys, this.scripts.withClock(clock),
-				this.blocks.withClock(clock));
+				new Blocks(this.keys, this.servers, clock));
 	}
 
 	@Override
@@ -241,18 +241,19 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	public Block block(Identifier identifier, @Nullable String policy, Duration time, String reason) {
 		BlockList.requireValid(policy);
 		BlockList.requireValid(time, reason);
-		return Failures.translate("block an identifier", () -> this.blocks.block(identifier, policy, time, reason));
+		return Failures.translate("block an identifier",
+				() -> this.blocks.block(identifier, policy, time, reason, deadline()));
 	}
 
 	@Override
 	public boolean unblock(Identifier identifier, @Nullable String policy) {
 		BlockList.requireValid(policy);
-		return Failures.translate("unblock an identifier", () -> this.blocks.unblock(identifier, policy));
+		return Failures.translate("unblock an identifier", () -> this.blocks.unblock(identifier, policy, deadline()));
 	}
 
 	@Override
 	public List<Block> blocks() {
-		return Failures.translate("list the blocks", this.blocks::list);
+		return Failures.translate("list the blocks", () -> this.blocks.list(deadline()));
 	}
 
 	private long deadline() {

@@ -236,11 +236,6 @@ class ClusterMigrationIT {
 				}
 			}
 
-			@Override
-			public List<Link> links(List<String> keys) {
-				return servers.links(keys);
-			}
-
 		}, new RedisKeys(this.keyPrefix), InstantSource.system(), false);
 		Decision decision;
 		try {

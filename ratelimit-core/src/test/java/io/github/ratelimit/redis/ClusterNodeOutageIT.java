@@ -64,7 +64,7 @@ class ClusterNodeOutageIT {
 	}
 
 	static List<Named<BiFunction<UnifiedJedis, String, RateLimiter>>> stores() {
-		return List.of(Named.of("scripts", RedisRateLimiter::of), Named.of("plain commands", PipelineRateLimiter::of));
+		return List.of(Named.of("scripts", RedisRateLimiter::of));
 	}
 
 	private RateLimiter limiter(BiFunction<UnifiedJedis, String, RateLimiter> store) {

@@ -55,12 +55,12 @@ class ClusterPermissionsIT {
 	}
 
 	@ParameterizedTest
-	@EnumSource
+	@EnumSource(names = "SCRIPTS")
 	void userOfGuideIsEnough(Store store) throws IOException {
 		assertThat(Files.readString(GUIDE).replace('\n', ' '))
 			.contains("In a cluster `" + SLOTS + "` as well, and `" + ASKING + "`");
 		try (UnifiedJedis jedis = connect(store, SLOTS, ASKING)) {
-			store.operations(jedis, this.keyPrefix).forEach(Runnable::run);
+			store.operations(jedis, this.user, this.keyPrefix).forEach(Runnable::run);
 			Identifier alice = Identifier.user("alice");
 			int slot = ClusterKeys.slot(alice);
 			Node from = CLUSTER.master(slot);

@@ -316,7 +316,7 @@ class ClusterSplitIT {
 	}
 
 	static Stream<Function<UnifiedJedis, RateLimiter>> stores() {
-		return Stream.of(RedisRateLimiter::of, PipelineRateLimiter::of);
+		return Stream.of(RedisRateLimiter::of);
 	}
 
 	/**

@@ -41,12 +41,8 @@ class ErrorTextIT {
 	static Stream<Arguments> identifiersAreNotInTheErrorsOfAServerThatDoesNotKnowTheCommand() {
 		return Stream.of(refused("EVALSHA", RedisRateLimiter::of, (limiter) -> limiter.tryAcquire(REQUEST)),
 				refused("EVALSHA", RedisRateLimiter::of, (limiter) -> limiter.refund(REQUEST)),
-				refused("EVALSHA", RedisRateLimiter::of,
-						(limiter) -> ((RedisRateLimiter) limiter).unblock(REQUEST.charges().get(0).identifiers().get(0),
-								null)),
-				refused("MULTI", PipelineRateLimiter::of, (limiter) -> limiter.tryAcquire(REQUEST)),
-				refused("INCRBY", PipelineRateLimiter::of, (limiter) -> limiter.tryAcquire(REQUEST)),
-				refused("WATCH", PipelineRateLimiter::of, (limiter) -> limiter.refund(REQUEST)));
+				refused("EVALSHA", RedisRateLimiter::of, (limiter) -> ((RedisRateLimiter) limiter)
+					.unblock(REQUEST.charges().get(0).identifiers().get(0), null)));
 	}
 
 	private static Arguments refused(String command, Function<UnifiedJedis, RateLimiter> store,

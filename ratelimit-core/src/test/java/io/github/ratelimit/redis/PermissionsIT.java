@@ -20,8 +20,8 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.Algorithms;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.redis.connection.DirectServers;
 import io.github.ratelimit.test.JedisClients;
-import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,7 +33,6 @@ import redis.clients.jedis.Jedis;
 import redis.clients.jedis.UnifiedJedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
 /**
  * What a user of Redis must be allowed to do: exactly what the guide says.
@@ -60,7 +59,7 @@ class PermissionsIT {
 
 		SCRIPTS {
 			@Override
-			List<Runnable> operations(UnifiedJedis jedis, String keyPrefix) {
+			List<Runnable> operations(UnifiedJedis jedis, String user, String keyPrefix) {
 				RedisRateLimiter limiter = RedisRateLimiter.of(jedis, keyPrefix);
 				List<Runnable> operations = PermissionsIT.operations(limiter, Algorithms.all());
 				Identifier blocked = Identifier.user("blocked");
@@ -77,13 +76,14 @@ class PermissionsIT {
 
 		PLAIN_COMMANDS {
 			@Override
-			List<Runnable> operations(UnifiedJedis jedis, String keyPrefix) {
-				return PermissionsIT.operations(PipelineRateLimiter.of(jedis, keyPrefix),
+			List<Runnable> operations(UnifiedJedis jedis, String user, String keyPrefix) {
+				return PermissionsIT.operations(
+						PipelineRateLimiterIT.create(DirectServers.of(TestRedis.uri(), user, "secret"), keyPrefix),
 						PipelineRateLimiterIT.algorithms().toList());
 			}
 		};
 
-		abstract List<Runnable> operations(UnifiedJedis jedis, String keyPrefix);
+		abstract List<Runnable> operations(UnifiedJedis jedis, String user, String keyPrefix);
 
 	}
 
@@ -116,14 +116,13 @@ class PermissionsIT {
 	@ParameterizedTest
 	@EnumSource
 	void userOfGuideIsEnough(Store store) throws IOException {
-		assumeThatJedisKnows(store);
 		List<String> commands = commands(store);
 		fillLog();
 		String user = user(commands);
 		try (UnifiedJedis jedis = connect(user)) {
 			jedis.ping();
 			this.admin.scriptFlush();
-			store.operations(jedis, this.keyPrefix).forEach(Runnable::run);
+			store.operations(jedis, user, this.keyPrefix).forEach(Runnable::run);
 		}
 		assertThat(refused(user)).isEmpty();
 	}
@@ -131,7 +130,6 @@ class PermissionsIT {
 	@ParameterizedTest
 	@EnumSource
 	void userOfGuideMayDoNothingElse(Store store) throws IOException {
-		assumeThatJedisKnows(store);
 		List<String> commands = commands(store);
 		fillLog();
 		for (String command : commands) {
@@ -140,15 +138,11 @@ class PermissionsIT {
 				String user = user(commands.stream().filter((other) -> !other.equals(command)).toList());
 				try (UnifiedJedis jedis = connect(user)) {
 					this.admin.scriptFlush();
-					store.operations(jedis, this.keyPrefix).forEach(PermissionsIT::attempt);
+					store.operations(jedis, user, this.keyPrefix).forEach(PermissionsIT::attempt);
 				}
 				assertThat(refused(user)).as("without " + command).containsExactly(command.substring(1));
 			}
 		}
-	}
-
-	private static void assumeThatJedisKnows(Store store) {
-		assumeThat(store == Store.SCRIPTS || JedisClients.areNew()).as(NeedsJedis72.REASON).isTrue();
 	}
 
 	/** Not every refusal is one of the operation: some only clean up. */

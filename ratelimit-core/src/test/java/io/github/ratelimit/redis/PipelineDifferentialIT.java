@@ -20,7 +20,6 @@ import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.test.ManualClock;
-import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.TestRedis;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -38,7 +37,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * others; and windows that begin with a request of which another limit is denied, or that
  * are refunded altogether, which go on here.
  */
-@NeedsJedis72
 class PipelineDifferentialIT {
 
 	private static final List<Identifier> IDENTIFIERS = List.of(Identifier.user("alice"), Identifier.GLOBAL);
@@ -62,7 +60,7 @@ class PipelineDifferentialIT {
 	@Property(tries = 300)
 	void pipelineAndMemoryComeToTheSameDecisions(@ForAll("sequences") List<Operation> operations) {
 		ManualClock clock = new ManualClock("2026-03-01T12:00:20.123456Z");
-		RateLimiter pipeline = PipelineRateLimiter.of(TestRedis.client(), TestRedis.newKeyPrefix()).withClock(clock);
+		RateLimiter pipeline = PipelineRateLimiterIT.create(TestRedis.newKeyPrefix()).withClock(clock);
 		RateLimiter memory = new MemoryRateLimiter(clock);
 		Decision last = Operation.NONE;
 		for (Operation operation : operations) {

@@ -1,6 +1,5 @@
 package io.github.ratelimit.redis;
 
-import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -14,11 +13,7 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FirstRequestWindow;
-import io.github.ratelimit.algorithm.SlidingWindow;
-import io.github.ratelimit.test.JedisClients;
-import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,12 +22,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.UnifiedJedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * What becomes of Redis keys without scripts.
  */
-@NeedsJedis72
 class PipelineKeyExpiryIT {
 
 	private static final Identifier ALICE = Identifier.user("alice");
@@ -43,7 +36,7 @@ class PipelineKeyExpiryIT {
 
 	private final String keyPrefix = TestRedis.newKeyPrefix();
 
-	private final RateLimiter limiter = PipelineRateLimiter.of(this.jedis, this.keyPrefix);
+	private final RateLimiter limiter = PipelineRateLimiterIT.create(this.keyPrefix);
 
 	static Stream<Algorithm> algorithms() {
 		return PipelineRateLimiterIT.algorithms();
@@ -51,12 +44,12 @@ class PipelineKeyExpiryIT {
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void keysExpireASecondAfterTheyMatter(Algorithm algorithm) {
+	void keysExpireSoonAfterTheyMatter(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("5/1000d"));
 		LimitStatus status = this.limiter.tryAcquire(policy, ALICE).statuses().get(0);
 		long needed = status.resetAfter().toMillis();
 		assertThat(keys()).isNotEmpty()
-			.allSatisfy((key) -> assertThat(this.jedis.pttl(key)).isBetween(needed - 2000, needed + 1002));
+			.allSatisfy((key) -> assertThat(this.jedis.pttl(key)).isBetween(needed - 2000, needed + 5502));
 	}
 
 	@ParameterizedTest
@@ -76,7 +69,7 @@ class PipelineKeyExpiryIT {
 			this.limiter.refund(request);
 			long[] after = keys.stream().mapToLong(this.jedis::pttl).toArray();
 			for (int k = 0; k < before.length; k++) {
-				assertThat(after[k]).isBetween(1L, Math.min(before[k], 2000 * DAY_MILLIS + 1002));
+				assertThat(after[k]).isBetween(1L, Math.min(before[k], 2000 * DAY_MILLIS + 5502));
 			}
 		}
 		assertThat(this.limiter.peek(request).statuses()).extracting(LimitStatus::remaining).containsExactly(3L, 7L);
@@ -178,17 +171,6 @@ class PipelineKeyExpiryIT {
 	}
 
 	@Test
-	void pastSubWindowOfAnotherMakingCountsAsNothing() {
-		Policy policy = Policy.of("api", new SlidingWindow(), Limit.parse("5/1000d"));
-		Tally tally = PlainAlgorithm.tally(Charge.of(policy, ALICE), ALICE, new RedisKeys(this.keyPrefix),
-				Moment.now(InstantSource.system(), false), new PastCounts());
-		this.jedis.lpush(tally.keys().get(1), "x");
-		this.jedis.set(tally.keys().get(2), "x");
-		assertThat(this.limiter.tryAcquire(policy, ALICE, 5).allowed()).isTrue();
-		assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
-	}
-
-	@Test
 	void windowOfFirstRequestEndsByTheServersClock() {
 		Policy policy = Policy.of("api", new FirstRequestWindow(), Limit.parse("1/100ms"));
 		for (int window = 0; window < 5; window++) {
@@ -201,20 +183,6 @@ class PipelineKeyExpiryIT {
 			assertThat(System.nanoTime() - start).isGreaterThan(99_000_000L);
 			assertThat(System.nanoTime() - began).isLessThan(5_000_000_000L);
 			this.limiter.reset(policy, ALICE);
-		}
-	}
-
-	@Test
-	void serverThatIsGoneIsAStoreException() {
-		Policy policy = Policy.of("api", new FirstRequestWindow(), Limit.parse("1/m"));
-		try (UnifiedJedis nobody = JedisClients.create("127.0.0.1", TestRedis.freePort())) {
-			RateLimiter gone = PipelineRateLimiter.of(nobody);
-			RateLimitRequest request = RateLimitRequest.of(policy, ALICE);
-			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> gone.tryAcquire(request));
-			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> gone.peek(request));
-			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> gone.refund(request));
-			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> gone.charge(request));
-			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> gone.reset(policy, ALICE));
 		}
 	}
 

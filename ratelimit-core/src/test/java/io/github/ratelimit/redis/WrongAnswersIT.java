@@ -158,16 +158,6 @@ class WrongAnswersIT {
 		}
 	}
 
-	@ParameterizedTest
-	@MethodSource("unreadable")
-	@NeedsJedis72
-	void answerToPlainCommandsThatCannotBeReadIsAStoreException(String answer) {
-		try (AnsweringServer server = new AnsweringServer("EXEC", answer, () -> {
-		}); UnifiedJedis jedis = JedisClients.create(server.uri())) {
-			assertUnreadable(() -> PipelineRateLimiter.of(jedis).tryAcquire(REQUEST));
-		}
-	}
-
 	/** What follows would answer the next request. */
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
@@ -178,17 +168,6 @@ class WrongAnswersIT {
 			TimeBudget budget = budget(server, cluster);
 			try (UnifiedJedis jedis = budget.client()) {
 				RateLimiter deceived = budget.limit(RedisRateLimiter.of(jedis));
-				for (int i = 0; i < 3; i++) {
-					assertUnreadable(() -> deceived.tryAcquire(REQUEST));
-				}
-			}
-		}
-		// What follows the answer to EXEC is that to MULTI.
-		try (AnsweringServer server = new AnsweringServer("EXEC", "$-2\r\n*1\r\n:1\r\n+OK\r\n*1\r\n:1\r\n", () -> {
-		})) {
-			TimeBudget budget = budget(server, cluster);
-			try (UnifiedJedis jedis = budget.client()) {
-				RateLimiter deceived = budget.limit(PipelineRateLimiter.of(jedis));
 				for (int i = 0; i < 3; i++) {
 					assertUnreadable(() -> deceived.tryAcquire(REQUEST));
 				}

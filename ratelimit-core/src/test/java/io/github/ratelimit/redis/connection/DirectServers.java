@@ -1,0 +1,112 @@
+package io.github.ratelimit.redis.connection;
+
+import java.net.URI;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntFunction;
+import java.util.function.ToIntFunction;
+
+import io.github.ratelimit.test.TestCluster;
+import io.github.ratelimit.test.TestRedis;
+import redis.clients.jedis.CommandArguments;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.ConnectionPool;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.util.JedisClusterCRC16;
+import redis.clients.jedis.util.JedisURIHelper;
+
+/**
+ * Sends each call alone, by the thread that hands it over, and waits for its answer. A
+ * test may count the calls, and do something before one of them.
+ */
+public final class DirectServers implements Servers {
+
+	private final ToIntFunction<byte[]> slots;
+
+	private final IntFunction<ConnectionPool> servers;
+
+	private final AtomicInteger count = new AtomicInteger();
+
+	private final Map<Integer, Runnable> befores = new ConcurrentHashMap<>();
+
+	private DirectServers(ToIntFunction<byte[]> slots, IntFunction<ConnectionPool> servers) {
+		this.slots = slots;
+		this.servers = servers;
+	}
+
+	/** The server of the test run. */
+	public static DirectServers create() {
+		return of(TestRedis.uri());
+	}
+
+	public static DirectServers of(URI uri) {
+		return of(uri, JedisURIHelper.getUser(uri), JedisURIHelper.getPassword(uri));
+	}
+
+	public static DirectServers of(URI uri, String user, String password) {
+		ConnectionPool pool = pool(JedisURIHelper.getHostAndPort(uri), user, password);
+		return new DirectServers((key) -> 0, (slot) -> pool);
+	}
+
+	public static DirectServers of(TestCluster cluster) {
+		Map<HostAndPort, ConnectionPool> pools = new HashMap<>();
+		Map<Integer, ConnectionPool> masters = new HashMap<>();
+		return new DirectServers(JedisClusterCRC16::getSlot, (slot) -> {
+			synchronized (masters) {
+				return masters.computeIfAbsent(slot, (number) -> pools.computeIfAbsent(cluster.master(number).address(),
+						(address) -> pool(address, null, null)));
+			}
+		});
+	}
+
+	private static ConnectionPool pool(HostAndPort address, String user, String password) {
+		ConnectionPool pool = new ConnectionPool(address,
+				DefaultJedisClientConfig.builder().user(user).password(password).timeoutMillis(60_000).build());
+		pool.setMaxTotal(64);
+		return pool;
+	}
+
+	@Override
+	public int slot(byte[] key) {
+		return this.slots.applyAsInt(key);
+	}
+
+	/** Returns the number of calls since the last time. */
+	public int count() {
+		return this.count.getAndSet(0);
+	}
+
+	/** Does something before one of the calls that follow, which fails if that fails. */
+	public void before(int which, Runnable task) {
+		this.befores.put(this.count.get() + which, task);
+	}
+
+	@Override
+	public void submit(Call call) {
+		if (!call.take(System.nanoTime())) {
+			return;
+		}
+		List<CommandArguments> commands = call.carrier().commands(List.of(call), false);
+		Runnable before = this.befores.remove(this.count.incrementAndGet());
+		try (Connection connection = this.servers.apply(call.slot()).getResource()) {
+			if (before != null) {
+				before.run();
+			}
+			commands.forEach(connection::sendCommand);
+			call.carrier().deliver(List.of(call), connection.getMany(commands.size()));
+		}
+		catch (JedisException ex) {
+			call.fail(ex);
+		}
+	}
+
+	@Override
+	public void close() {
+	}
+
+}
