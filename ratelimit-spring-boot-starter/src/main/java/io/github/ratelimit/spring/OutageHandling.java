@@ -29,7 +29,7 @@ public record OutageHandling(Predicate<StoreException> isOutage, LocalRateLimite
 	 * @return a new handling, without any counts
 	 */
 	public static OutageHandling ofRedis(InstanceCount instances) {
-		return new OutageHandling((ex) -> RedisErrorKind.of(ex).isOutage(),
+		return new OutageHandling((ex) -> RedisErrorKind.of(ex).isUnanswered(),
 				new LocalRateLimiter(new MemoryRateLimiter(InstantSource.system(), MAX_LOCAL_COUNTS), instances::get));
 	}
 
