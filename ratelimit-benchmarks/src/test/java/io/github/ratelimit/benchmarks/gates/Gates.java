@@ -30,7 +30,7 @@ final class Gates {
 
 	/** Policies that nobody uses up, by name. */
 	static Map<String, Policy> allowing() {
-		return policies("allowing", "10000/7d", "20000/14d", "30000/21d");
+		return policies("allowing", "1000/7d", "2000/14d", "3000/21d");
 	}
 
 	/** Policies that everybody uses up at once, by name. */
