@@ -22,7 +22,8 @@ import io.github.ratelimit.benchmarks.ServerSample;
  * It needs {@code wrk}, and starts a Redis of its own; the environment variable
  * {@code RATELIMIT_TEST_REDIS_SERVER} may name its program. In each round all
  * applications take turns. The first load comes as soon as an application answers: what
- * is wrong of it is counted, but it is not measured.
+ * is wrong of it is counted, but it is not measured. With the arguments above it takes
+ * half an hour.
  */
 public final class Applications {
 
@@ -59,7 +60,7 @@ public final class Applications {
 					Runtime.getRuntime().availableProcessors(), Runtime.version().feature());
 			Applications applications = new Applications(redis, Path.of(arguments[0]), Integer.parseInt(arguments[3]));
 			for (int number : connections) {
-				for (Scenario scenario : List.of(Scenario.ALLOWED, Scenario.DENIED)) {
+				for (Scenario scenario : List.of(Scenario.ALLOWED, Scenario.DENIED, Scenario.USED_UP)) {
 					System.out.printf("%n### %s, %d connections%n%n%s%n", scenario.name(), number,
 							applications.measure(scenario, number, rounds));
 				}

@@ -14,12 +14,15 @@ record Scenario(String name, long limit, long seconds, int users) {
 
 	static final Scenario DENIED = new Scenario("denied", 5, 3600, 1);
 
+	/** Soon all are denied: who is not enforced then is allowed too often. */
+	static final Scenario USED_UP = new Scenario("used up by many", 5, 3600, 1000);
+
 	/**
 	 * How many answers were wrong: more were allowed than all users together may, or one
 	 * was denied who had not used up the limit.
 	 */
 	long wrong(Load load) {
-		return (this == DENIED) ? Math.max(0, load.allowed() - this.limit * this.users) : load.refused();
+		return (this == ALLOWED) ? load.refused() : Math.max(0, load.allowed() - this.limit * this.users);
 	}
 
 }

@@ -24,7 +24,7 @@ class InstructionsIT {
 
 	private static final Logger logger = LoggerFactory.getLogger(InstructionsIT.class);
 
-	private static final int DECISIONS = 200;
+	private static final int DECISIONS = 100;
 
 	/**
 	 * Upper bounds for an allowed and a denied decision, in thousands.
@@ -78,8 +78,8 @@ class InstructionsIT {
 	private static long countAmongCallers(CountedRedis redis, RateLimiter limiter, Policy policy) {
 		Gates.decideTogether(limiter, policy, CALLERS, 1);
 		redis.instructions();
-		Gates.decideTogether(limiter, policy, CALLERS, DECISIONS / 20);
-		return redis.instructions() / (CALLERS * (DECISIONS / 20));
+		Gates.decideTogether(limiter, policy, CALLERS, DECISIONS / 10);
+		return redis.instructions() / (CALLERS * (DECISIONS / 10));
 	}
 
 	/** For one limit, allowed, as articles write it. */
