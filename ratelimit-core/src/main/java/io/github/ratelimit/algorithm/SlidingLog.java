@@ -1,6 +1,7 @@
 package io.github.ratelimit.algorithm;
 
 import java.util.List;
+import java.util.Map;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
@@ -69,7 +70,7 @@ public record SlidingLog(boolean metadata) implements Algorithm {
 	}
 
 	@Override
-	public String part() {
+	public String script() {
 		return "log";
 	}
 
@@ -95,8 +96,9 @@ public record SlidingLog(boolean metadata) implements Algorithm {
 	}
 
 	@Override
-	public List<String> options(List<Limit> limits, long nowMicros) {
-		return List.of("0", this.metadata ? "1" : "0");
+	public Map<String, Number> constants(List<Limit> limits) {
+		return this.metadata ? LogMeter.constants(14, 0, 0, true, 0)
+				: LogMeter.constants(10, 0, 0, false, LogMeter.largestQuota(limits));
 	}
 
 	@Override

@@ -2,6 +2,7 @@ package io.github.ratelimit.algorithm;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
@@ -82,7 +83,7 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 	}
 
 	@Override
-	public String part() {
+	public String script() {
 		return "log";
 	}
 
@@ -107,8 +108,8 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 			throw new IllegalArgumentException("Invalid precision (%s): must not be longer than the window of %s."
 				.formatted(this.precision, shortest));
 		}
-		long largestQuota = limits.stream().mapToLong(Limit::quota).max().orElseThrow();
-		long subWindows = longest.windowMicros() / precisionMicros(limits);
+		long largestQuota = LogMeter.largestQuota(limits);
+		long subWindows = longest.windowMicros() / precisionMicros(limits.get(0));
 		if (Math.min(subWindows, largestQuota) > MAX_SUB_WINDOWS) {
 			throw new IllegalArgumentException(
 					"Invalid precision (%s): the window of %s would have %d sub-windows, more than %d; set a longer precision."
@@ -117,13 +118,19 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 	}
 
 	@Override
-	public List<String> options(List<Limit> limits, long nowMicros) {
-		return List.of(Long.toString(precisionMicros(limits)), "0");
+	public Map<String, Number> constants(List<Limit> limits) {
+		if (this.precision == null) {
+			return LogMeter.constants(12, 0, capacity(limits), false, 0);
+		}
+		long precision = precisionMicros(limits.get(0));
+		long subWindows = limits.get(limits.size() - 1).windowMicros() / precision + 1;
+		return LogMeter.constants(12, precision, 0, false, Math.min(LogMeter.largestQuota(limits), subWindows));
 	}
 
 	@Override
 	public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
-		return (this.precision != null) ? new LogMeter(limits, state, nowMicros, precisionMicros(limits), 0, false)
+		return (this.precision != null)
+				? new LogMeter(limits, state, nowMicros, precisionMicros(limits.get(0)), 0, false)
 				: new LogMeter(limits, state, nowMicros, 0, capacity(limits), false);
 	}
 
@@ -131,8 +138,15 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 		return MAX_EXACT_ENTRIES * limits.size();
 	}
 
-	private long precisionMicros(List<Limit> limits) {
-		long millis = (this.precision == null) ? Math.max(1, limits.get(0).window().toMillis() / DEFAULT_SUB_WINDOWS)
+	/**
+	 * Returns the length of a sub-window where all have the same length, as those have
+	 * that are counted without scripting.
+	 * @param limit the limit with the shortest window
+	 * @return microseconds, a multiple of 1000: the precision, or a sixtieth of the
+	 * window
+	 */
+	public long precisionMicros(Limit limit) {
+		long millis = (this.precision == null) ? Math.max(1, limit.window().toMillis() / DEFAULT_SUB_WINDOWS)
 				: this.precision.toMillis();
 		return 1000 * millis;
 	}

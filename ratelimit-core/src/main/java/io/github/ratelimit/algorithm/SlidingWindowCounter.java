@@ -1,6 +1,7 @@
 package io.github.ratelimit.algorithm;
 
 import java.util.List;
+import java.util.Map;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
@@ -86,8 +87,10 @@ public record SlidingWindowCounter(double previousWeight, Rounding rounding) imp
 	}
 
 	@Override
-	public List<String> options(List<Limit> limits, long nowMicros) {
-		return List.of(Long.toString(millionths(this.previousWeight)), Integer.toString(this.rounding.ordinal()));
+	public Map<String, Number> constants(List<Limit> limits) {
+		boolean isPartial = this.previousWeight > 0 && this.previousWeight < 1;
+		return Map.of("WEIGHT", millionths(this.previousWeight), "PARTIAL", isPartial ? 1 : 0, "DOWN",
+				(this.rounding == Rounding.DOWN) ? 1 : 0);
 	}
 
 	@Override

@@ -17,11 +17,11 @@ enum PlainAlgorithm {
 
 		@Override
 		void requireExpressible(Policy policy) {
-			String retain = policy.algorithm().options(policy.limits(), 0).get(0);
-			if (!retain.equals("1")) {
+			Number past = policy.algorithm().constants(policy.limits()).get("PAST");
+			if (past != null && past.intValue() > 0) {
 				throw new IllegalArgumentException(
 						"Invalid retain (%s): no past windows can be kept where scripts are not used."
-							.formatted(retain));
+							.formatted(past.intValue() + 1));
 			}
 		}
 

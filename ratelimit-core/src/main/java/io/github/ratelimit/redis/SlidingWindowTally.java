@@ -11,6 +11,7 @@ import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
+import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.redis.Returns.Return;
 import redis.clients.jedis.Protocol.Command;
 
@@ -108,7 +109,7 @@ final class SlidingWindowTally extends WindowTally {
 	}
 
 	private static long precision(Policy policy, Limit limit) {
-		return Long.parseLong(policy.algorithm().options(List.of(limit), 0).get(0));
+		return ((SlidingWindow) policy.algorithm()).precisionMicros(limit);
 	}
 
 	private Series series(long precision, long window) {
