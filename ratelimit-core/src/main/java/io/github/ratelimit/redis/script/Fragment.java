@@ -55,13 +55,17 @@ record Fragment(String place, Set<String> slotNames, Set<String> limitNames, Lis
 	 */
 	static Fragment read(Class<?> neighbour, String name) {
 		String file = name + ".lua";
+		return parse(neighbour.getPackageName().replace('.', '/') + '/' + file, text(neighbour, file));
+	}
+
+	/** Reads a resource. */
+	static String text(Class<?> neighbour, String file) {
 		try (InputStream resource = neighbour.getResourceAsStream(file)) {
 			if (resource == null) {
 				throw new IllegalArgumentException("Invalid algorithm (%s): there is no script %s beside it."
 					.formatted(neighbour.getName(), file));
 			}
-			String text = new String(resource.readAllBytes(), StandardCharsets.UTF_8);
-			return parse(neighbour.getPackageName().replace('.', '/') + '/' + file, text);
+			return new String(resource.readAllBytes(), StandardCharsets.UTF_8);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

@@ -143,6 +143,11 @@ public final class RedisKeys {
 				+ ((policy != null) ? encode(policy, false) : "");
 	}
 
+	/** The identifier as Redis may know it. */
+	Identifier shown(Identifier identifier) {
+		return (this.secret != null) ? Identifier.of(identifier.type(), value(identifier)) : identifier;
+	}
+
 	private String value(Identifier identifier) {
 		return (this.secret != null) ? '~' + hash(percentEncode(identifier.value(), true), this.secret)
 				: encode(identifier.value(), true);

@@ -47,6 +47,20 @@ final class Script implements Carrier {
 		return new Script(source.lua(), source.metadata(), shape.work());
 	}
 
+	/**
+	 * Reads a script that stands alone.
+	 * @param name name of the resource, without {@code .lua}
+	 */
+	static Script named(String name) {
+		return new Script(Fragment.text(Script.class, name + ".lua"), false, 1);
+	}
+
+	/** Begins a command that runs this script. */
+	CommandArguments command(boolean source) {
+		return source ? new CommandArguments(Command.EVAL).add(this.source)
+				: new CommandArguments(Command.EVALSHA).add(this.hash);
+	}
+
 	/** Whether each request has its metadata as a second argument. */
 	boolean hasMetadata() {
 		return this.metadata;
@@ -59,8 +73,7 @@ final class Script implements Carrier {
 
 	@Override
 	public List<CommandArguments> commands(List<Call> calls, boolean source) {
-		CommandArguments command = source ? new CommandArguments(Command.EVAL).add(this.source)
-				: new CommandArguments(Command.EVALSHA).add(this.hash);
+		CommandArguments command = command(source);
 		int keys = 0;
 		for (Call call : calls) {
 			keys += ((ScriptCall) call).keys().length;

@@ -87,7 +87,7 @@ public final class ScriptCall extends Call {
 	 * @throws redis.clients.jedis.exceptions.JedisException as {@link #answer()}
 	 */
 	public List<LogEntry> entries() {
-		return History.entries(await());
+		return ListReply.entries(await());
 	}
 
 	/**
@@ -96,7 +96,7 @@ public final class ScriptCall extends Call {
 	 * @throws redis.clients.jedis.exceptions.JedisException as {@link #answer()}
 	 */
 	public List<WindowCount> series() {
-		return History.series(this.request.charges().get(0).policy().limits(), await());
+		return ListReply.series(this.request.charges().get(0).policy().limits(), await());
 	}
 
 }

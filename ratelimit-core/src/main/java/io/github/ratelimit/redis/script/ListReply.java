@@ -10,15 +10,15 @@ import io.github.ratelimit.WindowCount;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads what scripts remember.
+ * Reads replies that are lists, from the first value to the last.
  */
-final class History {
+final class ListReply {
 
 	private final List<?> values;
 
 	private int at;
 
-	private History(@Nullable Object reply) {
+	ListReply(@Nullable Object reply) {
 		if (!(reply instanceof List<?> values)) {
 			throw Answer.invalid(reply);
 		}
@@ -26,28 +26,33 @@ final class History {
 	}
 
 	static List<LogEntry> entries(@Nullable Object reply) {
-		History history = new History(reply);
+		ListReply values = new ListReply(reply);
 		List<LogEntry> entries = new ArrayList<>();
-		while (history.at < history.values.size()) {
-			entries.add(new LogEntry(Answer.instant(history.number()), history.number(), history.text()));
+		while (values.hasNext()) {
+			entries.add(new LogEntry(Answer.instant(values.number()), values.number(), values.text()));
 		}
 		return entries;
 	}
 
 	static List<WindowCount> series(List<Limit> limits, @Nullable Object reply) {
-		History history = new History(reply);
+		ListReply values = new ListReply(reply);
 		List<WindowCount> series = new ArrayList<>();
-		while (history.at < history.values.size()) {
-			long limit = history.number();
+		while (values.hasNext()) {
+			long limit = values.number();
 			if (limit >= limits.size()) {
 				throw Answer.invalid(reply);
 			}
-			series.add(new WindowCount(limits.get((int) limit), Answer.instant(history.number()), history.number()));
+			series.add(new WindowCount(limits.get((int) limit), Answer.instant(values.number()), values.number()));
 		}
 		return series;
 	}
 
-	private long number() {
+	boolean hasNext() {
+		return this.at < this.values.size();
+	}
+
+	/** The next value, a number from 0 on. */
+	long number() {
 		Object value = next();
 		if (value instanceof Long number && number >= 0 && number <= Limit.MAX_QUOTA) {
 			return number;
@@ -55,7 +60,8 @@ final class History {
 		throw Answer.invalid(value);
 	}
 
-	private String text() {
+	/** The next value, a text. */
+	String text() {
 		Object value = next();
 		if (value instanceof byte[] text) {
 			return new String(text, StandardCharsets.UTF_8);
@@ -64,7 +70,7 @@ final class History {
 	}
 
 	private @Nullable Object next() {
-		return (this.at < this.values.size()) ? this.values.get(this.at++) : null;
+		return hasNext() ? this.values.get(this.at++) : null;
 	}
 
 }
