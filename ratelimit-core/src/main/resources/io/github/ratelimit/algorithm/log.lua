@@ -15,8 +15,8 @@
 -- the log is a table of pieces of 64 entries, with the Redis key, and otherwise a string with all bytes. It is written
 -- anew when more is forgotten than not, and by what is rare.
 --
--- @slot log, offset, last, base, total, text, present
--- @limit used
+-- @slot log, offset, last, newest, total, text, present
+-- @limit base, used
 
 --- functions
 --[if METADATA]
@@ -89,10 +89,10 @@ local function entry(log, offset, k)
     return struct.unpack(FORM, log, offset + WIDTH * k + 1)
 end
 
--- First entry that came after a moment; or, without one, after which no more was used than so much. One past the last if
--- there is none. The older it is, the fewer entries are looked at.
+-- First entry that came after a moment; or, without one, after which no more was used than so much; and its time. One
+-- past the last if there is none. The older it is, the fewer entries are looked at.
 local function first(log, offset, last, low, moment, total, most)
-    local high, step, found = low, 1, false
+    local high, step, found = low, 1, nil
     while low <= last and (not found or low < high) do
         -- Until one is found it is sought ever further on, and then between.
         local at = high
@@ -102,12 +102,14 @@ local function first(log, offset, last, low, moment, total, most)
             at = last
         end
         local time, sum = entry(log, offset, at)
-        local is = moment and time > moment
-        if not moment then
+        local is
+        if moment then
+            is = time > moment
+        else
             is = (total - sum) % TOTALS <= most
         end
         if is then
-            high, found = at, true
+            high, found = at, time
         else
             low = at + 1
             if not found then
@@ -115,7 +117,7 @@ local function first(log, offset, last, low, moment, total, most)
             end
         end
     end
-    return low
+    return low, found
 end
 
 -- What was used after an entry.
@@ -188,12 +190,13 @@ local function cut(log, offset, last, total, text, keep)
     return '\0\0\0\0' .. base .. string.sub(log, offset + WIDTH + 1), 4, last, text
 end
 
--- Enters a request. No more is kept than so much.
-local function enter(log, offset, last, base, total, text, present, cost, note, used, keep)
+-- Enters a request. No more is kept than so much. Returns last by how many entries all others have moved, unless the log is
+-- cut.
+local function enter(log, offset, last, newest, base, total, text, present, cost, note, used, keep)
     log, offset, last, text = forget(log, offset, last, text, base)
     local k, length = last + 1, 0
 --[if SHARED]
-    if last > 0 and entry(log, offset, last) == present then
+    if last > 0 and newest == present then
         k = last
     end
 --[end]
@@ -206,8 +209,9 @@ local function enter(log, offset, last, base, total, text, present, cost, note, 
     log, offset = put(log, offset, k, pack(present, total, length))
     if used + cost > keep then
         log, offset, k, text = cut(log, offset, k, total, text, keep)
+        base = nil
     end
-    return log, offset, k, total, text
+    return log, offset, k, total, text, base
 end
 
 -- Enters what came later than now as if it came now.
@@ -270,8 +274,8 @@ local function take_out(log, offset, last, total, text, upto, back, present)
 end
 
 --- load
-local newest, size, number = 0
-offset, last, base, total, text = 4, -1, 0, 0, ''
+local size, number
+offset, last, newest, total, text = 4, -1, 0, 0, ''
 --[if PRECISION]
 present = now - now % PRECISION + PRECISION
 --[else]
@@ -303,8 +307,7 @@ if last < 0 or newest <= now - LONGEST
     or text_end(log, offset, last) ~= #text
 --[end]
 then
-    log, offset, last, total, text = '\0\0\0\0' .. pack(0, 0, 0), 4, 0, 0, ''
-    newest = 0
+    log, offset, last, newest, total, text = '\0\0\0\0' .. pack(0, 0, 0), 4, 0, 0, 0, ''
 end
 if newest > present then
     -- The clock was set back: what it says came later than now came now.
@@ -312,16 +315,20 @@ if newest > present then
     log, offset = read_whole(log, offset)
 --[end]
     log, offset = set_back(log, offset, last, present)
-    corrected = true
+    newest, corrected = present, true
 end
 --[each limit]
-base = first(log, offset, last, 1, now - WINDOW) - 1
-used = used_after(log, offset, base, total)
+base, used = last, 0
+if newest > now - WINDOW then
+    base = first(log, offset, last, 1, now - WINDOW) - 1
+    used = used_after(log, offset, base, total)
+end
 --[end]
 
 --- wait
 if QUOTA - used < cost then
-    wait = entry(log, offset, first(log, offset, last, base, nil, total, QUOTA - cost)) + WINDOW - now
+    local _, time = first(log, offset, last, base + 1, nil, total, QUOTA - cost)
+    wait = (time or newest) + WINDOW - now
     -- No more and no less in a log that is damaged.
     if wait > WINDOW + present - now then
         wait = WINDOW + present - now
@@ -337,22 +344,24 @@ end
 -- quotas, by which it still counts: those of another plan, or of before a change. The newest of what is kept takes the
 -- place of the oldest, so no stretch of time up to now holds less than it did before, and nobody is admitted beyond their
 -- quota, whoever else counts. And the log holds no more than the largest quota that there was for it.
-local keep, most
+local keep, most, moved
 --[last limit]
-keep, most = math.max(used, each(QUOTA)), used
+keep, most, moved = math.max(used, each(QUOTA)), used, base
 --[end]
 --[if METADATA]
-log, offset, last, total, text = enter(log, offset, last, base, total, text, present, cost, metadata, most, keep)
+log, offset, last, total, text, moved = enter(log, offset, last, newest, moved, total, text, present, cost, metadata, most, keep)
 --[else]
-log, offset, last, total, text = enter(log, offset, last, base, total, text, present, cost, '', most, keep)
+log, offset, last, total, text, moved = enter(log, offset, last, newest, moved, total, text, present, cost, '', most, keep)
 --[end]
-base = 0
+newest = present
 --[if CAPACITY]
 if last > CAPACITY then
     log, offset, last = merge(log, offset, last, now, { each(WINDOW) })
+    moved = nil
 end
 --[end]
 --[each limit]
+base = moved and base - moved or 0
 used = used + cost
 if used > keep then
     used = keep
@@ -361,22 +370,24 @@ end
 
 --- charge
 -- As much again as the largest quota is kept, because it may be given back.
-local keep, most
+local keep, most, moved
 --[last limit]
-keep, most = math.max(used, 2 * math.max(each(QUOTA))), used
+keep, most, moved = math.max(used, 2 * math.max(each(QUOTA))), used, base
 --[end]
 --[if METADATA]
-log, offset, last, total, text = enter(log, offset, last, base, total, text, present, cost, metadata, most, keep)
+log, offset, last, total, text, moved = enter(log, offset, last, newest, moved, total, text, present, cost, metadata, most, keep)
 --[else]
-log, offset, last, total, text = enter(log, offset, last, base, total, text, present, cost, '', most, keep)
+log, offset, last, total, text, moved = enter(log, offset, last, newest, moved, total, text, present, cost, '', most, keep)
 --[end]
-base = 0
+newest = present
 --[if CAPACITY]
 if last > CAPACITY then
     log, offset, last = merge(log, offset, last, now, { each(WINDOW) })
+    moved = nil
 end
 --[end]
 --[each limit]
+base = moved and base - moved or 0
 used = used + cost
 if used > keep then
     used = keep
@@ -418,9 +429,11 @@ if back > most then
 end
 if back > 0 then
     log, offset, last, total, text = take_out(log, offset, last, total, text, upto, back, present)
+    newest = entry(log, offset, last)
 --[each limit]
 --[if CANCEL]
-    used = used_after(log, offset, first(log, offset, last, 1, now - WINDOW) - 1, total)
+    base = first(log, offset, last, 1, now - WINDOW) - 1
+    used = used_after(log, offset, base, total)
 --[else]
     used = used > back and used - back or 0
 --[end]
@@ -435,7 +448,7 @@ end
 --- ttl
 --[last limit]
 if used > 0 then
-    ttl = entry(log, offset, last) + LONGEST - now
+    ttl = newest + LONGEST - now
 end
 --[end]
 
