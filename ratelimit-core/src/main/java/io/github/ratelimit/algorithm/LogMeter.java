@@ -192,10 +192,17 @@ final class LogMeter implements Meter {
 	}
 
 	@Override
-	public List<LogEntry> entries() {
+	public List<LogEntry> entries(int most, long before) {
 		List<LogEntry> entries = new ArrayList<>();
 		int first = first(1, (k) -> time(k) > this.now - longestWindow());
-		for (int k = last(); k >= first; k--) {
+		int last = Math.max(first, first(1, (k) -> time(k) >= before)) - 1;
+		int least = Math.max(first, last - most + 1);
+		if (least > first && time(least) == time(least - 1) && time(least) < time(last)) {
+			// Not all of that time would fit.
+			long time = time(least);
+			least = first(least, (k) -> time(k) > time);
+		}
+		for (int k = last; k >= least; k--) {
 			entries.add(new LogEntry(Instant.EPOCH.plus(time(k), ChronoUnit.MICROS), total(k) - total(k - 1),
 					this.text.substring(textEnd(k - 1), textEnd(k))));
 		}

@@ -1,6 +1,7 @@
 package io.github.ratelimit.redis;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -159,8 +160,8 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	}
 
 	@Override
-	public List<LogEntry> entries(Policy policy, Identifier identifier) {
-		RequestHistory.requireEntries(policy);
+	public List<LogEntry> entries(Policy policy, Identifier identifier, int most, @Nullable Instant before) {
+		RequestHistory.requireEntries(policy, most);
 		return ask("read the entries of the policy '" + policy.name() + "'",
 				() -> entries(history(policy, identifier)));
 	}
