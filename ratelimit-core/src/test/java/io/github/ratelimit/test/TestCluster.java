@@ -133,6 +133,7 @@ public final class TestCluster implements AutoCloseable {
 		Node node = startNode();
 		this.nodes.get(0).admin().clusterMeet(node.address().getHost(), node.address().getPort());
 		await("All nodes know each other", () -> this.nodes.stream().filter(Node::isAlive).allMatch(this::knowsAll));
+		await("It is content", () -> node.admin().clusterInfo().contains("cluster_state:ok"));
 		return node;
 	}
 

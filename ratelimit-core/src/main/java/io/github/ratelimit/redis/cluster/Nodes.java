@@ -10,6 +10,8 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -25,9 +27,12 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * The nodes that are used. Those that have no slots any more answer what they were asked
- * for, and are closed when the slots are read the next time, or when they fail.
+ * for, and are closed.
  */
 final class Nodes {
+
+	/** How long nodes answer what they were asked for before they were left. */
+	private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	private final Supplier<Collection<HostAndPort>> seeds;
 
@@ -140,12 +145,21 @@ final class Nodes {
 
 	/** Only these nodes have slots. */
 	void retain(Set<HostAndPort> masters) {
-		List<Node> left = List.copyOf(this.leaving);
 		this.masters = masters;
-		this.nodes.values().removeIf((node) -> !masters.contains(node.address()) && this.leaving.add(node));
-		left.forEach(this::close);
+		List<Node> left = new ArrayList<>();
+		this.nodes.values().removeIf((node) -> !masters.contains(node.address()) && left.add(node));
+		this.leaving.addAll(left);
 		look(null);
 		closeFailed();
+		if (!left.isEmpty()) {
+			Topology.start(() -> {
+				long end = System.nanoTime() + GRACE_NANOS;
+				for (long rest = GRACE_NANOS; rest > 0; rest = end - System.nanoTime()) {
+					LockSupport.parkNanos(this, rest);
+				}
+				left.forEach(this::close);
+			});
+		}
 	}
 
 	/** A node counts as gone. */
@@ -185,7 +199,9 @@ final class Nodes {
 	 * this.
 	 */
 	private void closeFailed() {
-		this.nodes.values().removeIf((node) -> isFailed(node) && answer(null) && this.leaving.add(node));
+		if (answer(null)) {
+			this.nodes.values().removeIf((node) -> isFailed(node) && this.leaving.add(node));
+		}
 		if (this.leaving.stream().anyMatch(Node::isOpen)) {
 			Topology.start(() -> this.leaving.stream().filter(Node::isOpen).forEach(this::close));
 		}
