@@ -11,7 +11,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -153,10 +152,7 @@ final class Nodes {
 		closeFailed();
 		if (!left.isEmpty()) {
 			Topology.start(() -> {
-				long end = System.nanoTime() + GRACE_NANOS;
-				for (long rest = GRACE_NANOS; rest > 0; rest = end - System.nanoTime()) {
-					LockSupport.parkNanos(this, rest);
-				}
+				Topology.parkNanos(GRACE_NANOS);
 				left.forEach(this::close);
 			});
 		}
