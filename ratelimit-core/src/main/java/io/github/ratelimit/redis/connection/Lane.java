@@ -35,6 +35,9 @@ final class Lane implements WatchedSocket.Watch {
 	/** How long a thread waits for something to do. */
 	private static final long IDLE = TimeUnit.SECONDS.toNanos(10);
 
+	/** After a connection has failed though others have one. */
+	private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(50);
+
 	private final String name;
 
 	private final Server server;
@@ -181,7 +184,7 @@ final class Lane implements WatchedSocket.Watch {
 			release();
 			if (this.breaker.isHeard(start)) {
 				// Others have a connection, and go on.
-				LockSupport.parkNanos(this.budget.toNanos() / 2);
+				LockSupport.parkNanos(PAUSE);
 			}
 			else {
 				this.server.notConnected(ex);
