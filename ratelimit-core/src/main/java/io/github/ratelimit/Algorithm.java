@@ -1,6 +1,7 @@
 package io.github.ratelimit;
 
 import java.util.List;
+import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
@@ -8,9 +9,10 @@ import org.jspecify.annotations.Nullable;
  * How the requests of an identifier are counted against the limits of a policy.
  * <p>
  * An algorithm is three files: a record that implements this interface and holds the
- * options, a {@link Meter} with the algorithm in plain Java, and a script part named
- * {@code <part>.lua} beside the record's class with the same algorithm for Redis. The
- * algorithms that come with the library are in {@code io.github.ratelimit.algorithm}.
+ * options, a {@link Meter} with the algorithm in plain Java, and a script named
+ * {@code <script>.lua} beside the record's class with the same algorithm for Redis. The
+ * algorithms that come with the library are in {@code io.github.ratelimit.algorithm};
+ * their scripts show the form.
  * <p>
  * Implementations are values: immutable, safe for use by several threads, and equal when
  * their options are equal.
@@ -34,11 +36,11 @@ public interface Algorithm {
 	String code();
 
 	/**
-	 * Returns the name of the script part, for algorithms that share one.
+	 * Returns the name of the script, for algorithms that share one.
 	 * @return the name of the resource without {@code .lua}; the {@link #name()} unless
 	 * said otherwise
 	 */
-	default String part() {
+	default String script() {
 		return name();
 	}
 
@@ -80,14 +82,36 @@ public interface Algorithm {
 	}
 
 	/**
-	 * Returns what the script part has to know besides the limits.
+	 * Returns the numbers that the script is made with, besides the windows. Each set of
+	 * numbers is another script, so there must be few sets of them.
 	 * @param limits the limits of the policy, by ascending window
+	 * @return numbers by their names in the script: capital letters, digits and
+	 * underscores, always the same names; none unless said otherwise
+	 */
+	default Map<String, Number> constants(List<Limit> limits) {
+		return Map.of();
+	}
+
+	/**
+	 * Returns the numbers that the script is made with for one limit.
+	 * @param limit one of the limits
+	 * @return numbers by their names, as of {@link #constants(List)}
+	 */
+	default Map<String, Number> limitConstants(Limit limit) {
+		return Map.of();
+	}
+
+	/**
+	 * Returns the numbers that the script is told with each request for one limit,
+	 * besides the quota.
+	 * @param limit one of the limits
 	 * @param nowMicros about the present time, by the clock of this process, in
 	 * microseconds since the epoch
-	 * @return numbers, as text; none unless said otherwise
+	 * @return a number for each argument that the script names, or none at all for a
+	 * limit that needs none; none unless said otherwise
 	 */
-	default List<String> options(List<Limit> limits, long nowMicros) {
-		return List.of();
+	default long[] arguments(Limit limit, long nowMicros) {
+		return new long[0];
 	}
 
 	/**

@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * The state of one policy and identifier at one moment, in plain Java: what an algorithm
  * knows, and how it changes. The in-memory store decides with it, and tests hold the
- * script part of the algorithm against it, statement by statement.
+ * script of the algorithm against it, statement by statement.
  * <p>
  * Limits are named by their index in the policy. All times are in microseconds. Not safe
  * for use by several threads.

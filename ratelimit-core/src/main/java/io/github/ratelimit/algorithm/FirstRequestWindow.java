@@ -1,7 +1,7 @@
 package io.github.ratelimit.algorithm;
 
 import java.util.List;
-import java.util.stream.Stream;
+import java.util.Map;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
@@ -31,7 +31,7 @@ public record FirstRequestWindow() implements Algorithm {
 	}
 
 	@Override
-	public String part() {
+	public String script() {
 		return "window-counter";
 	}
 
@@ -41,8 +41,13 @@ public record FirstRequestWindow() implements Algorithm {
 	}
 
 	@Override
-	public List<String> options(List<Limit> limits, long nowMicros) {
-		return Stream.concat(Stream.of("1"), limits.stream().map((limit) -> "-1")).toList();
+	public Map<String, Number> constants(List<Limit> limits) {
+		return Map.of("ALIGNED", 0, "PAST", 0);
+	}
+
+	@Override
+	public Map<String, Number> limitConstants(Limit limit) {
+		return Map.of("CALENDAR", 0);
 	}
 
 	@Override

@@ -5,8 +5,9 @@ import java.time.LocalDate;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
@@ -82,7 +83,7 @@ public record FixedWindow(int retain, ZoneId zone) implements Algorithm {
 	}
 
 	@Override
-	public String part() {
+	public String script() {
 		return "window-counter";
 	}
 
@@ -102,21 +103,23 @@ public record FixedWindow(int retain, ZoneId zone) implements Algorithm {
 	}
 
 	@Override
-	public List<String> options(List<Limit> limits, long nowMicros) {
-		List<String> options = new ArrayList<>();
-		options.add(Integer.toString(this.retain));
-		for (Limit limit : limits) {
-			if (isCalendar(limit)) {
-				options.add(Integer.toString(2 * WINDOWS_AROUND + 1));
-				for (int windows = -WINDOWS_AROUND; windows <= WINDOWS_AROUND; windows++) {
-					options.add(Long.toString(calendarEnd(limit, nowMicros, windows)));
-				}
-			}
-			else {
-				options.add("0");
-			}
+	public Map<String, Number> constants(List<Limit> limits) {
+		return Map.of("ALIGNED", 1, "PAST", this.retain - 1);
+	}
+
+	@Override
+	public Map<String, Number> limitConstants(Limit limit) {
+		return Map.of("CALENDAR", isCalendar(limit) ? 1 : 0);
+	}
+
+	@Override
+	public long[] arguments(Limit limit, long nowMicros) {
+		if (!isCalendar(limit)) {
+			return new long[0];
 		}
-		return options;
+		return IntStream.rangeClosed(-WINDOWS_AROUND, WINDOWS_AROUND)
+			.mapToLong((windows) -> calendarEnd(limit, nowMicros, windows))
+			.toArray();
 	}
 
 	@Override

@@ -1,6 +1,7 @@
 package io.github.ratelimit.algorithm;
 
 import java.util.List;
+import java.util.Map;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
@@ -36,7 +37,7 @@ public record LeakyBucket() implements Algorithm {
 	}
 
 	@Override
-	public String part() {
+	public String script() {
 		return "bucket";
 	}
 
@@ -51,8 +52,8 @@ public record LeakyBucket() implements Algorithm {
 	}
 
 	@Override
-	public List<String> options(List<Limit> limits, long nowMicros) {
-		return limits.stream().map((limit) -> Long.toString(limit.quota())).toList();
+	public Map<String, Number> constants(List<Limit> limits) {
+		return Map.of("BURST", 0);
 	}
 
 	@Override

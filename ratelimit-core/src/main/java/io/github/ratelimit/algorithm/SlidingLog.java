@@ -1,6 +1,7 @@
 package io.github.ratelimit.algorithm;
 
 import java.util.List;
+import java.util.Map;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
@@ -56,6 +57,8 @@ public record SlidingLog(boolean metadata) implements Algorithm {
 	 */
 	public static final long MAX_QUOTA_WITH_METADATA = 1000;
 
+	private static final int LARGE_BYTES = 16_384;
+
 	/**
 	 * Creates the algorithm that keeps no metadata.
 	 */
@@ -69,7 +72,7 @@ public record SlidingLog(boolean metadata) implements Algorithm {
 	}
 
 	@Override
-	public String part() {
+	public String script() {
 		return "log";
 	}
 
@@ -95,8 +98,10 @@ public record SlidingLog(boolean metadata) implements Algorithm {
 	}
 
 	@Override
-	public List<String> options(List<Limit> limits, long nowMicros) {
-		return List.of("0", this.metadata ? "1" : "0");
+	public Map<String, Number> constants(List<Limit> limits) {
+		long largestQuota = limits.stream().mapToLong(Limit::quota).max().orElseThrow();
+		boolean large = !this.metadata && 4 + 10 * (largestQuota + 1) > LARGE_BYTES;
+		return Map.of("PRECISION", 0, "METADATA", this.metadata ? 1 : 0, "PIECES", large ? 1 : 0);
 	}
 
 	@Override

@@ -2,6 +2,7 @@ package io.github.ratelimit.algorithm;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
@@ -41,6 +42,8 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 
 	private static final int DEFAULT_SUB_WINDOWS = 60;
 
+	private static final int LARGE_BYTES = 16_384;
+
 	/**
 	 * Creates the algorithm with options.
 	 * @throws IllegalArgumentException if the precision is not in whole milliseconds
@@ -66,7 +69,7 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 	}
 
 	@Override
-	public String part() {
+	public String script() {
 		return "log";
 	}
 
@@ -99,8 +102,16 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 	}
 
 	@Override
-	public List<String> options(List<Limit> limits, long nowMicros) {
-		return List.of(Long.toString(precisionMicros(limits)), "0");
+	public Map<String, Number> constants(List<Limit> limits) {
+		long precision = precisionMicros(limits);
+		return Map.of("PRECISION", precision, "METADATA", 0, "PIECES", isLarge(limits, precision) ? 1 : 0);
+	}
+
+	/** Whether a state may be too large to be read whole: more than 16 KB. */
+	private static boolean isLarge(List<Limit> limits, long precision) {
+		long largestQuota = limits.stream().mapToLong(Limit::quota).max().orElseThrow();
+		long entries = Math.min(largestQuota + 1, limits.get(limits.size() - 1).windowMicros() / precision + 2);
+		return 4 + 12 * entries > LARGE_BYTES;
 	}
 
 	@Override

@@ -1,6 +1,7 @@
 package io.github.ratelimit.algorithm;
 
 import java.util.List;
+import java.util.Map;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
@@ -86,8 +87,9 @@ public record SlidingWindowCounter(double previousWeight, Rounding rounding) imp
 	}
 
 	@Override
-	public List<String> options(List<Limit> limits, long nowMicros) {
-		return List.of(Double.toString(this.previousWeight), Integer.toString(this.rounding.ordinal()));
+	public Map<String, Number> constants(List<Limit> limits) {
+		return Map.of("WEIGHT", this.previousWeight, "ROUND_DOWN", (this.rounding == Rounding.DOWN) ? 1 : 0, "ROUND_UP",
+				(this.rounding == Rounding.UP) ? 1 : 0);
 	}
 
 	@Override

@@ -1,7 +1,7 @@
 package io.github.ratelimit.algorithm;
 
 import java.util.List;
-import java.util.stream.Stream;
+import java.util.Map;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
@@ -69,7 +69,7 @@ public record TokenBucket(@Nullable Long burst) implements Algorithm {
 	}
 
 	@Override
-	public String part() {
+	public String script() {
 		return "bucket";
 	}
 
@@ -131,11 +131,8 @@ public record TokenBucket(@Nullable Long burst) implements Algorithm {
 	}
 
 	@Override
-	public List<String> options(List<Limit> limits, long nowMicros) {
-		Stream<Long> largestCosts = limits.stream().map(this::largestCost);
-		return Stream.concat(largestCosts, Stream.ofNullable(this.burst))
-			.map((number) -> Long.toString(number))
-			.toList();
+	public Map<String, Number> constants(List<Limit> limits) {
+		return Map.of("BURST", (this.burst != null) ? this.burst : 0);
 	}
 
 	@Override

@@ -116,7 +116,7 @@ final class Driver {
 	private Script script(RateLimitRequest request) {
 		Map<String, Algorithm> algorithms = new TreeMap<>();
 		for (Charge charge : request.charges()) {
-			algorithms.put(charge.policy().algorithm().part(), charge.policy().algorithm());
+			algorithms.put(charge.policy().algorithm().script(), charge.policy().algorithm());
 		}
 		return this.scripts.computeIfAbsent(List.copyOf(algorithms.keySet()),
 				(parts) -> Script.of(algorithms.values()));

@@ -12,6 +12,7 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.redis.connection.Servers;
 import io.github.ratelimit.redis.pipeline.PlainCommands;
+import io.github.ratelimit.redis.script.RedisKeys;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
@@ -75,15 +76,19 @@ public final class PipelineRateLimiter implements RateLimiter {
 
 	private final Duration budget;
 
-	private final String keyPrefix;
+	private final RedisKeys keys;
 
 	private final PlainCommands commands;
 
 	PipelineRateLimiter(Servers servers, Duration budget, String keyPrefix, InstantSource clock, boolean handsInTime) {
+		this(servers, budget, new RedisKeys(keyPrefix), clock, handsInTime);
+	}
+
+	PipelineRateLimiter(Servers servers, Duration budget, RedisKeys keys, InstantSource clock, boolean handsInTime) {
 		this.servers = servers;
 		this.budget = budget;
-		this.keyPrefix = keyPrefix;
-		this.commands = new PlainCommands(servers, budget, new RedisKeys(keyPrefix)::key, clock, handsInTime);
+		this.keys = keys;
+		this.commands = new PlainCommands(servers, budget, keys, clock, handsInTime);
 	}
 
 	/**
@@ -94,17 +99,17 @@ public final class PipelineRateLimiter implements RateLimiter {
 	 * @return a new rate limiter
 	 */
 	public PipelineRateLimiter withClock(InstantSource clock) {
-		return new PipelineRateLimiter(this.servers, this.budget, this.keyPrefix, clock, true);
+		return new PipelineRateLimiter(this.servers, this.budget, this.keys, clock, true);
 	}
 
 	@Override
 	public void requireSupported(Policy policy) {
-		PlainCommands.requireSupported(policy);
+		this.commands.requireSupported(policy);
 	}
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
-		return ask("acquire a request", () -> this.commands.acquire(request));
+		return ask("acquire a request", () -> this.commands.tryAcquire(request));
 	}
 
 	@Override

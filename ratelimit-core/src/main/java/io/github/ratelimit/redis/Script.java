@@ -36,7 +36,7 @@ final class Script {
 	static Script of(Collection<Algorithm> algorithms) {
 		StringBuilder source = new StringBuilder("local algorithms = {}\n");
 		for (Algorithm algorithm : algorithms) {
-			source.append("do\n").append(read(algorithm.getClass(), algorithm.part() + ".lua")).append("end\n");
+			source.append("do\n").append(read(algorithm.getClass(), algorithm.script() + ".lua")).append("end\n");
 		}
 		return new Script(source.append(read(Script.class, "driver.lua")).toString());
 	}

@@ -71,7 +71,7 @@ record ScriptCall(List<String> keys, List<String> arguments) {
 	private static void addMeter(List<String> arguments, Charge charge, int blocks, long now) {
 		Policy policy = charge.policy();
 		List<Limit> limits = policy.limits();
-		arguments.add(policy.algorithm().part());
+		arguments.add(policy.algorithm().script());
 		arguments.add(policy.name());
 		arguments.add(Integer.toString(blocks));
 		arguments.add(Long.toString(charge.cost()));
@@ -81,7 +81,7 @@ record ScriptCall(List<String> keys, List<String> arguments) {
 			arguments.add(Long.toString(limit.quota()));
 			arguments.add(Long.toString(limit.windowMicros()));
 		}
-		List<String> options = policy.algorithm().options(limits, now);
+		List<String> options = (now < 0) ? List.of("") : List.of();
 		arguments.add(Integer.toString(options.size()));
 		arguments.addAll(options);
 	}

@@ -1,6 +1,6 @@
 -- leaky-bucket and token-bucket: for each limit a bucket that drains evenly, a quota in a window.
 --
--- Options: for each limit the most that it could ever allow; then the size of the bucket if that is not the quota.
+-- Constants: BURST (size of the bucket, 0 if that is the quota).
 -- State, 11 bytes for each limit: the time at which the bucket will be empty, in microseconds (7 bytes) and parts of a
 -- microsecond, of which there are as many as the quota (4 bytes). So no rounding mints quota or loses it. Where a size
 -- of its own makes that time depend on the quota, the quota stands behind it (4 bytes). Where it does not, the time of a
@@ -8,198 +8,228 @@
 -- While a quota is 0 its bucket is left as it was, by the quota that it had, and goes on to drain. Of buckets that were
 -- charged until one is more than full, at most twice, the time of the last change stands at the end (7 bytes), because
 -- otherwise it would look as if the clock had been set back.
+--
+-- @slot charged
+-- @limit empty, part, rate
 
+--- functions
 -- Times of 16 digits are those from 2001 to 2286.
 local FIRST, END = 10 ^ 15, 10 ^ 16
 
 -- Time that a cost takes to drain: microseconds and parts of one.
-local function draining(meter, i, quota, cost)
-    local window = meter.windows[i]
-    local rest = cost * (window % quota)
-    return cost * ((window - window % quota) / quota) + (rest - rest % quota) / quota, rest % quota
+local function draining(cost, window, quota)
+    local over = window % quota
+    local rest = cost * over
+    local rest_part = rest % quota
+    return cost * ((window - over) / quota) + (rest - rest_part) / quota, rest_part
 end
 
-local function retry_after(meter, i, cost)
-    local room, room_part = draining(meter, i, meter.quotas[i], meter.sizes[i] - cost)
-    local wait = meter.empty[i] - meter.now - room
-    if meter.part[i] > room_part then
-        wait = wait + 1
-    end
-    return math.max(0, wait)
-end
-
--- Whether a bucket is less full than it is with this time.
-local function is_less(meter, i, empty, part)
-    return meter.empty[i] < empty or (meter.empty[i] == empty and meter.part[i] < part)
-end
-
--- No bucket is more than full so many times, 1 or 2, or less than empty.
-local function clamp(meter, i, times)
+-- Time after which a bucket is empty that is full now so many times, 1 or 2.
+local function fullness(size, window, quota, times)
     -- A bucket as large as its quota takes a window, whatever the quota was.
-    local full, full_part = meter.windows[i], 0
-    if meter.rates[i] > 0 then
-        full, full_part = draining(meter, i, meter.rates[i], meter.sizes[i])
+    local full, full_part = window, 0
+    if quota > 0 and size ~= quota then
+        full, full_part = draining(size, window, quota)
     end
     if times > 1 then
-        full = 2 * full
-        full_part = 2 * full_part
-        if full_part > 0 and full_part >= meter.rates[i] then
-            full = full + 1
-            full_part = full_part - meter.rates[i]
+        full, full_part = 2 * full, 2 * full_part
+        if full_part > 0 and full_part >= quota then
+            full, full_part = full + 1, full_part - quota
         end
     end
-    full = meter.now + full
-    if meter.empty[i] > full or (meter.empty[i] == full and meter.part[i] > full_part) then
-        meter.empty[i], meter.part[i] = full, full_part
-        return true
-    end
-    if meter.empty[i] < meter.now then
-        meter.empty[i], meter.part[i] = meter.now, 0
-    end
-    return false
+    return full, full_part
 end
 
--- Makes of the time at another quota the time that the same cost takes at this.
-local function convert(meter, i)
-    local quota, present, time = meter.rates[i], meter.quotas[i], meter.empty[i] - meter.now
-    local rest = time % present * quota + meter.part[i]
-    meter.empty[i] = meter.now + (time - time % present) / present * quota + (rest - rest % present) / present
-    meter.part[i] = rest % present
-    meter.rates[i] = present
+local function is_more(one, one_part, other, other_part)
+    return one > other or (one == other and one_part > other_part)
 end
 
-local function is_more_than_full(meter)
-    for i = 1, #meter.quotas do
-        local empty_before, part_before = meter.empty[i], meter.part[i]
-        if clamp(meter, i, 1) then
-            meter.empty[i], meter.part[i] = empty_before, part_before
-            return true
+-- Adds to a bucket. It becomes no more than full so many times, or than it was before.
+local function fill(empty, part, cost, size, window, quota, now, times)
+    local time, time_part = draining(cost < size and cost or size, window, quota)
+    local full, full_part = fullness(size, window, quota, times)
+    local filled, filled_part = empty + time, part + time_part
+    if filled_part >= quota then
+        filled, filled_part = filled + 1, filled_part - quota
+    end
+    if is_more(filled, filled_part, now + full, full_part) then
+        if is_more(empty, part, now + full, full_part) then
+            return empty, part
+        end
+        return now + full, full_part
+    end
+    return filled, filled_part
+end
+
+local function wait_for(cost, empty, part, size, window, quota, now)
+    local room, room_part = draining(size - cost, window, quota)
+    local left = empty - now - room
+    if part > room_part then
+        left = left + 1
+    end
+    return left > 0 and left or 0
+end
+
+--- load
+each(empty, part, rate) = each(now, 0, QUOTA)
+charged = false
+local size, stored = state and #state, true
+--[if BURST]
+local width = 15 * LIMITS
+if size == width or size == width + 7 then
+    each(empty, part, rate) = struct.unpack('>each(I7I4I4)', state)
+--[else]
+local width = 11 * LIMITS
+local digits = size == 16 and LIMITS == 1 and tonumber(state)
+if digits and digits >= FIRST and digits < END then
+    each(empty) = each(digits - digits % 1)
+elseif size == width or size == width + 7 then
+    each(empty, part) = struct.unpack('>each(I7I4)', state)
+--[end]
+else
+    stored = false
+end
+if size == width + 7 then
+    -- If the clock was set back since, nobody knows how much more than full it is.
+    charged = struct.unpack('>I7', state, width + 1) <= now
+end
+if stored then
+--[each limit]
+--[if BURST]
+    if rate < 1 then
+        rate = 1
+    end
+    local bucket = BURST
+--[else]
+    local bucket = QUOTA
+--[end]
+    if part >= rate and rate > 0 then
+        part = rate - 1
+    end
+    if empty < now then
+        empty, part = now, 0
+    else
+        local full, full_part = fullness(bucket, WINDOW, rate, charged and 2 or 1)
+        if is_more(empty, part, now + full, full_part) then
+            -- The clock was set back.
+            empty, part = now + full, full_part
+            corrected = true
         end
     end
-    return false
+--[if BURST]
+    if QUOTA > 0 and rate ~= QUOTA then
+        -- Makes of the time at another quota the time that the same cost takes at this.
+        local time = empty - now
+        local over = time % QUOTA
+        local rest = over * rate + part
+        part = rest % QUOTA
+        empty = now + (time - over) / QUOTA * rate + (rest - part) / QUOTA
+        rate = QUOTA
+        corrected = true
+    end
+--[end]
+--[end]
 end
 
--- Fills buckets no more than full so many times, or than they were before.
-local function fill(meter, cost, times)
-    for i = 1, #meter.quotas do
-        if meter.quotas[i] > 0 then
-            local empty_before, part_before = meter.empty[i], meter.part[i]
-            local time, part = draining(meter, i, meter.rates[i], math.min(cost, meter.sizes[i]))
-            meter.empty[i] = meter.empty[i] + time
-            meter.part[i] = meter.part[i] + part
-            if meter.part[i] >= meter.rates[i] then
-                meter.empty[i] = meter.empty[i] + 1
-                meter.part[i] = meter.part[i] - meter.rates[i]
-            end
-            if clamp(meter, i, times) and is_less(meter, i, empty_before, part_before) then
-                meter.empty[i], meter.part[i] = empty_before, part_before
-            end
-        end
+--- wait
+--[if BURST]
+wait = wait_for(cost, empty, part, BURST, WINDOW, QUOTA, now)
+--[else]
+wait = wait_for(cost, empty, part, QUOTA, WINDOW, QUOTA, now)
+--[end]
+
+--- add
+--[each limit]
+if QUOTA > 0 then
+--[if BURST]
+    empty, part = fill(empty, part, cost, BURST, WINDOW, rate, now, 1)
+--[else]
+    empty, part = fill(empty, part, cost, QUOTA, WINDOW, QUOTA, now, 1)
+--[end]
+end
+--[end]
+
+--- charge
+charged = true
+--[each limit]
+if QUOTA > 0 then
+--[if BURST]
+    empty, part = fill(empty, part, cost, BURST, WINDOW, rate, now, 2)
+--[else]
+    empty, part = fill(empty, part, cost, QUOTA, WINDOW, QUOTA, now, 2)
+--[end]
+end
+--[end]
+
+--- refund
+--[each limit]
+if rate > 0 then
+--[if BURST]
+    local bucket = BURST
+--[else]
+    local bucket = QUOTA
+--[end]
+    local time, time_part = draining(cost < bucket and cost or bucket, WINDOW, rate)
+    empty, part = empty - time, part - time_part
+    if part < 0 then
+        empty, part = empty - 1, part + rate
+    end
+    if empty < now then
+        empty, part = now, 0
+    end
+end
+--[end]
+
+--- remaining
+if QUOTA > 0 then
+--[if BURST]
+    local bucket = BURST
+--[else]
+    local bucket = QUOTA
+--[end]
+    -- So many or more, never fewer: a double is far less than one token off.
+    local left = bucket - math.floor((empty - now + part / QUOTA) / WINDOW * QUOTA)
+    while left > 0 and wait_for(left, empty, part, bucket, WINDOW, QUOTA, now) > 0 do
+        left = left - 1
+    end
+    if left > 0 then
+        remaining = left
     end
 end
 
-algorithms['bucket'] = {
+--- ttl
+--[each limit]
+local time = empty - now
+if part > 0 then
+    time = time + 1
+end
+if time > ttl then
+    ttl = time
+end
+--[end]
 
-    load = function(meter)
-        local state = meter.state
-        meter.burst = meter.options[#meter.quotas + 1]
-        local digits = #state == 16 and tonumber(state)
-        if digits and digits >= FIRST and digits < END then
-            state = struct.pack('>I7I4', digits, 0)
-        end
-        local width = meter.burst and 15 or 11
-        local stored = #state == width * #meter.quotas
-        if #state == width * #meter.quotas + 7 then
-            stored = true
-            -- If the clock was set back since, nobody knows how much more than full it is.
-            meter.charged = struct.unpack('>I7', state, #state - 6) <= meter.now
-        end
-        meter.largest_costs, meter.sizes = meter.options, meter.burst and { meter.burst } or meter.quotas
-        meter.empty, meter.part, meter.rates = {}, {}, {}
-        for i = 1, #meter.quotas do
-            meter.empty[i], meter.part[i], meter.rates[i] = meter.now, 0, meter.quotas[i]
-            if stored then
-                meter.empty[i], meter.part[i] = struct.unpack('>I7I4', state, width * (i - 1) + 1)
-                if meter.burst then
-                    meter.rates[i] = math.max(1, (struct.unpack('>I4', state, width * i - 3)))
-                end
-                if meter.rates[i] > 0 then
-                    meter.part[i] = math.min(meter.part[i], meter.rates[i] - 1)
-                end
-                if clamp(meter, i, meter.charged and 2 or 1) then
-                    -- The clock was set back.
-                    meter.corrected = true
-                end
-                if meter.quotas[i] > 0 and meter.rates[i] ~= meter.quotas[i] then
-                    convert(meter, i)
-                    meter.corrected = true
-                end
-            end
-        end
-    end,
-
-    retry_after = retry_after,
-
-    add = function(meter, cost)
-        fill(meter, cost, 1)
-    end,
-
-    charge = function(meter, cost)
-        meter.charged = true
-        fill(meter, cost, 2)
-    end,
-
-    refund = function(meter, cost)
-        for i = 1, #meter.quotas do
-            if meter.rates[i] > 0 then
-                local time, part = draining(meter, i, meter.rates[i], math.min(cost, meter.sizes[i]))
-                meter.empty[i] = meter.empty[i] - time
-                meter.part[i] = meter.part[i] - part
-                if meter.part[i] < 0 then
-                    meter.empty[i] = meter.empty[i] - 1
-                    meter.part[i] = meter.part[i] + meter.rates[i]
-                end
-                clamp(meter, i, 2)
-            end
-        end
-    end,
-
-    remaining = function(meter, i)
-        local quota, window, size = meter.quotas[i], meter.windows[i], meter.sizes[i]
-        if quota == 0 then
-            return 0
-        end
-        -- So many or more, never fewer: a double is far less than one token off.
-        local remaining = size - math.floor((meter.empty[i] - meter.now + meter.part[i] / quota) / window * quota)
-        while remaining > 0 and retry_after(meter, i, remaining) > 0 do
-            remaining = remaining - 1
-        end
-        return math.max(0, remaining)
-    end,
-
-    ttl = function(meter)
-        local ttl = 0
-        for i = 1, #meter.quotas do
-            ttl = math.max(ttl, meter.empty[i] - meter.now + (meter.part[i] > 0 and 1 or 0))
-        end
-        return ttl
-    end,
-
-    state = function(meter)
-        local packed, time, more = {}, meter.empty[1], meter.charged and is_more_than_full(meter)
-        if #meter.empty == 1 and not meter.burst and not more and meter.part[1] == 0 and time >= FIRST and time < END then
-            return string.format('%.0f', time)
-        end
-        for i = 1, #meter.quotas do
-            packed[i] = struct.pack('>I7I4', meter.empty[i], meter.part[i])
-            if meter.burst then
-                packed[i] = packed[i] .. struct.pack('>I4', meter.rates[i])
-            end
-        end
-        if more then
-            packed[#packed + 1] = struct.pack('>I7', meter.now)
-        end
-        return table.concat(packed)
-    end,
-
-}
+--- state
+local more = false
+if charged then
+--[each limit]
+--[if BURST]
+    local full, full_part = fullness(BURST, WINDOW, rate, 1)
+--[else]
+    local full, full_part = fullness(QUOTA, WINDOW, rate, 1)
+--[end]
+    more = more or is_more(empty, part, now + full, full_part)
+--[end]
+end
+--[if BURST]
+state = struct.pack('>each(I7I4I4)', each(empty, part, rate))
+--[else]
+local time, time_part = each(empty, part)
+if LIMITS == 1 and not more and time_part == 0 and time >= FIRST and time < END then
+    state = string.format('%.0f', time)
+else
+    state = struct.pack('>each(I7I4)', each(empty, part))
+end
+--[end]
+if more then
+    state = state .. struct.pack('>I7', now)
+end

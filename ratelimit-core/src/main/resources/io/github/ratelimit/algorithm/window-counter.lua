@@ -1,168 +1,241 @@
 -- fixed-window and first-request-window: counters of windows.
 --
--- Options: how many windows are kept for each limit; then for each limit how many ends of windows follow (0: windows are
--- aligned to the epoch; -1: they begin with the first request), and these ends, ascending.
+-- Constants: ALIGNED (1: to the epoch; 0: windows begin with the first request), PAST (how many past windows are kept); for
+-- each limit CALENDAR (1: windows of whole days, of which each request tells five ends around the present, ascending).
 -- State, 14 bytes for each kept window, for each limit from the present one to the oldest: end of the window in
 -- microseconds (7 bytes), count (7 bytes).
+--
+-- @limit start, finish, count, windows
+-- @argument end1, end2, end3, end4, end5
 
+--- functions
 local MAX_COUNT = 2 ^ 53 - 1
 
+--[if CALENDAR]
 -- By how much windows that follow each other may be longer or shorter than their length, in microseconds: there are zones
 -- whose days have 21 to 27 hours.
 local UNEVEN = 3 * 3600000000
 
--- Start and end of the window of the limit that the present time is in, and where the options of the next limit are.
-local function find_window(meter, i, option)
-    local now, length, ends = meter.now, meter.windows[i], meter.options[option]
-    if ends < 0 then
-        return now, now + length, option + 1
-    end
-    for e = option + 2, option + ends do
-        local start, finish = meter.options[e - 1], meter.options[e]
+-- Start and end of the window of whole days that the present time is in.
+local function find_window(now, length, end1, end2, end3, end4, end5)
+    local ends = { end1, end2, end3, end4, end5 }
+    for e = 2, 5 do
+        local start, finish = ends[e - 1], ends[e]
         -- The ends come by another clock, which may be far off.
         if start <= now and now < finish and finish - now <= length + UNEVEN then
-            return start, finish, option + 1 + ends
+            return start, finish
         end
     end
     local start = now - now % length
-    return start, start + length, option + 1 + ends
+    return start, start + length
+end
+--[end]
+
+--[if PAST]
+-- Windows are a list: end and count of the present one, end and count of the one before, and so on.
+local function read_windows(state, from)
+    local windows = {}
+    for k = 1, 2 * PAST + 1, 2 do
+        windows[k], windows[k + 1] = struct.unpack('>I7I7', state, from)
+        from = from + 14
+        if windows[k + 1] > MAX_COUNT then
+            windows[k + 1] = MAX_COUNT
+        end
+    end
+    return windows
 end
 
 -- A window in which nothing was used is none: what is kept takes its place, and may be the present window if the clock was
 -- set back.
-local function drop_unused(meter, present)
-    local used = present
-    for k = present, present + meter.retain - 1 do
-        if meter.counts[k] > 0 then
-            meter.ends[used] = meter.ends[k]
-            meter.counts[used] = meter.counts[k]
-            used = used + 1
+local function drop_unused(windows)
+    local used = 1
+    for k = 1, 2 * PAST + 1, 2 do
+        if windows[k + 1] > 0 then
+            windows[used], windows[used + 1] = windows[k], windows[k + 1]
+            used = used + 2
         end
     end
-    for k = used, present + meter.retain - 1 do
-        meter.ends[k] = 0
-        meter.counts[k] = 0
+    for k = used, 2 * PAST + 2 do
+        windows[k] = 0
     end
 end
 
-local function begin(meter, present, finish)
-    for k = present + meter.retain - 1, present + 1, -1 do
-        meter.ends[k] = meter.ends[k - 1]
-        meter.counts[k] = meter.counts[k - 1]
+local function begin(windows, finish)
+    for k = 2 * PAST + 2, 3, -1 do
+        windows[k] = windows[k - 2]
     end
-    meter.ends[present] = finish
-    meter.counts[present] = 0
+    windows[1], windows[2] = finish, 0
 end
 
--- Forgets windows that are too old, and those of a clock that was set back.
-local function forget(meter, present, finish)
-    for k = present + 1, present + meter.retain - 1 do
-        local ahead = meter.ends[k] >= meter.ends[present]
-        meter.corrected = meter.corrected or ahead
-        if ahead or meter.ends[k] <= finish then
-            meter.ends[k] = 0
-            meter.counts[k] = 0
+-- Forgets windows that are too old, and those of a clock that was set back. Returns whether there were such.
+local function forget(windows, finish)
+    local corrected = false
+    for k = 3, 2 * PAST + 1, 2 do
+        local ahead = windows[k] >= windows[1]
+        corrected = corrected or ahead
+        if ahead or windows[k] <= finish then
+            windows[k], windows[k + 1] = 0, 0
         end
     end
+    return corrected
 end
 
-algorithms['window-counter'] = {
-
-    load = function(meter)
-        local now, state, retain = meter.now, meter.state, meter.options[1]
-        meter.retain, meter.starts, meter.ends, meter.counts, meter.kept = retain, {}, {}, {}, {}
-        local stored = #state == 14 * retain * #meter.windows
-        for k = 1, retain * #meter.windows do
-            meter.ends[k], meter.counts[k] = 0, 0
-            if stored then
-                meter.ends[k], meter.counts[k] = struct.unpack('>I7I7', state, 14 * k - 13)
-                -- More is of another making.
-                meter.counts[k] = math.min(meter.counts[k], MAX_COUNT)
-            end
+local function ttl_of(windows, kept, now)
+    local ttl = 0
+    for k = 1, 2 * PAST + 1, 2 do
+        if windows[k + 1] > 0 then
+            ttl = math.max(ttl, windows[k] + kept - now)
         end
-        local option = 2
-        for i = 1, #meter.windows do
-            local present = retain * (i - 1) + 1
-            local length = meter.windows[i]
-            local uneven = retain > 1 and meter.options[option] > 0 and UNEVEN or 0
-            local start, finish
-            start, finish, option = find_window(meter, i, option)
-            meter.kept[i] = (retain - 1) * length + uneven
-            if meter.counts[present] == 0 then
-                drop_unused(meter, present)
-            end
-            if meter.counts[present] > 0 and meter.ends[present] > math.max(finish, now + length) then
-                -- The clock was set back: the count lasts one window, not until the clock has caught up.
-                meter.ends[present] = now + length
-                meter.corrected = true
-            end
-            if meter.counts[present] == 0 then
-                meter.ends[present] = finish
-            elseif meter.ends[present] <= now then
-                -- A window that was corrected does not end where another starts: the next is as long as any, or three
-                -- quotas would fit into one window.
-                begin(meter, present, meter.ends[present] > start and meter.ends[present] + length or finish)
-            end
-            forget(meter, present, meter.ends[present] - retain * length + uneven)
-            meter.starts[i] = meter.ends[present] == finish and start or meter.ends[present] - length
-        end
-    end,
+    end
+    return ttl
+end
 
-    retry_after = function(meter, i, cost)
-        local present = meter.retain * (i - 1) + 1
-        return meter.quotas[i] - meter.counts[present] >= cost and 0 or meter.ends[present] - meter.now
-    end,
+local function write_windows(windows)
+    local packed = {}
+    for k = 1, PAST + 1 do
+        packed[k] = struct.pack('>I7I7', windows[2 * k - 1], windows[2 * k])
+    end
+    return table.concat(packed)
+end
+--[end]
 
-    add = function(meter, cost)
-        for present = 1, #meter.counts, meter.retain do
-            meter.counts[present] = math.min(meter.counts[present] + cost, MAX_COUNT)
-        end
-    end,
+--- load
+each(finish, count) = each(0, 0)
+--[if PAST]
+local stored = state and #state == 14 * (PAST + 1) * LIMITS
+--[each limit]
+windows = read_windows(stored and state or string.rep('\0', 14 * (PAST + 1) * LIMITS), 14 * (PAST + 1) * (INDEX - 1) + 1)
+if windows[2] == 0 then
+    drop_unused(windows)
+end
+finish, count = windows[1], windows[2]
+--[end]
+--[else]
+if state and #state == 14 * LIMITS then
+    each(finish, count) = struct.unpack('>each(I7I7)', state)
+end
+--[end]
+--[each limit]
+if count > MAX_COUNT then
+    count = MAX_COUNT
+end
+local present_end
+--[if CALENDAR]
+start, present_end = find_window(now, WINDOW, end1, end2, end3, end4, end5)
+--[else]
+--[if ALIGNED]
+start = now - now % WINDOW
+--[else]
+start = now
+--[end]
+present_end = start + WINDOW
+--[end]
+if count == 0 then
+    finish = present_end
+else
+    if finish > present_end and finish > now + WINDOW then
+        -- The clock was set back: the count lasts one window, not until the clock has caught up.
+        finish = now + WINDOW
+        corrected = true
+    end
+    if finish <= now then
+        -- A window that was corrected does not end where another starts: the next is as long as any, or three quotas
+        -- would fit into one window.
+        finish = finish > start and finish + WINDOW or present_end
+        count = 0
+--[if PAST]
+        begin(windows, finish)
+--[end]
+    end
+end
+if finish ~= present_end then
+    start = finish - WINDOW
+end
+--[if PAST]
+windows[1] = finish
+--[if CALENDAR]
+if forget(windows, finish - (PAST + 1) * WINDOW + UNEVEN) then
+--[else]
+if forget(windows, finish - (PAST + 1) * WINDOW) then
+--[end]
+    corrected = true
+end
+--[end]
+--[end]
 
-    -- What was used before the present window, if that is said, is not part of it.
-    refund = function(meter, cost, since)
-        for i = 1, #meter.windows do
-            local present = meter.retain * (i - 1) + 1
-            if not since or since >= meter.starts[i] then
-                meter.counts[present] = math.max(0, meter.counts[present] - cost)
-            end
-        end
-    end,
+--- wait
+if QUOTA - count < cost then
+    wait = finish - now
+end
 
-    remaining = function(meter, i)
-        return math.max(0, meter.quotas[i] - meter.counts[meter.retain * (i - 1) + 1])
-    end,
+--- add
+--[each limit]
+count = count + cost
+if count > MAX_COUNT then
+    count = MAX_COUNT
+end
+--[end]
 
-    ttl = function(meter)
-        local ttl = 0
-        for k = 1, #meter.counts do
-            if meter.counts[k] > 0 then
-                local kept = meter.kept[math.floor((k - 1) / meter.retain) + 1]
-                ttl = math.max(ttl, meter.ends[k] + kept - meter.now)
-            end
-        end
-        return ttl
-    end,
+--- refund
+--[each limit]
+--[if CANCEL]
+-- What was used before the present window is not part of it.
+if since >= start then
+--[end]
+count = count > cost and count - cost or 0
+--[if CANCEL]
+end
+--[end]
+--[end]
 
-    state = function(meter)
-        local packed = {}
-        for k = 1, #meter.counts do
-            packed[k] = struct.pack('>I7I7', meter.ends[k], meter.counts[k])
-        end
-        return table.concat(packed)
-    end,
+--- remaining
+if count < QUOTA then
+    remaining = QUOTA - count
+end
 
-    -- For each window in which something was used, by limit and from the newest to the oldest: limit, end, count.
-    history = function(meter)
-        local history = {}
-        for k = 1, #meter.counts do
-            if meter.counts[k] > 0 then
-                history[#history + 1] = math.floor((k - 1) / meter.retain)
-                history[#history + 1] = meter.ends[k]
-                history[#history + 1] = meter.counts[k]
-            end
-        end
-        return history
-    end,
+--- ttl
+--[each limit]
+--[if PAST]
+windows[2] = count
+--[if CALENDAR]
+ttl = math.max(ttl, ttl_of(windows, PAST * WINDOW + UNEVEN, now))
+--[else]
+ttl = math.max(ttl, ttl_of(windows, PAST * WINDOW, now))
+--[end]
+--[else]
+if count > 0 and finish - now > ttl then
+    ttl = finish - now
+end
+--[end]
+--[end]
 
-}
+--- state
+--[if PAST]
+state = ''
+--[each limit]
+state = state .. write_windows(windows)
+--[end]
+--[else]
+state = struct.pack('>each(I7I7)', each(finish, count))
+--[end]
+
+--- history
+-- For each window in which something was used, by limit and from the newest to the oldest: limit, end, count.
+--[each limit]
+--[if PAST]
+windows[2] = count
+for k = 1, 2 * PAST + 1, 2 do
+    if windows[k + 1] > 0 then
+        history[#history + 1] = INDEX - 1
+        history[#history + 1] = windows[k]
+        history[#history + 1] = windows[k + 1]
+    end
+end
+--[else]
+if count > 0 then
+    history[#history + 1] = INDEX - 1
+    history[#history + 1] = finish
+    history[#history + 1] = count
+end
+--[end]
+--[end]

@@ -36,7 +36,7 @@ class AlgorithmTests {
 	@ParameterizedTest
 	@MethodSource("io.github.ratelimit.test.RateLimiterContract#algorithms")
 	void scriptPartStandsBesideTheRecord(Algorithm algorithm) {
-		assertThat(algorithm.getClass().getResource(algorithm.part() + ".lua")).isNotNull();
+		assertThat(algorithm.getClass().getResource(algorithm.script() + ".lua")).isNotNull();
 	}
 
 	@ParameterizedTest

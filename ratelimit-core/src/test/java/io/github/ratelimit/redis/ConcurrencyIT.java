@@ -126,7 +126,7 @@ class ConcurrencyIT {
 	}
 
 	static Stream<Algorithm> buckets() {
-		return algorithms().filter((algorithm) -> algorithm.part().equals("bucket"));
+		return algorithms().filter((algorithm) -> algorithm.script().equals("bucket"));
 	}
 
 	/** They drain meanwhile. */

@@ -63,7 +63,7 @@ class TakingBackIT {
 	}
 
 	static Stream<Algorithm> windowsAndLogs() {
-		return algorithms().filter((algorithm) -> !algorithm.part().equals("bucket"));
+		return algorithms().filter((algorithm) -> !algorithm.script().equals("bucket"));
 	}
 
 	/** Not out of a window that it is not in. */
@@ -83,7 +83,7 @@ class TakingBackIT {
 	}
 
 	static Stream<Algorithm> buckets() {
-		return algorithms().filter((algorithm) -> algorithm.part().equals("bucket"));
+		return algorithms().filter((algorithm) -> algorithm.script().equals("bucket"));
 	}
 
 	/** The bucket would have been empty, but what was held has drained instead. */

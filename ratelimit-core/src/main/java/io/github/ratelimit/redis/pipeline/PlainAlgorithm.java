@@ -32,7 +32,7 @@ final class PlainAlgorithm {
 	}
 
 	private static void requireNoPastWindows(Policy policy) {
-		long past = Long.parseLong(policy.algorithm().options(policy.limits(), 0).get(0)) - 1;
+		int past = constant(policy, policy.limits(), "PAST").intValue();
 		if (past > 0) {
 			throw new IllegalArgumentException(
 					"Invalid retain (%d): no past windows can be kept where scripts are not used.".formatted(past + 1));
@@ -41,7 +41,11 @@ final class PlainAlgorithm {
 
 	/** Length of the sub-windows of a limit, in microseconds. */
 	static long precision(Policy policy, Limit limit) {
-		return Long.parseLong(policy.algorithm().options(List.of(limit), 0).get(0));
+		return constant(policy, List.of(limit), "PRECISION").longValue();
+	}
+
+	private static Number constant(Policy policy, List<Limit> limits, String name) {
+		return policy.algorithm().constants(limits).getOrDefault(name, 0);
 	}
 
 	/** Creates what counts a limit of a policy that can be expressed. */

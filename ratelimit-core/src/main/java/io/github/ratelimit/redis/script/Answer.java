@@ -1,0 +1,135 @@
+package io.github.ratelimit.redis.script;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+/**
+ * What a script has decided of a request, or of what of it is on one slot.
+ *
+ * @param allowed whether it is allowed
+ * @param blockedMicros for how long an identifier is still blocked, in microseconds
+ * @param statuses one for each policy, identifier and limit, in the order of the request
+ * @param heldAt when the cost was counted by {@link Operation#HOLD}, in microseconds
+ * since the epoch; otherwise 0
+ */
+public record Answer(boolean allowed, long blockedMicros, List<LimitStatus> statuses, long heldAt) {
+
+	/** What the message of every answer starts with that is none. */
+	public static final String INVALID = "Invalid reply of a script";
+
+	private static final Answer NOTHING = new Answer(true, 0, List.of(), 0);
+
+	/**
+	 * Returns the answer as a decision of the store.
+	 * @return the decision
+	 */
+	public Decision decision() {
+		return new Decision(this.allowed, this.statuses,
+				(this.blockedMicros > 0) ? Duration.of(this.blockedMicros, ChronoUnit.MICROS) : null);
+	}
+
+	static Answer read(Operation operation, Scope scope, RateLimitRequest request, @Nullable Object reply) {
+		if (!(reply instanceof byte[] bytes) || bytes.length == 0) {
+			throw invalid(reply);
+		}
+		Reader reader = new Reader(bytes);
+		if (!operation.decides()) {
+			reader.end();
+			return NOTHING;
+		}
+		long blocked = reader.number();
+		long held = (operation == Operation.HOLD) ? reader.number() : 0;
+		List<LimitStatus> statuses = (scope == Scope.BLOCKS) ? List.of() : reader.statuses(operation, request);
+		reader.end();
+		return new Answer(bytes[0] == 1, blocked, statuses, held);
+	}
+
+	static JedisDataException invalid(@Nullable Object value) {
+		Object shown = (value instanceof byte[] bytes) ? Arrays.toString(bytes) : value;
+		return new JedisDataException(INVALID + " (%s): is this a Redis server?".formatted(shown));
+	}
+
+	static Instant instant(long micros) {
+		return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
+	}
+
+	/** Reads numbers, from the first to the last. */
+	private static final class Reader {
+
+		private final byte[] bytes;
+
+		private int at = 1;
+
+		Reader(byte[] bytes) {
+			this.bytes = bytes;
+		}
+
+		List<LimitStatus> statuses(Operation operation, RateLimitRequest request) {
+			List<LimitStatus> statuses = new ArrayList<>((this.bytes.length - this.at) / (3 * Double.BYTES));
+			List<Charge> charges = request.charges();
+			for (int c = 0; c < charges.size(); c++) {
+				Policy policy = charges.get(c).policy();
+				List<Identifier> identifiers = charges.get(c).identifiers();
+				for (int i = 0; i < identifiers.size(); i++) {
+					List<Limit> limits = policy.limits();
+					for (int l = 0; l < limits.size(); l++) {
+						statuses.add(status(operation, policy, identifiers.get(i), limits.get(l)));
+					}
+				}
+			}
+			return statuses;
+		}
+
+		private LimitStatus status(Operation operation, Policy policy, Identifier identifier, Limit limit) {
+			long remaining = number();
+			long resetAfter = number();
+			long retryAfter = numberOrNever();
+			boolean violated = (operation.acquires() && policy.countDenied()) ? number() != 0 : retryAfter != 0;
+			return LimitStatus.ofMicros(policy, identifier, limit, remaining, resetAfter, retryAfter, violated);
+		}
+
+		/** The next number, a whole one from 0 on. */
+		long number() {
+			long number = numberOrNever();
+			if (number < 0) {
+				throw invalid(this.bytes);
+			}
+			return number;
+		}
+
+		/** The next number, or -1 for what never will be. */
+		long numberOrNever() {
+			if (this.at + Double.BYTES > this.bytes.length) {
+				throw invalid(this.bytes);
+			}
+			double number = PolicyCode.get(this.bytes, this.at);
+			this.at += Double.BYTES;
+			if (number >= -1 && number <= Limit.MAX_QUOTA && number == Math.rint(number)) {
+				return (long) number;
+			}
+			throw invalid(number);
+		}
+
+		void end() {
+			if (this.at != this.bytes.length) {
+				throw invalid(this.bytes);
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,176 @@
+package io.github.ratelimit.redis.script;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.ratelimit.Block;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.redis.connection.Servers;
+import io.github.ratelimit.redis.script.BlockCall.BlockScript;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+/**
+ * The blocks in Redis: one key for each blocked identifier, which every request of the
+ * identifier reads, and a list of all blocks that is written together with it.
+ * <p>
+ * Where values of identifiers are hashed, the list has the hashes.
+ */
+public final class Blocks {
+
+	private static final BlockScript BLOCK = new BlockScript("block");
+
+	private static final BlockScript LIST = new BlockScript("block-list");
+
+	private final Servers servers;
+
+	private final RedisKeys keys;
+
+	private final @Nullable InstantSource clock;
+
+	/**
+	 * Creates access to the blocks.
+	 * @param keys names of Redis keys
+	 * @param servers where they are
+	 * @param clock the clock to go by; {@code null} for that of the server
+	 */
+	public Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource clock) {
+		this.keys = keys;
+		this.servers = servers;
+		this.clock = clock;
+	}
+
+	/**
+	 * Blocks an identifier.
+	 * @param identifier the identifier
+	 * @param policy in which policy; {@code null} for all
+	 * @param time for how long
+	 * @param reason why
+	 * @param deadline until when it may be done, by {@link System#nanoTime()}
+	 * @return the block
+	 * @throws redis.clients.jedis.exceptions.JedisException if it failed
+	 */
+	public Block block(Identifier identifier, @Nullable String policy, Duration time, String reason, long deadline) {
+		long until = update(identifier, policy, time.toNanos() / 1000, reason, deadline);
+		return new Block(identifier, policy, Answer.instant(until), reason);
+	}
+
+	/**
+	 * Ends a block.
+	 * @param identifier the identifier
+	 * @param policy in which policy; {@code null} for the block in all
+	 * @param deadline until when it may be done, by {@link System#nanoTime()}
+	 * @return whether there was such a block
+	 * @throws redis.clients.jedis.exceptions.JedisException if it failed
+	 */
+	public boolean unblock(Identifier identifier, @Nullable String policy, long deadline) {
+		return update(identifier, policy, 0, "", deadline) > 0;
+	}
+
+	/**
+	 * Returns all blocks.
+	 * @param deadline until when they may be read, by {@link System#nanoTime()}
+	 * @return the blocks, from the first that ends
+	 * @throws redis.clients.jedis.exceptions.JedisException if it failed
+	 */
+	public List<Block> list(long deadline) {
+		List<byte[]> both = listKeys();
+		ListReply reply;
+		try {
+			reply = new ListReply(run(LIST, both, List.of(now(), "list"), deadline));
+		}
+		catch (JedisDataException ex) {
+			ErrorText.requireMoving(ex);
+			return listByKey(both, deadline);
+		}
+		List<Block> blocks = new ArrayList<>();
+		while (reply.hasNext()) {
+			Instant until = Answer.instant(reply.number());
+			BlockDescription.read(reply.text(), until).ifPresent(blocks::add);
+		}
+		return blocks;
+	}
+
+	/** Reads the list whose slot is moving. */
+	private List<Block> listByKey(List<byte[]> both, long deadline) {
+		ListReply ends = new ListReply(run(LIST, both.subList(0, 1), List.of(now(), "ends"), deadline));
+		List<Instant> untils = new ArrayList<>();
+		List<String> arguments = new ArrayList<>(List.of(now(), "descriptions"));
+		while (ends.hasNext()) {
+			untils.add(Answer.instant(ends.number()));
+			arguments.add(ends.text());
+		}
+		ListReply descriptions = new ListReply(run(LIST, both.subList(1, 2), arguments, deadline));
+		List<Block> blocks = new ArrayList<>();
+		untils.forEach((until) -> BlockDescription.read(descriptions.text(), until).ifPresent(blocks::add));
+		return blocks;
+	}
+
+	/**
+	 * In a cluster the list is elsewhere, and written after what holds: if that fails, or
+	 * somebody else changes the same block at that moment, it may not agree with it.
+	 */
+	private long update(Identifier identifier, @Nullable String policy, long micros, String reason, long deadline) {
+		byte[] own = this.keys.blocks(identifier);
+		List<byte[]> list = listKeys();
+		String name = (policy != null) ? policy : "";
+		List<String> block = List.of(name, Long.toString(micros), this.keys.block(identifier, policy),
+				BlockDescription.of(this.keys.shown(identifier), name, reason));
+		String now = now();
+		if (this.servers.slot(own) == this.servers.slot(list.get(0))) {
+			try {
+				return write(List.of(own, list.get(0), list.get(1)), now, block, deadline, "all");
+			}
+			catch (JedisDataException ex) {
+				ErrorText.requireMoving(ex);
+			}
+		}
+		long result = write(List.of(own), now, block, deadline, "own");
+		// By the clock of the node that the block is on.
+		updateList(list, (micros > 0) ? Long.toString(result - micros) : now, block, deadline);
+		return result;
+	}
+
+	/** One Redis key after the other if their slot is moving. */
+	private void updateList(List<byte[]> list, String now, List<String> block, long deadline) {
+		try {
+			write(list, now, block, deadline, "list");
+		}
+		catch (JedisDataException ex) {
+			ErrorText.requireMoving(ex);
+			long last = write(list.subList(0, 1), now, block, deadline, "ends");
+			write(list.subList(1, 2), now, block, deadline, "descriptions", Long.toString(last));
+		}
+	}
+
+	private long write(List<byte[]> keys, String now, List<String> block, long deadline, String... which) {
+		List<String> arguments = new ArrayList<>(List.of(now));
+		arguments.addAll(block);
+		arguments.addAll(List.of(which));
+		Object reply = run(BLOCK, keys, arguments, deadline);
+		if (reply instanceof Long number && number >= 0 && number <= Limit.MAX_QUOTA) {
+			return number;
+		}
+		throw Answer.invalid(reply);
+	}
+
+	private @Nullable Object run(BlockScript script, List<byte[]> keys, List<String> arguments, long deadline) {
+		BlockCall call = new BlockCall(script, keys, arguments, this.servers.slot(keys.get(0)), deadline);
+		this.servers.submit(call);
+		return call.await();
+	}
+
+	private List<byte[]> listKeys() {
+		return List.of(this.keys.blockEnds(), this.keys.blockDescriptions());
+	}
+
+	/** The time for scripts; empty for the server's. */
+	private String now() {
+		return (this.clock != null) ? Long.toString(Scripts.micros(this.clock.instant())) : "";
+	}
+
+}

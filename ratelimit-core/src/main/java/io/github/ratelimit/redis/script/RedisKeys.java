@@ -1,0 +1,222 @@
+package io.github.ratelimit.redis.script;
+
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.HexFormat;
+
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Policy;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Names Redis keys: <code>prefix:{type:value}:policy:form</code>.
+ * <p>
+ * The hash tag is the identifier alone, so that all policies of an identifier share a
+ * slot of a cluster. No two pairs of identifier and policy have the same key: whatever
+ * could be taken for a separator is percent-encoded, and what is long is replaced by its
+ * hash behind a tilde, which encoded text never holds. With a secret all values are
+ * replaced by their hash with it. A store that keeps several Redis keys for such a pair
+ * names them by numbers behind that,
+ * <code>prefix:{type:value}:policy:form:name:number</code>.
+ */
+public final class RedisKeys {
+
+	private static final int MAX_LENGTH = 64;
+
+	private static final HexFormat HEX = HexFormat.of().withUpperCase();
+
+	private static final byte[] BLOCKS = ascii("~blocks");
+
+	private static final String HMAC = "HmacSHA256";
+
+	private final String prefix;
+
+	private final byte[] prefixBytes;
+
+	private final byte @Nullable [] secret;
+
+	/**
+	 * Creates names that show the values of identifiers.
+	 * @param prefix what all of them start with
+	 * @throws IllegalArgumentException if the prefix is invalid
+	 */
+	public RedisKeys(String prefix) {
+		this(prefix, null);
+	}
+
+	/**
+	 * Creates names.
+	 * @param prefix what all of them start with
+	 * @param secret what the values of identifiers are hashed with; {@code null} if they
+	 * may be read
+	 * @throws IllegalArgumentException if the prefix is invalid, or the secret is empty
+	 */
+	public RedisKeys(String prefix, byte @Nullable [] secret) {
+		if (!prefix.matches("[A-Za-z0-9._:-]{1,64}")) {
+			throw new IllegalArgumentException(
+					"Invalid key prefix (%s): must be 1 to 64 of the characters A-Z a-z 0-9 . _ : -".formatted(prefix));
+		}
+		if (secret != null && secret.length == 0) {
+			throw new IllegalArgumentException("Invalid secret: must not be empty.");
+		}
+		this.prefix = prefix + ":{";
+		this.prefixBytes = ascii(this.prefix);
+		this.secret = (secret != null) ? secret.clone() : null;
+	}
+
+	/**
+	 * Returns the name of what is counted.
+	 * @param identifier the identifier
+	 * @param policy the policy
+	 * @return the Redis key
+	 */
+	public byte[] key(Identifier identifier, Policy policy) {
+		return key(identifier, suffix(policy));
+	}
+
+	/**
+	 * Returns the end of the Redis keys of a policy.
+	 * @param policy the policy
+	 * @return what stands behind the hash tag
+	 */
+	static byte[] suffix(Policy policy) {
+		return ascii(encode(policy.name(), false) + ':' + policy.stateForm());
+	}
+
+	/** Names what is counted. */
+	byte[] key(Identifier identifier, byte[] suffix) {
+		String type = encode(identifier.type(), false);
+		String value = value(identifier);
+		int at = this.prefixBytes.length;
+		byte[] key = new byte[at + type.length() + 1 + value.length() + 2 + suffix.length];
+		System.arraycopy(this.prefixBytes, 0, key, 0, at);
+		at = put(type, key, at);
+		key[at++] = ':';
+		at = put(value, key, at);
+		key[at++] = '}';
+		key[at++] = ':';
+		System.arraycopy(suffix, 0, key, at, suffix.length);
+		return key;
+	}
+
+	/** Names another of the same identifier. */
+	static byte[] withSuffix(byte[] key, int oldLength, byte[] suffix) {
+		int tag = key.length - oldLength;
+		byte[] other = Arrays.copyOf(key, tag + suffix.length);
+		System.arraycopy(suffix, 0, other, tag, suffix.length);
+		return other;
+	}
+
+	/** The end of the Redis key with the blocks of an identifier. */
+	static byte[] blocksSuffix() {
+		return BLOCKS;
+	}
+
+	/**
+	 * Returns the name of the key with the blocks of an identifier.
+	 * @param identifier the identifier
+	 * @return the Redis key
+	 */
+	public byte[] blocks(Identifier identifier) {
+		return key(identifier, BLOCKS);
+	}
+
+	/** Name of the key with the ends of all blocks. */
+	byte[] blockEnds() {
+		return ascii(this.prefix + "~blocks}:ends");
+	}
+
+	/** Name of the key with the descriptions of all blocks. */
+	byte[] blockDescriptions() {
+		return ascii(this.prefix + "~blocks}:descriptions");
+	}
+
+	/** Name of a block among all blocks. */
+	String block(Identifier identifier, @Nullable String policy) {
+		return encode(identifier.type(), false) + ':' + value(identifier) + "}:"
+				+ ((policy != null) ? encode(policy, false) : "");
+	}
+
+	/** The identifier as Redis may know it. */
+	Identifier shown(Identifier identifier) {
+		return (this.secret != null) ? Identifier.of(identifier.type(), value(identifier)) : identifier;
+	}
+
+	private String value(Identifier identifier) {
+		return (this.secret != null) ? '~' + hash(percentEncode(identifier.value(), true), this.secret)
+				: encode(identifier.value(), true);
+	}
+
+	@SuppressWarnings("deprecation")
+	private static int put(String ascii, byte[] target, int at) {
+		ascii.getBytes(0, ascii.length(), target, at);
+		return at + ascii.length();
+	}
+
+	private static byte[] ascii(String text) {
+		return text.getBytes(StandardCharsets.US_ASCII);
+	}
+
+	private static String encode(String text, boolean colons) {
+		int length = text.length();
+		if (length <= MAX_LENGTH) {
+			int plain = 0;
+			while (plain < length && isPlain(text.charAt(plain), colons)) {
+				plain++;
+			}
+			if (plain == length) {
+				return text;
+			}
+		}
+		String encoded = percentEncode(text, colons);
+		return (encoded.length() <= MAX_LENGTH) ? encoded : '~' + hash(encoded, null);
+	}
+
+	private static boolean isPlain(char c, boolean colons) {
+		return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-'
+				|| c == '_' || c == '@' || c == '+' || c == '/' || (c == ':' && colons);
+	}
+
+	private static String percentEncode(String text, boolean colons) {
+		StringBuilder encoded = new StringBuilder(text.length() + 16);
+		for (int i = 0; i < text.length(); i++) {
+			char c = text.charAt(i);
+			if (isPlain(c, colons)) {
+				encoded.append(c);
+			}
+			else if (c < 0x100) {
+				encoded.append('%').append(HEX.toHexDigits((byte) c));
+			}
+			else {
+				// By UTF-16 unit, because UTF-8 would make all lone surrogates the same.
+				encoded.append("%u").append(HEX.toHexDigits(c));
+			}
+		}
+		return encoded.toString();
+	}
+
+	private static String hash(String encoded, byte @Nullable [] secret) {
+		try {
+			byte[] hash;
+			if (secret != null) {
+				Mac mac = Mac.getInstance(HMAC);
+				mac.init(new SecretKeySpec(secret, HMAC));
+				hash = mac.doFinal(ascii(encoded));
+			}
+			else {
+				hash = MessageDigest.getInstance("SHA-256").digest(ascii(encoded));
+			}
+			return Base64.getUrlEncoder().withoutPadding().encodeToString(hash);
+		}
+		catch (GeneralSecurityException ex) {
+			throw new IllegalStateException("Every Java runtime has SHA-256", ex);
+		}
+	}
+
+}

@@ -1,0 +1,135 @@
+package io.github.ratelimit.redis.script;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+
+import io.github.ratelimit.redis.connection.Call;
+import io.github.ratelimit.redis.connection.Carrier;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.CommandArguments;
+import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * A script that does the same for any number of requests of one shape.
+ */
+final class Script implements Carrier {
+
+	private final String lua;
+
+	private final byte[] source;
+
+	private final byte[] hash;
+
+	private final boolean metadata;
+
+	private final int work;
+
+	Script(String lua, boolean metadata, int work) {
+		this.lua = lua;
+		this.source = lua.getBytes(StandardCharsets.UTF_8);
+		this.hash = sha1(this.source).getBytes(StandardCharsets.US_ASCII);
+		this.metadata = metadata;
+		this.work = work;
+	}
+
+	/**
+	 * Composes the script of a shape.
+	 * @throws IllegalArgumentException if the fragment of an algorithm is missing or
+	 * invalid
+	 */
+	static Script of(Shape shape) {
+		Composer.Source source = Composer.compose(shape);
+		return new Script(source.lua(), source.metadata(), shape.work());
+	}
+
+	/**
+	 * Reads a script that stands alone.
+	 * @param name name of the resource, without {@code .lua}
+	 */
+	static Script named(String name) {
+		return new Script(Fragment.text(Script.class, name + ".lua"), false, 1);
+	}
+
+	/** Begins a command that runs this script. */
+	CommandArguments command(boolean source) {
+		return source ? new CommandArguments(Command.EVAL).add(this.source)
+				: new CommandArguments(Command.EVALSHA).add(this.hash);
+	}
+
+	/** Whether each request has its metadata as a second argument. */
+	boolean hasMetadata() {
+		return this.metadata;
+	}
+
+	/** For how long a request holds the server. */
+	int work() {
+		return this.work;
+	}
+
+	@Override
+	public List<CommandArguments> commands(List<Call> calls, boolean source) {
+		CommandArguments command = command(source);
+		int keys = 0;
+		for (Call call : calls) {
+			keys += ((ScriptCall) call).keys().length;
+		}
+		command.add(keys);
+		for (Call call : calls) {
+			for (byte[] key : ((ScriptCall) call).keys()) {
+				command.add(key);
+			}
+		}
+		for (Call call : calls) {
+			ScriptCall script = (ScriptCall) call;
+			command.add(script.numbers());
+			if (this.metadata) {
+				command.add(script.metadata());
+			}
+		}
+		return List.of(command);
+	}
+
+	@Override
+	public void deliver(List<Call> calls, List<Object> replies) {
+		Object reply = replies.get(0);
+		if (reply instanceof List<?> answers && answers.size() == calls.size()) {
+			for (int i = 0; i < answers.size(); i++) {
+				deliver(calls.get(i), answers.get(i));
+			}
+			return;
+		}
+		JedisException failure = (reply instanceof JedisDataException ex) ? ErrorText.withoutKeys(ex)
+				: (reply instanceof JedisException ex) ? ex : Answer.invalid(reply);
+		calls.forEach((call) -> call.fail(failure));
+	}
+
+	private static void deliver(Call call, @Nullable Object answer) {
+		if (answer instanceof byte[] bytes && bytes.length > 0 && bytes[0] > 1) {
+			call.fail(ErrorText.caught(new String(bytes, StandardCharsets.UTF_8)));
+		}
+		else {
+			call.complete(answer);
+		}
+	}
+
+	private static String sha1(byte[] source) {
+		try {
+			return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(source));
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException("Every Java runtime has SHA-1", ex);
+		}
+	}
+
+	/** Returns the text of the script. */
+	@Override
+	public String toString() {
+		return this.lua;
+	}
+
+}

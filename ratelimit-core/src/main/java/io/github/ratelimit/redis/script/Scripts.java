@@ -1,0 +1,259 @@
+package io.github.ratelimit.redis.script;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
+
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.redis.connection.Servers;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes calls of scripts for requests. Composes each script once, and keeps a bounded
+ * number of them. Safe for use by several threads.
+ */
+public final class Scripts {
+
+	/** So many scripts and policies are kept; if there are more, all are made again. */
+	private static final int MOST = 1000;
+
+	/** More than every cost that could be allowed. */
+	private static final long LARGEST_COST = Limit.MAX_QUOTA + 1;
+
+	private static final byte[] NO_METADATA = {};
+
+	private final RedisKeys keys;
+
+	private final Servers servers;
+
+	private final InstantSource clock;
+
+	private final boolean handsInTime;
+
+	private final Map<Policy, PolicyCode> policies;
+
+	private final Map<Shape, Script> scripts;
+
+	private Scripts(RedisKeys keys, Servers servers, InstantSource clock, boolean handsInTime,
+			Map<Policy, PolicyCode> policies, Map<Shape, Script> scripts) {
+		this.keys = keys;
+		this.servers = servers;
+		this.clock = clock;
+		this.handsInTime = handsInTime;
+		this.policies = policies;
+		this.scripts = scripts;
+	}
+
+	/**
+	 * Creates calls that are decided by the clock of the server.
+	 * @param keys names of Redis keys
+	 * @param servers who knows the slots of Redis keys
+	 */
+	public Scripts(RedisKeys keys, Servers servers) {
+		this(keys, servers, InstantSource.system(), false, new ConcurrentHashMap<>(), new ConcurrentHashMap<>());
+	}
+
+	/**
+	 * Returns the same for calls that are decided by a clock of this process.
+	 * @param clock the clock
+	 * @return scripts that hand the time in
+	 */
+	public Scripts withClock(InstantSource clock) {
+		return new Scripts(this.keys, this.servers, clock, true, this.policies, this.scripts);
+	}
+
+	/**
+	 * Returns a call for a request whose Redis keys are on one slot.
+	 * @param operation {@link Operation#ACQUIRE}, {@link Operation#PEEK},
+	 * {@link Operation#REFUND}, {@link Operation#CHARGE} or {@link Operation#HOLD}
+	 * @param scope what of the request there are Redis keys of
+	 * @param request the request
+	 * @param deadline until when it may be answered, by {@link System#nanoTime()}
+	 * @return a new call
+	 */
+	public ScriptCall call(Operation operation, Scope scope, RateLimitRequest request, long deadline) {
+		return call(operation, scope, request, new long[0], null, deadline);
+	}
+
+	/**
+	 * Returns a call that gives back what was held.
+	 * @param request the request, or what of it was held
+	 * @param scope what of the request there are Redis keys of
+	 * @param stays of which policies the cost remains counted
+	 * @param heldAt {@link Answer#heldAt()} of what was held
+	 * @param deadline until when it may be answered, by {@link System#nanoTime()}
+	 * @return a new call
+	 */
+	public ScriptCall cancel(RateLimitRequest request, Scope scope, Predicate<Charge> stays, long heldAt,
+			long deadline) {
+		return call(Operation.CANCEL, scope, request, new long[] { heldAt }, stays, deadline);
+	}
+
+	/**
+	 * Returns a call that reads requests, to be read by {@link ScriptCall#entries()}.
+	 * @param policy a policy that keeps requests
+	 * @param identifier the identifier
+	 * @param most how many are read at most
+	 * @param before those that were made before; {@code null} for the newest
+	 * @param deadline until when it may be answered, by {@link System#nanoTime()}
+	 * @return a new call
+	 */
+	public ScriptCall entries(Policy policy, Identifier identifier, int most, @Nullable Instant before, long deadline) {
+		long micros = (before != null) ? Math.min(micros(before), LARGEST_COST) : LARGEST_COST;
+		return call(Operation.HISTORY, Scope.ALL, RateLimitRequest.of(policy, identifier), new long[] { most, micros },
+				null, deadline);
+	}
+
+	/**
+	 * Returns a call that reads the counts of windows, to be read by
+	 * {@link ScriptCall#series()}.
+	 * @param policy a policy that keeps windows
+	 * @param identifier the identifier
+	 * @param deadline until when it may be answered, by {@link System#nanoTime()}
+	 * @return a new call
+	 */
+	public ScriptCall series(Policy policy, Identifier identifier, long deadline) {
+		return entries(policy, identifier, Integer.MAX_VALUE, null, deadline);
+	}
+
+	private ScriptCall call(Operation operation, Scope scope, RateLimitRequest request, long[] first,
+			@Nullable Predicate<Charge> stays, long deadline) {
+		List<Charge> charges = request.charges();
+		boolean hasBlocks = operation.decides() && scope != Scope.COUNTS;
+		Script script;
+		byte[][] keys;
+		if (charges.size() == 1 && scope == Scope.ALL) {
+			script = script(operation, charges.get(0));
+			keys = keys(charges.get(0), hasBlocks);
+		}
+		else {
+			List<Identifier> identifiers = identifiers(charges);
+			script = script(shape(operation, scope, charges, identifiers));
+			keys = keys(charges, scope, hasBlocks ? identifiers : List.of());
+		}
+		byte[] metadata = (script.hasMetadata() && !request.metadata().isEmpty())
+				? request.metadata().getBytes(StandardCharsets.UTF_8) : NO_METADATA;
+		return new ScriptCall(script, operation, scope, request, keys, numbers(charges, first, stays, hasBlocks),
+				metadata, this.servers.slot(keys[0]), deadline);
+	}
+
+	private Script script(Operation operation, Charge charge) {
+		PolicyCode code = code(charge.policy());
+		int identifiers = charge.identifiers().size();
+		Script script = code.script(operation, this.handsInTime, identifiers);
+		if (script == null) {
+			script = script(shape(operation, Scope.ALL, List.of(charge), charge.identifiers()));
+			code.remember(script, operation, this.handsInTime, identifiers);
+		}
+		return script;
+	}
+
+	private Shape shape(Operation operation, Scope scope, List<Charge> charges, List<Identifier> identifiers) {
+		List<Shape.OfPolicy> policies = new ArrayList<>();
+		List<List<Integer>> blocks = new ArrayList<>();
+		for (Charge charge : charges) {
+			policies.add(code(charge.policy()).shape());
+			blocks.add(charge.identifiers().stream().map(identifiers::indexOf).toList());
+		}
+		return new Shape(operation, scope, this.handsInTime, policies, blocks);
+	}
+
+	private Script script(Shape shape) {
+		Script script = this.scripts.get(shape);
+		if (script == null) {
+			if (this.scripts.size() >= MOST) {
+				this.scripts.clear();
+			}
+			script = this.scripts.computeIfAbsent(shape, Script::of);
+		}
+		return script;
+	}
+
+	private PolicyCode code(Policy policy) {
+		PolicyCode code = this.policies.get(policy);
+		if (code == null) {
+			if (this.policies.size() >= MOST) {
+				this.policies.clear();
+			}
+			code = this.policies.computeIfAbsent(policy, PolicyCode::new);
+		}
+		return code;
+	}
+
+	/** All identifiers, none twice. */
+	private static List<Identifier> identifiers(List<Charge> charges) {
+		return charges.stream().flatMap((charge) -> charge.identifiers().stream()).distinct().toList();
+	}
+
+	/** What is counted, then the blocks. */
+	private byte[][] keys(Charge charge, boolean hasBlocks) {
+		List<Identifier> identifiers = charge.identifiers();
+		int size = identifiers.size();
+		byte[] suffix = code(charge.policy()).suffix();
+		byte[][] keys = new byte[hasBlocks ? 2 * size : size][];
+		for (int i = 0; i < size; i++) {
+			keys[i] = this.keys.key(identifiers.get(i), suffix);
+			if (hasBlocks) {
+				keys[size + i] = RedisKeys.withSuffix(keys[i], suffix.length, RedisKeys.blocksSuffix());
+			}
+		}
+		return keys;
+	}
+
+	private byte[][] keys(List<Charge> charges, Scope scope, List<Identifier> blocked) {
+		List<byte[]> keys = new ArrayList<>();
+		if (scope != Scope.BLOCKS) {
+			for (Charge charge : charges) {
+				byte[] suffix = code(charge.policy()).suffix();
+				charge.identifiers().forEach((identifier) -> keys.add(this.keys.key(identifier, suffix)));
+			}
+		}
+		blocked.forEach((identifier) -> keys.add(this.keys.blocks(identifier)));
+		return keys.toArray(new byte[0][]);
+	}
+
+	/** The numbers that {@link Names} names, in its order, and the names of policies. */
+	private byte[] numbers(List<Charge> charges, long[] first, @Nullable Predicate<Charge> stays, boolean named) {
+		int count = first.length + (this.handsInTime ? 1 : 0) + charges.size() * ((stays != null) ? 2 : 1);
+		int length = Double.BYTES * count;
+		for (int c = 0; c < charges.size(); c++) {
+			PolicyCode code = code(charges.get(c).policy());
+			length += code.numbers(this.clock).length + (named ? code.name().length : 0);
+		}
+		byte[] numbers = new byte[length];
+		int at = 0;
+		if (this.handsInTime) {
+			at = PolicyCode.put(micros(this.clock.instant()), numbers, at);
+		}
+		for (long number : first) {
+			at = PolicyCode.put(number, numbers, at);
+		}
+		for (int c = 0; c < charges.size(); c++) {
+			Charge charge = charges.get(c);
+			at = PolicyCode.put(Math.min(charge.cost(), LARGEST_COST), numbers, at);
+			if (stays != null) {
+				at = PolicyCode.put(stays.test(charge) ? 1 : 0, numbers, at);
+			}
+			at = PolicyCode.put(code(charge.policy()).numbers(this.clock), numbers, at);
+		}
+		for (int c = 0; named && c < charges.size(); c++) {
+			at = PolicyCode.put(code(charges.get(c).policy()).name(), numbers, at);
+		}
+		return numbers;
+	}
+
+	static long micros(Instant instant) {
+		return ChronoUnit.MICROS.between(Instant.EPOCH, instant);
+	}
+
+}

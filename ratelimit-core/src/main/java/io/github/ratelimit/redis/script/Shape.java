@@ -1,0 +1,67 @@
+package io.github.ratelimit.redis.script;
+
+import java.util.List;
+import java.util.Map;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+
+/**
+ * All that the script of a request depends on. What is not in here comes with each call.
+ *
+ * @param handsInTime whether each request says what time it is, instead of the server
+ */
+record Shape(Operation operation, Scope scope, boolean handsInTime, List<OfPolicy> policies,
+		List<List<Integer>> blocks) {
+
+	/**
+	 * What the script depends on of a policy.
+	 *
+	 * @param neighbour the class beside which the fragment is
+	 * @param fragment its name
+	 * @param windows the windows of the limits, in microseconds
+	 * @param constants numbers that the fragment is composed with
+	 * @param limitConstants those of each limit
+	 * @param arguments how many arguments there are for each limit
+	 * @param ownLargest whether the largest cost of a limit is not always its quota
+	 */
+	record OfPolicy(Class<?> neighbour, String fragment, List<Long> windows, Map<String, Number> constants,
+			List<Map<String, Number>> limitConstants, List<Integer> arguments, boolean ownLargest,
+			boolean countDenied) {
+
+		static OfPolicy of(Policy policy) {
+			Algorithm algorithm = policy.algorithm();
+			List<Limit> limits = policy.limits();
+			return new OfPolicy(algorithm.getClass(), algorithm.script(),
+					limits.stream().map(Limit::windowMicros).toList(), algorithm.constants(limits),
+					limits.stream().map(algorithm::limitConstants).toList(),
+					limits.stream().map((limit) -> algorithm.arguments(limit, 0).length).toList(),
+					limits.stream().anyMatch((limit) -> algorithm.largestCost(limit) != limit.quota()),
+					policy.countDenied());
+		}
+
+		int limits() {
+			return this.windows.size();
+		}
+
+	}
+
+	/**
+	 * For about how long a request holds the server, where 1 is a fixed window of one
+	 * identifier.
+	 */
+	int work() {
+		int limits = 0;
+		for (int p = 0; p < this.policies.size(); p++) {
+			limits += this.blocks.get(p).size() * (1 + this.policies.get(p).limits());
+		}
+		return Math.max(1, limits / 2);
+	}
+
+	/** How many Redis keys with counts a request has. */
+	int slots() {
+		return this.blocks.stream().mapToInt(List::size).sum();
+	}
+
+}

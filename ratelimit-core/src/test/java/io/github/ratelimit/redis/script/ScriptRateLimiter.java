@@ -1,0 +1,105 @@
+package io.github.ratelimit.redis.script;
+
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+
+import io.github.ratelimit.Block;
+import io.github.ratelimit.BlockList;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.LogEntry;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.RequestHistory;
+import io.github.ratelimit.WindowCount;
+import io.github.ratelimit.redis.connection.OneConnection;
+import io.github.ratelimit.test.TestRedis;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Calls scripts one by one.
+ */
+public final class ScriptRateLimiter implements RateLimiter, BlockList, RequestHistory {
+
+	private final OneConnection servers;
+
+	private final RedisKeys keys;
+
+	private final Scripts scripts;
+
+	private final Blocks blocks;
+
+	public ScriptRateLimiter(OneConnection servers, String prefix, InstantSource clock) {
+		this.servers = servers;
+		this.keys = new RedisKeys(prefix);
+		this.scripts = new Scripts(this.keys, servers).withClock(clock);
+		this.blocks = new Blocks(this.keys, servers, clock);
+	}
+
+	private Answer ask(Operation operation, RateLimitRequest request) {
+		ScriptCall call = this.scripts.call(operation, Scope.ALL, request, deadline());
+		this.servers.submit(call);
+		return call.answer();
+	}
+
+	static long deadline() {
+		return System.nanoTime() + 60_000_000_000L;
+	}
+
+	@Override
+	public Decision tryAcquire(RateLimitRequest request) {
+		return ask(Operation.ACQUIRE, request).decision();
+	}
+
+	@Override
+	public Decision peek(RateLimitRequest request) {
+		return ask(Operation.PEEK, request).decision();
+	}
+
+	@Override
+	public void refund(RateLimitRequest request) {
+		ask(Operation.REFUND, request);
+	}
+
+	@Override
+	public void charge(RateLimitRequest request) {
+		ask(Operation.CHARGE, request.withPossibleCosts());
+	}
+
+	@Override
+	public void reset(Policy policy, Identifier identifier) {
+		TestRedis.client().del(this.keys.key(identifier, policy));
+	}
+
+	@Override
+	public List<LogEntry> entries(Policy policy, Identifier identifier) {
+		ScriptCall call = this.scripts.entries(policy, identifier, 1000, null, deadline());
+		this.servers.submit(call);
+		return call.entries();
+	}
+
+	@Override
+	public List<WindowCount> series(Policy policy, Identifier identifier) {
+		ScriptCall call = this.scripts.series(policy, identifier, deadline());
+		this.servers.submit(call);
+		return call.series();
+	}
+
+	@Override
+	public Block block(Identifier identifier, @Nullable String policy, Duration time, String reason) {
+		return this.blocks.block(identifier, policy, time, reason, deadline());
+	}
+
+	@Override
+	public boolean unblock(Identifier identifier, @Nullable String policy) {
+		return this.blocks.unblock(identifier, policy, deadline());
+	}
+
+	@Override
+	public List<Block> blocks() {
+		return this.blocks.list(deadline());
+	}
+
+}
