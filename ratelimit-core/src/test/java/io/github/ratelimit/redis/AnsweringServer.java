@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
  * Something that is no Redis, such as a proxy with a fault: it gives the same answer to
  * every script, whatever the script is. It says that it has all slots of a cluster.
  */
-final class AnsweringServer implements AutoCloseable {
+public final class AnsweringServer implements AutoCloseable {
 
 	private final ServerSocket socket;
 
@@ -28,7 +28,7 @@ final class AnsweringServer implements AutoCloseable {
 	 * Starts the server.
 	 * @param answer the answer, as it goes over the wire
 	 */
-	AnsweringServer(String answer) {
+	public AnsweringServer(String answer) {
 		this("EVALSHA", answer, () -> {
 		});
 	}
@@ -39,7 +39,7 @@ final class AnsweringServer implements AutoCloseable {
 	 * @param answer the answer, as it goes over the wire
 	 * @param before what is done before that is given
 	 */
-	AnsweringServer(String command, String answer, Runnable before) {
+	public AnsweringServer(String command, String answer, Runnable before) {
 		this.command = command;
 		this.answer = answer;
 		this.before = before;
@@ -58,7 +58,7 @@ final class AnsweringServer implements AutoCloseable {
 		thread.start();
 	}
 
-	URI uri() {
+	public URI uri() {
 		return URI.create("redis://127.0.0.1:" + this.socket.getLocalPort());
 	}
 

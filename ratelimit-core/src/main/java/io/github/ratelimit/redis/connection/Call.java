@@ -1,6 +1,6 @@
 package io.github.ratelimit.redis.connection;
 
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
@@ -13,14 +13,15 @@ import redis.clients.jedis.exceptions.JedisException;
  */
 public abstract class Call {
 
-	private static final AtomicIntegerFieldUpdater<Call> STATE = AtomicIntegerFieldUpdater.newUpdater(Call.class,
-			"state");
+	/** Whatever a call is, it becomes by one change of this field, so that it is one. */
+	private static final AtomicReferenceFieldUpdater<Call, Object> STATE = AtomicReferenceFieldUpdater
+		.newUpdater(Call.class, Object.class, "state");
 
-	private static final int WAITING = 0;
+	private static final Object SENT = new Object();
 
-	private static final int SENT = 1;
+	private static final Object GIVEN_UP = new Object();
 
-	private static final int DONE = 2;
+	private static final Object NO_ANSWER = new Object();
 
 	private final Carrier carrier;
 
@@ -30,11 +31,11 @@ public abstract class Call {
 
 	private final Thread caller = Thread.currentThread();
 
-	private volatile int state;
+	/** Whether the slot is moving to the node that this is sent to. */
+	private boolean asking;
 
-	private @Nullable Object answer;
-
-	private @Nullable JedisException failure;
+	/** What has become of it: {@code null} if it waits, sent, its answer or failure. */
+	private volatile @Nullable Object state;
 
 	/**
 	 * Creates a call, to be waited for by the present thread.
@@ -71,6 +72,14 @@ public abstract class Call {
 	 */
 	public abstract int work();
 
+	final boolean asking() {
+		return this.asking;
+	}
+
+	final void asking(boolean asking) {
+		this.asking = asking;
+	}
+
 	/**
 	 * Waits for the answer until the deadline. For the thread that made the call.
 	 * @return what the carrier has delivered
@@ -78,29 +87,26 @@ public abstract class Call {
 	 * stays interrupted if it is
 	 */
 	public final @Nullable Object await() {
-		long left = this.deadline - System.nanoTime();
-		while (this.state != DONE && left > 0 && !Thread.currentThread().isInterrupted()) {
-			LockSupport.parkNanos(this, left);
-			left = this.deadline - System.nanoTime();
+		Object state = this.state;
+		while (!isDone(state)) {
+			long left = this.deadline - System.nanoTime();
+			boolean interrupted = Thread.currentThread().isInterrupted();
+			if (left > 0 && !interrupted) {
+				LockSupport.parkNanos(this, left);
+			}
+			else if (STATE.compareAndSet(this, state, GIVEN_UP)) {
+				throw (state == SENT) ? NoAnswerException.late(interrupted) : NotSentException.late(interrupted);
+			}
+			state = this.state;
 		}
-		if (this.state != DONE) {
-			giveUp(left > 0);
+		if (state instanceof Failure failure) {
+			throw failure.reason;
 		}
-		if (this.failure != null) {
-			throw this.failure;
-		}
-		return this.answer;
+		return (state != NO_ANSWER) ? state : null;
 	}
 
-	private void giveUp(boolean interrupted) {
-		if (STATE.compareAndSet(this, WAITING, DONE)) {
-			throw interrupted ? NotSentException.interrupted() : NotSentException.tooLate();
-		}
-		if (STATE.compareAndSet(this, SENT, DONE)) {
-			throw new NoAnswerException(
-					interrupted ? "Interrupted before it was answered" : "It was sent, and not answered in time", null,
-					interrupted);
-		}
+	private static boolean isDone(@Nullable Object state) {
+		return state != null && state != SENT;
 	}
 
 	/**
@@ -110,10 +116,10 @@ public abstract class Call {
 	 */
 	final boolean take(long now) {
 		if (now - this.deadline >= 0) {
-			fail(NotSentException.tooLate());
+			fail(NotSentException.late(false));
 			return false;
 		}
-		return STATE.compareAndSet(this, WAITING, SENT);
+		return STATE.compareAndSet(this, null, SENT);
 	}
 
 	/**
@@ -121,7 +127,7 @@ public abstract class Call {
 	 * @return whether somebody still waits for it, so that it may be handed over again
 	 */
 	public final boolean takeBack() {
-		return STATE.compareAndSet(this, SENT, WAITING);
+		return STATE.compareAndSet(this, SENT, null);
 	}
 
 	/**
@@ -129,8 +135,7 @@ public abstract class Call {
 	 * @param answer the answer
 	 */
 	public final void complete(@Nullable Object answer) {
-		this.answer = answer;
-		if (STATE.compareAndSet(this, SENT, DONE)) {
+		if (STATE.compareAndSet(this, SENT, (answer != null) ? answer : NO_ANSWER)) {
 			LockSupport.unpark(this.caller);
 		}
 		else {
@@ -140,12 +145,15 @@ public abstract class Call {
 
 	/**
 	 * Tells why the call has failed. Ignored if nobody waits for it any more.
-	 * @param failure the reason
+	 * @param reason the reason
 	 */
-	public final void fail(JedisException failure) {
-		this.failure = failure;
-		if (STATE.compareAndSet(this, SENT, DONE) || STATE.compareAndSet(this, WAITING, DONE)) {
-			LockSupport.unpark(this.caller);
+	public final void fail(JedisException reason) {
+		Failure failure = new Failure(reason);
+		for (Object state = this.state; !isDone(state); state = this.state) {
+			if (STATE.compareAndSet(this, state, failure)) {
+				LockSupport.unpark(this.caller);
+				return;
+			}
 		}
 	}
 
@@ -154,6 +162,9 @@ public abstract class Call {
 	 * @param answer the answer
 	 */
 	protected void answeredLate(@Nullable Object answer) {
+	}
+
+	private record Failure(JedisException reason) {
 	}
 
 }

@@ -28,6 +28,16 @@ public final class NoAnswerException extends JedisException {
 		this.interrupted = interrupted;
 	}
 
+	static NoAnswerException late(boolean interrupted) {
+		return new NoAnswerException(
+				interrupted ? "Interrupted before it was answered" : "It was sent, and not answered in time", null,
+				interrupted);
+	}
+
+	static NoAnswerException silence(JedisException cause) {
+		return new NoAnswerException("It was sent, and the server has ceased to answer", cause, false);
+	}
+
 	/**
 	 * Returns whether the thread was interrupted while it waited, which says nothing
 	 * about the server.

@@ -44,12 +44,13 @@ public final class NotSentException extends JedisException {
 		this.reason = reason;
 	}
 
-	static NotSentException tooLate() {
-		return new NotSentException(Reason.TOO_LATE, "It was not sent in time", null);
+	static NotSentException late(boolean interrupted) {
+		return interrupted ? new NotSentException(Reason.INTERRUPTED, "Interrupted before it was sent", null)
+				: new NotSentException(Reason.TOO_LATE, "It was not sent in time", null);
 	}
 
-	static NotSentException interrupted() {
-		return new NotSentException(Reason.INTERRUPTED, "Interrupted before it was sent", null);
+	static NotSentException outage(JedisException cause) {
+		return new NotSentException(Reason.OUTAGE, "It was not sent, as the server does not answer", cause);
 	}
 
 	/**

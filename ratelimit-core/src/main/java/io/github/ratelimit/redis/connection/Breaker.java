@@ -1,0 +1,168 @@
+package io.github.ratelimit.redis.connection;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Knows whether a server counts as gone, by what its connections show. While it does, one
+ * thread asks it every second whether it is there again, and more often in the beginning.
+ */
+final class Breaker {
+
+	private static final Logger logger = LoggerFactory.getLogger(Breaker.class);
+
+	/** From the beginning of the first probe to that of the next; then twice as long. */
+	private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(50);
+
+	private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(1);
+
+	private final ServerSettings settings;
+
+	private final ConnectionSource source;
+
+	private final Listener listener;
+
+	/** Told when the server counts as gone. */
+	private final Consumer<JedisException> refusal;
+
+	private volatile @Nullable Outage outage;
+
+	/** When something was received for the last time, by whichever connection. */
+	private volatile long heard = System.nanoTime();
+
+	/** When a connection has failed for the last time. */
+	private volatile long broken = System.nanoTime();
+
+	private long probed = System.nanoTime() - LONGEST_PAUSE;
+
+	private long pause = SHORTEST_PAUSE;
+
+	private boolean probing;
+
+	private boolean ended;
+
+	Breaker(ServerSettings settings, ConnectionSource source, Listener listener, Consumer<JedisException> refusal) {
+		this.settings = settings;
+		this.source = source;
+		this.listener = listener;
+		this.refusal = refusal;
+	}
+
+	/** Returns why the server counts as gone; {@code null} if it does not. */
+	@Nullable JedisException cause() {
+		Outage outage = this.outage;
+		return (outage != null) ? outage.cause : null;
+	}
+
+	/** Something was received. */
+	void heard(long now) {
+		this.heard = now;
+		if (this.outage != null) {
+			close(now);
+		}
+	}
+
+	/**
+	 * Returns whether something was received after a moment, and that not long ago, so
+	 * that the silence of one connection says nothing of the server.
+	 */
+	boolean isHeard(long since) {
+		long heard = this.heard;
+		return heard - since > 0 && System.nanoTime() - heard < this.settings.budget().toNanos() / 2;
+	}
+
+	/** A connection has failed. */
+	void broken() {
+		this.broken = System.nanoTime();
+	}
+
+	/**
+	 * Returns whether a connection has failed after a moment, as others may have then.
+	 */
+	boolean hasBroken(long since) {
+		return this.broken - since >= 0;
+	}
+
+	void open(JedisException cause) {
+		begin(cause);
+		this.refusal.accept(cause);
+	}
+
+	private synchronized void begin(JedisException cause) {
+		if (this.outage != null) {
+			return;
+		}
+		this.outage = new Outage(cause, System.nanoTime());
+		this.pause = SHORTEST_PAUSE;
+		logger.warn("Redis ({}) does not answer: {}", this.settings.name(), cause.toString());
+		this.listener.opened(cause);
+		if (!this.probing) {
+			this.probing = true;
+			Lane.start(this::probe, "ratelimit-probe-" + this.settings.name());
+		}
+	}
+
+	private synchronized void close(long now) {
+		Outage outage = this.outage;
+		if (outage == null || this.ended) {
+			return;
+		}
+		this.outage = null;
+		Duration duration = Duration.ofNanos(now - outage.since);
+		logger.info("Redis ({}) answers again, after {} ms", this.settings.name(), duration.toMillis());
+		this.listener.closed(duration);
+		notifyAll();
+	}
+
+	/** Lets it count as gone for ever. */
+	void end(JedisException cause) {
+		synchronized (this) {
+			this.ended = true;
+			this.outage = new Outage(cause, System.nanoTime());
+			notifyAll();
+		}
+		this.refusal.accept(cause);
+	}
+
+	private void probe() {
+		while (isToProbe()) {
+			try {
+				this.source.connect(true).release();
+				heard(System.nanoTime());
+			}
+			catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
+				logger.debug("Redis ({}) does not answer yet", this.settings.name(), ex);
+			}
+		}
+	}
+
+	/** Waits until it is time for the next probe. */
+	private synchronized boolean isToProbe() {
+		try {
+			while (this.outage != null && !this.ended) {
+				long left = this.probed + this.pause - System.nanoTime();
+				if (left <= 0) {
+					this.probed = System.nanoTime();
+					this.pause = Math.min(2 * this.pause, LONGEST_PAUSE);
+					return true;
+				}
+				TimeUnit.NANOSECONDS.timedWait(this, left);
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		this.probing = false;
+		return false;
+	}
+
+	private record Outage(JedisException cause, long since) {
+	}
+
+}

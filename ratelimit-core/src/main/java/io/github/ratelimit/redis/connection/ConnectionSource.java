@@ -1,0 +1,103 @@
+package io.github.ratelimit.redis.connection;
+
+import java.net.SocketTimeoutException;
+import java.util.Set;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Where the connections of a {@link Server} come from.
+ */
+public abstract class ConnectionSource {
+
+	ConnectionSource() {
+	}
+
+	/**
+	 * Connections that are made for one server alone.
+	 * @param address where it is
+	 * @param config how to log in, and to encrypt; the connection time-out is the time
+	 * for making a connection, and the socket time-out does not matter
+	 * @return a source, which connects to nothing yet
+	 */
+	public static ConnectionSource server(HostAndPort address, JedisClientConfig config) {
+		return new OwnConnections((patience) -> address, () -> {
+		}, config);
+	}
+
+	/**
+	 * Connections to the server that sentinels call the master at the time. Begins to ask
+	 * them, and does not wait for the answer.
+	 * @param master the name of the master
+	 * @param sentinels some sentinels, at least one
+	 * @param sentinelConfig how to log in to sentinels
+	 * @param config how to log in to the master, as for a server
+	 * @return a source
+	 */
+	public static ConnectionSource sentinel(String master, Set<HostAndPort> sentinels, JedisClientConfig sentinelConfig,
+			JedisClientConfig config) {
+		if (sentinels.isEmpty()) {
+			throw new IllegalArgumentException("Invalid sentinels: there must be at least one.");
+		}
+		SentinelMaster asked = new SentinelMaster(master, sentinels, sentinelConfig);
+		return new OwnConnections(asked::get, asked::close, config);
+	}
+
+	/**
+	 * Connections that are borrowed from a client of the application for each batch.
+	 * Closing the source leaves the client open.
+	 * @param client a client of one server, or of a sentinel's master
+	 * @return a source
+	 * @throws IllegalArgumentException if the client sends again by itself, has no pool
+	 * of connections, or is one of a cluster
+	 */
+	public static ConnectionSource client(UnifiedJedis client) {
+		return borrowed(ClientPool.of(client));
+	}
+
+	/**
+	 * Connections that are borrowed for each batch, such as those of a cluster's node.
+	 * @param pool borrows a connection, which is given back by closing it
+	 * @return a source
+	 */
+	public static ConnectionSource borrowed(Supplier<Connection> pool) {
+		return new BorrowedConnections(pool);
+	}
+
+	/**
+	 * Connects.
+	 * @param checked whether the server must have answered a {@code PING}
+	 * @throws JedisException if it cannot be done, or the server does not answer; other
+	 * exceptions if a pool or what knows a password fails
+	 */
+	abstract Link connect(boolean checked);
+
+	/** Returns the link if its server answers, and releases it otherwise. */
+	static Link checked(Link link) {
+		try {
+			link.ping();
+			return link;
+		}
+		catch (JedisException ex) {
+			link.release();
+			throw ex;
+		}
+	}
+
+	/** Returns whether a connection has failed because nothing came in time. */
+	static boolean isSilence(@Nullable Throwable failure) {
+		return failure instanceof JedisConnectionException && failure.getCause() instanceof SocketTimeoutException;
+	}
+
+	/** Frees what the source itself has. */
+	void close() {
+	}
+
+}

@@ -1,0 +1,281 @@
+package io.github.ratelimit.redis.connection;
+
+import java.net.SocketTimeoutException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Sends what waits on one connection, a batch at a time, by a thread that is there only
+ * while there is something to do.
+ */
+final class Lane implements WatchedSocket.Watch {
+
+	/** Without a thread. */
+	private static final int NONE = 0;
+
+	/** At work: looks into the queue before it does anything else. */
+	private static final int RUNNING = 1;
+
+	/** Looks into the queue all the time, and once more after it has ceased to. */
+	private static final int SPINNING = 2;
+
+	/** Has to be woken, which whoever makes it {@link #RUNNING} does. */
+	private static final int PARKED = 3;
+
+	private static final int SPINS = (Runtime.getRuntime().availableProcessors() > 1) ? Integer.getInteger("spins", 200)
+			: 0;
+
+	/** How long a thread waits for something to do. */
+	private static final long IDLE = TimeUnit.SECONDS.toNanos(10);
+
+	private final String name;
+
+	private final Server server;
+
+	private final Breaker breaker;
+
+	private final ConnectionSource source;
+
+	private final Duration budget;
+
+	private final AtomicInteger state = new AtomicInteger(NONE);
+
+	private volatile @Nullable Thread thread;
+
+	private volatile @Nullable Link link;
+
+	private volatile boolean closed;
+
+	/** What was sent and is not answered. */
+	private volatile List<Call> sent = List.of();
+
+	private long sentAt;
+
+	/** When this had its last connection. */
+	private long connected = System.nanoTime();
+
+	Lane(String name, Server server, Breaker breaker, ConnectionSource source, Duration budget) {
+		this.name = name;
+		this.server = server;
+		this.breaker = breaker;
+		this.source = source;
+		this.budget = budget;
+	}
+
+	boolean isSpinning() {
+		return this.state.get() == SPINNING;
+	}
+
+	/** Returns whether it has waited, and does so no longer. */
+	boolean wake() {
+		if (this.state.get() == PARKED && this.state.compareAndSet(PARKED, RUNNING)) {
+			LockSupport.unpark(this.thread);
+			return true;
+		}
+		return false;
+	}
+
+	/** Returns whether it had no thread, and has one now. */
+	boolean start() {
+		if (this.state.get() == NONE && this.state.compareAndSet(NONE, RUNNING)) {
+			try {
+				start(this::run, this.name);
+				return true;
+			}
+			catch (OutOfMemoryError ex) {
+				// There can be no more threads.
+				this.state.set(NONE);
+			}
+		}
+		return false;
+	}
+
+	static void start(Runnable task, String name) {
+		Thread thread = new Thread(null, task, name, 0, false);
+		thread.setDaemon(true);
+		thread.start();
+	}
+
+	private void run() {
+		this.thread = Thread.currentThread();
+		boolean rested = true;
+		boolean failed = true;
+		try {
+			while (awaitCalls()) {
+				work(rested);
+				rested = false;
+			}
+			failed = false;
+		}
+		finally {
+			if (failed || this.closed) {
+				release();
+				this.state.set(NONE);
+			}
+		}
+	}
+
+	/** Returns whether there is something to do, and not that the thread is to end. */
+	private boolean awaitCalls() {
+		if (this.server.isWaitedFor()) {
+			return !this.closed;
+		}
+		this.state.set(SPINNING);
+		for (int i = 0; i < SPINS; i++) {
+			if (this.server.isWaitedFor()) {
+				this.state.set(RUNNING);
+				return true;
+			}
+			Thread.onSpinWait();
+		}
+		this.state.set(PARKED);
+		long end = System.nanoTime() + IDLE;
+		while (!this.server.isWaitedFor() && !this.closed && this.state.get() == PARKED) {
+			long left = end - System.nanoTime();
+			if (left <= 0 && this.state.compareAndSet(PARKED, NONE)) {
+				return false;
+			}
+			LockSupport.parkNanos(this, left);
+		}
+		this.state.set(RUNNING);
+		return !this.closed;
+	}
+
+	private void work(boolean rested) {
+		Link link = connect(rested);
+		if (link == null) {
+			return;
+		}
+		List<Call> calls = this.server.next();
+		if (!calls.isEmpty()) {
+			exchange(link, calls);
+		}
+		if (link.isBorrowed() && this.link == link) {
+			release();
+		}
+	}
+
+	/** Returns a connection that may be used; {@code null} if there is none. */
+	private @Nullable Link connect(boolean rested) {
+		long start = System.nanoTime();
+		try {
+			Link link = this.link;
+			if (link != null && link.isUsable(rested)) {
+				return link;
+			}
+			release();
+			link = this.source.connect(this.breaker.hasBroken(this.connected));
+			this.link = link;
+			link.watch(this, this.budget);
+			this.connected = start;
+			return link;
+		}
+		catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
+			release();
+			if (this.breaker.isHeard(start)) {
+				// Others have a connection, and go on.
+				LockSupport.parkNanos(this.budget.toNanos() / 2);
+			}
+			else {
+				this.server.notConnected(ex);
+			}
+			return null;
+		}
+	}
+
+	private void exchange(Link link, List<Call> calls) {
+		long start = System.nanoTime();
+		this.sentAt = start;
+		this.sent = calls;
+		try {
+			JedisException cause = this.breaker.cause();
+			if (cause != null) {
+				// Who told the others did not know of these.
+				calls.forEach((call) -> call.fail(NotSentException.outage(cause)));
+				return;
+			}
+			this.server.exchange(link, calls);
+			long now = System.nanoTime();
+			this.breaker.heard(now);
+			this.server.listener().batch(calls.size(), now - start);
+		}
+		catch (JedisException ex) {
+			fail(ex, calls);
+		}
+		finally {
+			this.sent = List.of();
+		}
+	}
+
+	/**
+	 * The connection has failed, and shows by another one whether the server is there.
+	 */
+	private void fail(JedisException failure, List<Call> calls) {
+		release();
+		this.breaker.broken();
+		boolean silence = ConnectionSource.isSilence(failure);
+		if (silence && !this.breaker.isHeard(this.sentAt)) {
+			this.breaker.open(failure);
+		}
+		JedisException reason = silence ? NoAnswerException.silence(failure) : failure;
+		calls.forEach((call) -> call.fail(reason));
+		if (this.breaker.cause() == null) {
+			Link link = connect(false);
+			if (link != null && link.isBorrowed()) {
+				release();
+			}
+		}
+	}
+
+	private void release() {
+		Link link = this.link;
+		this.link = null;
+		if (link != null) {
+			link.release();
+		}
+	}
+
+	@Override
+	public void silent() throws SocketTimeoutException {
+		SocketTimeoutException silence = new SocketTimeoutException("Nothing was received for " + this.budget);
+		if (this.breaker.isHeard(this.sentAt)) {
+			// It is only this connection.
+			throw silence;
+		}
+		if (this.breaker.cause() == null) {
+			this.breaker.open(new JedisConnectionException(silence));
+		}
+	}
+
+	@Override
+	public void received(long now) {
+		this.breaker.heard(now);
+	}
+
+	/** Tells the callers of what was sent that the server counts as gone. */
+	void refuse(JedisException cause) {
+		List<Call> calls = this.sent;
+		calls.forEach((call) -> call.fail(NoAnswerException.silence(cause)));
+	}
+
+	/** Ends what is under way. */
+	void close() {
+		this.closed = true;
+		Link link = this.link;
+		if (link != null) {
+			link.cut();
+		}
+		Thread thread = this.thread;
+		if (thread != null) {
+			thread.interrupt();
+		}
+	}
+
+}

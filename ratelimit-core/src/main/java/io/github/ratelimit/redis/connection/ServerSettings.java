@@ -1,0 +1,63 @@
+package io.github.ratelimit.redis.connection;
+
+import java.time.Duration;
+
+/**
+ * How a {@link Server} is used.
+ *
+ * @param name the server, for logs and messages
+ * @param budget for how long a server may be silent before it counts as gone; the time
+ * that callers wait, from {@link #SHORTEST} to {@link #LONGEST}
+ * @param connections how many connections there are at most, at least 1
+ * @param queue how many calls may wait to be sent, at least 1
+ */
+public record ServerSettings(String name, Duration budget, int connections, int queue) {
+
+	/** Shortest budget. */
+	public static final Duration SHORTEST = Duration.ofMillis(2);
+
+	/** Longest budget. */
+	public static final Duration LONGEST = Duration.ofHours(1);
+
+	/** Connections of a server, unless something else is said. */
+	public static final int DEFAULT_CONNECTIONS = 2;
+
+	/** Calls that may wait, unless something else is said. */
+	public static final int DEFAULT_QUEUE = 8192;
+
+	/**
+	 * Checks the settings.
+	 * @throws IllegalArgumentException if one of them is out of range
+	 */
+	public ServerSettings {
+		if (budget.compareTo(SHORTEST) < 0 || budget.compareTo(LONGEST) > 0) {
+			throw new IllegalArgumentException("Invalid time budget (%s): must be from 2ms to 1h.".formatted(budget));
+		}
+		if (connections < 1) {
+			throw new IllegalArgumentException(
+					"Invalid connections (%d): there must be at least one.".formatted(connections));
+		}
+		if (queue < 1) {
+			throw new IllegalArgumentException("Invalid queue (%d): must have room for one call.".formatted(queue));
+		}
+	}
+
+	/**
+	 * Creates settings with the default connections and queue.
+	 * @param name the server, for logs and messages
+	 * @param budget for how long it may be silent
+	 */
+	public ServerSettings(String name, Duration budget) {
+		this(name, budget, DEFAULT_CONNECTIONS, DEFAULT_QUEUE);
+	}
+
+	/**
+	 * Returns the same settings for another server.
+	 * @param name the other server
+	 * @return other settings
+	 */
+	public ServerSettings withName(String name) {
+		return new ServerSettings(name, this.budget, this.connections, this.queue);
+	}
+
+}

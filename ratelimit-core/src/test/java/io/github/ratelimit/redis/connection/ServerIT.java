@@ -1,0 +1,262 @@
+package io.github.ratelimit.redis.connection;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+
+import io.github.ratelimit.redis.connection.NotSentException.Reason;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import redis.clients.jedis.CommandArguments;
+import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.exceptions.JedisMovedDataException;
+import redis.clients.jedis.exceptions.JedisNoScriptException;
+import redis.clients.jedis.exceptions.JedisRedirectionException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * Calls to a server that is well.
+ */
+@Timeout(120)
+class ServerIT {
+
+	private static final Duration LONG = Duration.ofSeconds(60);
+
+	private final String key = TestRedis.newKeyPrefix();
+
+	private final Events events = new Events();
+
+	private final Server server = Connecting.to(TestRedis.uri().getPort(), LONG, this.events);
+
+	@AfterEach
+	void close() {
+		this.server.close();
+	}
+
+	@Test
+	void settingsOutOfRangeAreRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> new ServerSettings("a", Duration.ofNanos(1)))
+			.withMessage("Invalid time budget (PT0.000000001S): must be from 2ms to 1h.");
+		assertThatIllegalArgumentException().isThrownBy(() -> new ServerSettings("a", LONG, 0, 1));
+		assertThatIllegalArgumentException().isThrownBy(() -> new ServerSettings("a", LONG, 1, 0));
+	}
+
+	@Test
+	void everyCallIsAnsweredOnceWhenManyCallersWait() throws Exception {
+		int threads = 64;
+		int each = 200;
+		Set<Long> counts = ConcurrentHashMap.newKeySet();
+		List<Thread> callers = IntStream.range(0, threads).mapToObj((i) -> new Thread(() -> {
+			for (int j = 0; j < each; j++) {
+				counts.add(Increment.of(this.server, this.key, LONG));
+			}
+		})).toList();
+		callers.forEach(Thread::start);
+		for (Thread caller : callers) {
+			caller.join();
+		}
+		assertThat(counts)
+			.containsExactlyInAnyOrderElementsOf(LongStream.rangeClosed(1, (long) threads * each).boxed().toList());
+		assertThat(this.events.all()).isEmpty();
+	}
+
+	@Test
+	void callsThatWaitTogetherAreSentTogetherInTheirOrder() {
+		Increment.ByScript carrier = new Increment.ByScript(Increment.SCRIPT);
+		List<Increment> calls = IntStream.range(0, 1000)
+			.mapToObj((i) -> new Increment(carrier, this.key, LONG))
+			.toList();
+		try (Server one = Connecting.to(TestRedis.uri().getPort(), new ServerSettings("one", LONG, 1, 1000),
+				this.events)) {
+			calls.forEach(one::submit);
+			assertThat(calls.stream().map(Call::await))
+				.containsExactlyElementsOf(LongStream.rangeClosed(1, 1000).<Object>boxed().toList());
+		}
+		assertThat(carrier.sizes).hasSizeLessThan(1000)
+			.allSatisfy((size) -> assertThat(Math.abs(size)).isLessThan(129));
+	}
+
+	@Test
+	void scriptIsSentWithItsSourceOnlyWhenTheServerDoesNotKnowIt() {
+		Increment.ByScript carrier = new Increment.ByScript(Increment.SCRIPT + " -- " + this.key);
+		for (int i = 1; i <= 3; i++) {
+			Increment call = new Increment(carrier, this.key, LONG);
+			this.server.submit(call);
+			assertThat(call.await()).isEqualTo((long) i);
+		}
+		assertThat(carrier.sizes).containsExactly(1, -1, 1, 1);
+	}
+
+	@Test
+	void callFailsWhenItsScriptIsNotKnownForTheSecondTime() {
+		Increment.ByScript carrier = new Increment.ByScript("return {err = 'NOSCRIPT never'} -- " + this.key);
+		Increment call = new Increment(carrier, this.key, LONG);
+		this.server.submit(call);
+		assertThatExceptionOfType(JedisNoScriptException.class).isThrownBy(call::await);
+		assertThat(carrier.sizes).containsExactly(1, -1);
+	}
+
+	@Test
+	void errorOfOneCallIsNotThatOfOthers() {
+		TestRedis.client().set(this.key, "text");
+		Increment wrong = new Increment(Increment.PLAIN, this.key, LONG);
+		Increment right = new Increment(Increment.PLAIN, this.key + ":other", LONG);
+		this.server.submit(wrong);
+		this.server.submit(right);
+		assertThatExceptionOfType(JedisDataException.class).isThrownBy(wrong::await);
+		assertThat(right.await()).isEqualTo(1L);
+		assertThat(this.events.all()).isEmpty();
+	}
+
+	@Test
+	void failureOfOneCarrierIsNotThatOfOthers() {
+		Increment unmade = new Increment(new Failing(true), this.key, LONG);
+		Increment undelivered = new Increment(new Failing(false), this.key, LONG);
+		List.of(unmade, undelivered).forEach(this.server::submit);
+		assertThat(Increment.of(this.server, this.key + ":other", LONG)).isEqualTo(1);
+		assertThatExceptionOfType(JedisException.class).isThrownBy(unmade::await)
+			.withCauseInstanceOf(IllegalStateException.class);
+		assertThatExceptionOfType(JedisException.class).isThrownBy(undelivered::await)
+			.withCauseInstanceOf(IllegalStateException.class);
+	}
+
+	@Test
+	void commandsOfOneCarrierAreNotInterruptedByThoseOfOthers() throws Exception {
+		List<Thread> others = IntStream.range(0, 8).mapToObj((i) -> new Thread(() -> {
+			for (int j = 0; j < 100; j++) {
+				Increment.of(this.server, this.key + ":other", LONG);
+			}
+		})).toList();
+		others.forEach(Thread::start);
+		for (int i = 1; i <= 100; i++) {
+			Increment call = new Increment(new Transaction(this.key), this.key, LONG);
+			this.server.submit(call);
+			assertThat(call.await()).isEqualTo(List.of(2L * i - 1, 2L * i));
+		}
+		for (Thread other : others) {
+			other.join();
+		}
+	}
+
+	@Test
+	void redirectedCallsAreHandedOnAndMayWaitAgain() {
+		List<JedisRedirectionException> redirections = new ArrayList<>();
+		String moved = "return redis.error_reply('MOVED 7 127.0.0.1:1')";
+		try (Server elsewhere = new Server(new ServerSettings("node", LONG),
+				Connecting.source("127.0.0.1", TestRedis.uri().getPort()), this.events, (calls, redirection) -> {
+					redirections.add(redirection);
+					calls.stream().filter(Call::takeBack).forEach(this.server::submit);
+				})) {
+			TestRedis.client().scriptLoad(moved);
+			Carrier carrier = new Moved(new Increment.ByScript(moved));
+			Increment call = new Increment(carrier, this.key, LONG);
+			elsewhere.submit(call);
+			assertThat(call.await()).isEqualTo("moved");
+		}
+		assertThat(redirections).singleElement().isInstanceOf(JedisMovedDataException.class);
+	}
+
+	@Test
+	void callsThatAskAreAnsweredByTheReplyBehindThatToAsking() {
+		Increment call = new Increment(Increment.PLAIN, this.key, LONG);
+		this.server.submitAsking(call);
+		assertThat(call.await()).isEqualTo(1L);
+	}
+
+	@Test
+	void callIsNotSentWhenItsTimeIsOver() {
+		Increment call = new Increment(Increment.PLAIN, this.key, Duration.ZERO);
+		this.server.submit(call);
+		assertThatExceptionOfType(NotSentException.class).isThrownBy(call::await)
+			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.TOO_LATE));
+		assertThat(Increment.of(this.server, this.key, LONG)).isEqualTo(1);
+	}
+
+	@Test
+	void threadThatWasInterruptedStaysSo() {
+		Increment call = new Increment(Increment.PLAIN, this.key, LONG);
+		Thread.currentThread().interrupt();
+		assertThatExceptionOfType(NotSentException.class).isThrownBy(call::await)
+			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.INTERRUPTED));
+		assertThat(Thread.interrupted()).isTrue();
+	}
+
+	@Test
+	void callsFailWhenTheServerIsClosed() {
+		Increment.of(this.server, this.key, LONG);
+		this.server.close();
+		assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(this.server, this.key, LONG))
+			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.OUTAGE));
+	}
+
+	private record Failing(boolean early) implements Carrier {
+
+		@Override
+		public List<CommandArguments> commands(List<Call> calls, boolean source) {
+			if (this.early) {
+				throw new IllegalStateException("early");
+			}
+			return List.of(new CommandArguments(Command.PING), new CommandArguments(Command.PING));
+		}
+
+		@Override
+		public void deliver(List<Call> calls, List<Object> replies) {
+			throw new IllegalStateException("late");
+		}
+
+	}
+
+	/** Counts twice. */
+	private record Transaction(String key) implements Carrier {
+
+		@Override
+		public List<CommandArguments> commands(List<Call> calls, boolean source) {
+			return List.of(new CommandArguments(Command.MULTI), new CommandArguments(Command.INCR).add(this.key),
+					new CommandArguments(Command.INCR).add(this.key), new CommandArguments(Command.EXEC));
+		}
+
+		@Override
+		public void deliver(List<Call> calls, List<Object> replies) {
+			calls.get(0).complete(replies.get(3));
+		}
+
+	}
+
+	/** Sends something else when it was sent elsewhere. */
+	private static final class Moved implements Carrier {
+
+		private final Carrier first;
+
+		private boolean again;
+
+		Moved(Carrier first) {
+			this.first = first;
+		}
+
+		@Override
+		public List<CommandArguments> commands(List<Call> calls, boolean source) {
+			List<CommandArguments> commands = this.again ? List.of(new CommandArguments(Command.PING))
+					: this.first.commands(calls, source);
+			this.again = true;
+			return commands;
+		}
+
+		@Override
+		public void deliver(List<Call> calls, List<Object> replies) {
+			calls.get(0).complete("moved");
+		}
+
+	}
+
+}
