@@ -20,12 +20,21 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.algorithm.SlidingWindowCounter;
+import io.github.ratelimit.redis.connection.ConnectionSource;
 import io.github.ratelimit.redis.connection.DirectServers;
+import io.github.ratelimit.redis.connection.Listener;
+import io.github.ratelimit.redis.connection.Redirections;
+import io.github.ratelimit.redis.connection.Server;
+import io.github.ratelimit.redis.connection.ServerSettings;
+import io.github.ratelimit.redis.connection.Servers;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.util.JedisURIHelper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -43,12 +52,23 @@ class PipelineConcurrencyIT {
 
 	private final DirectServers servers = DirectServers.create();
 
-	private final List<RateLimiter> limiters = Stream
-		.generate(() -> (RateLimiter) PipelineRateLimiterIT.create(this.keyPrefix))
-		.limit(2)
-		.toList();
+	private final Servers lanes = new Server(new ServerSettings("redis", Duration.ofSeconds(30)),
+			ConnectionSource.server(JedisURIHelper.getHostAndPort(TestRedis.uri()),
+					DefaultJedisClientConfig.builder()
+						.user(JedisURIHelper.getUser(TestRedis.uri()))
+						.password(JedisURIHelper.getPassword(TestRedis.uri()))
+						.build()),
+			Listener.NONE, Redirections.NONE);
+
+	private final List<RateLimiter> limiters = List.of(PipelineRateLimiterIT.create(this.keyPrefix),
+			PipelineRateLimiterIT.create(this.lanes, this.keyPrefix));
 
 	private final LongAdder allowed = new LongAdder();
+
+	@AfterEach
+	void closeLanes() {
+		this.lanes.close();
+	}
 
 	static Stream<Algorithm> algorithms() {
 		return PipelineRateLimiterIT.algorithms();
