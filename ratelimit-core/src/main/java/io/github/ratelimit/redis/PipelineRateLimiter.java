@@ -79,12 +79,12 @@ public final class PipelineRateLimiter implements RateLimiter {
 
 	private final PlainCommands commands;
 
-	private PipelineRateLimiter(Servers servers, Duration budget, RedisKeys keys, InstantSource clock,
+	PipelineRateLimiter(Servers servers, Duration budget, RedisKeys keys, InstantSource clock,
 			boolean handsInTime) {
 		this.servers = servers;
 		this.budget = budget;
 		this.keys = keys;
-		this.commands = new PlainCommands(servers, budget, keys::name, clock, handsInTime);
+		this.commands = new PlainCommands(servers, budget, keys, clock, handsInTime);
 	}
 
 	/**
@@ -159,7 +159,7 @@ public final class PipelineRateLimiter implements RateLimiter {
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
-		return Failures.translate("acquire a request", () -> this.commands.acquire(request));
+		return Failures.translate("acquire a request", () -> this.commands.tryAcquire(request));
 	}
 
 	@Override
