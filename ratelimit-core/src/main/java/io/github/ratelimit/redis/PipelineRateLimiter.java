@@ -79,8 +79,7 @@ public final class PipelineRateLimiter implements RateLimiter {
 
 	private final PlainCommands commands;
 
-	PipelineRateLimiter(Servers servers, Duration budget, RedisKeys keys, InstantSource clock,
-			boolean handsInTime) {
+	PipelineRateLimiter(Servers servers, Duration budget, RedisKeys keys, InstantSource clock, boolean handsInTime) {
 		this.servers = servers;
 		this.budget = budget;
 		this.keys = keys;
@@ -154,7 +153,7 @@ public final class PipelineRateLimiter implements RateLimiter {
 
 	@Override
 	public void requireSupported(Policy policy) {
-		PlainCommands.requireSupported(policy);
+		this.commands.requireSupported(policy);
 	}
 
 	@Override
