@@ -55,7 +55,7 @@ final class DenialMemory {
 		this.verdicts = Caffeine.newBuilder()
 			.executor(Runnable::run)
 			.maximumWeight(maxSize)
-			.weigher((Key key, Verdicts known) -> known.size())
+			.weigher((Key key, Verdicts known) -> known.verdicts().size())
 			.build();
 		this.blocks = Caffeine.newBuilder().executor(Runnable::run).maximumSize(maxSize).build();
 	}
@@ -66,8 +66,8 @@ final class DenialMemory {
 	 */
 	@Nullable Decision find(RateLimitRequest request, Key[] keys) {
 		long now = this.nanos.getAsLong();
-		Block block = this.blocks.asMap().isEmpty() ? null : block(keys);
-		Duration blockedFor = (block != null) ? block.left(now, this.maxAge) : null;
+		Block block = this.blocks.asMap().isEmpty() ? null : block(keys, now);
+		Duration blockedFor = (block != null) ? Verdict.left(block.time(), now - block.since()) : null;
 		StoreCalls calls = (block != null && blockedFor != null) ? block.calls() : null;
 		List<LimitStatus> violated = List.of();
 		boolean complete = true;
@@ -78,7 +78,7 @@ final class DenialMemory {
 				Verdicts known = known(keys[at++], charge.policy());
 				Verdict verdict = (known != null) ? known.find(charge.cost()) : null;
 				List<LimitStatus> limits = (verdict != null) ? verdict.at(now, this.maxAge) : null;
-				complete = complete && verdict != null && limits != null && (blockedFor != null || !verdict.blocked());
+				complete = complete && verdict != null && limits != null && (block != null || !verdict.blocked());
 				if (known != null && limits == null && isPossible(charge)) {
 					limits = known.violatedByLess(charge.cost(), now, this.maxAge);
 				}
@@ -107,9 +107,9 @@ final class DenialMemory {
 		return true;
 	}
 
-	private @Nullable Block block(Key[] keys) {
+	private @Nullable Block block(Key[] keys, long now) {
 		Block block = this.blocks.getIfPresent(key(keys));
-		return (block != null && block.epoch() == this.epoch.get()) ? block : null;
+		return (block != null && block.epoch() == this.epoch.get() && now - block.since() < this.maxAge) ? block : null;
 	}
 
 	private static Object key(Key[] keys) {
@@ -171,7 +171,7 @@ final class DenialMemory {
 				}
 			}
 			if (decision.blockedFor() != null) {
-				Block known = block(this.keys);
+				Block known = block(this.keys, this.since);
 				DenialMemory.this.blocks.put(key(this.keys), new Block(decision.blockedFor(), this.since, this.epoch,
 						(known != null) ? known.calls() : new StoreCalls()));
 			}
@@ -200,10 +200,6 @@ final class DenialMemory {
 	 * @param since a time before the store was asked, in nanoseconds
 	 */
 	private record Block(Duration time, long since, long epoch, StoreCalls calls) {
-
-		@Nullable Duration left(long now, long maxAge) {
-			return (now - this.since < maxAge) ? Verdict.left(this.time, now - this.since) : null;
-		}
 
 	}
 

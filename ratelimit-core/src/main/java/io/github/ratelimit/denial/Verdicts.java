@@ -75,8 +75,4 @@ record Verdicts(Policy policy, long epoch, List<Verdict> verdicts, StoreCalls ca
 		return high;
 	}
 
-	int size() {
-		return this.verdicts.size();
-	}
-
 }
