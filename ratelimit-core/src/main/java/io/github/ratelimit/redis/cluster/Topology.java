@@ -124,10 +124,10 @@ final class Topology {
 		if (!this.closed && this.reading == null && System.nanoTime() - this.nextReading >= 0) {
 			this.nextReading = System.nanoTime() + PAUSE_NANOS;
 			Queue<HostAndPort> toAsk = this.nodes.toAsk();
-			if (!toAsk.isEmpty()) {
+			Reading next = new Reading(toAsk);
+			if (next.start()) {
 				this.outdated = false;
-				this.reading = new Reading(toAsk);
-				this.reading.start();
+				this.reading = next;
 			}
 		}
 		return this.reading != null;
@@ -212,10 +212,19 @@ final class Topology {
 			this.readers = new AtomicInteger(Math.min(AT_ONCE, toAsk.size()));
 		}
 
-		void start() {
-			for (int i = this.readers.get(); i > 0; i--) {
-				Topology.start(this);
+		/** Returns whether there is a node to ask and a thread to do it. */
+		boolean start() {
+			int count = this.readers.get();
+			for (int i = count; i > 0; i--) {
+				try {
+					Topology.start(this);
+				}
+				catch (OutOfMemoryError ex) {
+					// There can be no more threads.
+					return this.readers.addAndGet(-i) > 0;
+				}
 			}
+			return count > 0;
 		}
 
 		void stop() {
