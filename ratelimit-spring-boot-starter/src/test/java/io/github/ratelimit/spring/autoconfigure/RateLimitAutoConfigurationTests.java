@@ -128,7 +128,7 @@ class RateLimitAutoConfigurationTests {
 					assertThat(policy.identifiers()).containsExactly("ip", "user");
 				});
 				assertThat(policies.find("other")).hasValueSatisfying((policy) -> {
-					assertThat(policy.policy().algorithm().name()).isEqualTo("sliding-log");
+					assertThat(policy.policy().algorithm().name()).isEqualTo("sliding-window");
 					assertThat(policy.identifiers()).containsExactly("global");
 				});
 			});
