@@ -1,5 +1,6 @@
 package io.github.ratelimit.redis.script;
 
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -55,7 +56,11 @@ class ComposerTests {
 	@Test
 	void scriptHasOnlyWhatTheOperationNeeds() {
 		Policy policy = Policy.of("api", new LeakyBucket(), Limit.parse("3/s"));
-		assertThat(compose(Operation.ACQUIRE, policy, 1)).doesNotContain("--[").doesNotContain("twice_1(full");
+		assertThat(
+				compose(Operation.ACQUIRE, Policy.of("api", new FixedWindow(2, ZoneOffset.UTC), Limit.parse("3/s")), 1))
+			.contains("local function begin_1(")
+			.doesNotContain("find_window");
+		assertThat(compose(Operation.ACQUIRE, policy, 1)).contains("local function pace_1(").doesNotContain("--[");
 		assertThat(compose(Operation.PEEK, policy, 1)).doesNotContain("'SET'").doesNotContain("'DEL'");
 		assertThat(compose(Operation.REFUND, policy, 1)).contains("'SET'");
 	}
