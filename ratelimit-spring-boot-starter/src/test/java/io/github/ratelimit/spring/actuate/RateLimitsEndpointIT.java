@@ -47,7 +47,7 @@ class RateLimitsEndpointIT {
 		assertThat(response.status()).isEqualTo(200);
 		JsonNode policies = response.json().path("policies");
 		assertThat(policies.propertyNames()).containsExactly("Application.search", "api", "login", "series");
-		assertThat(policies.path("api")).hasToString("{\"algorithm\":\"sliding-window\",\"limits\":[\"3/d\",\"5/2d\"],"
+		assertThat(policies.path("api")).hasToString("{\"algorithm\":\"sliding-log\",\"limits\":[\"3/d\",\"5/2d\"],"
 				+ "\"identifiers\":[\"ip\",\"header:X-User\"],\"countDenied\":false,\"mode\":\"enforce\","
 				+ "\"onStoreFailure\":\"local\"}");
 		assertThat(policies.path("series").path("mode").stringValue()).isEqualTo("shadow");
