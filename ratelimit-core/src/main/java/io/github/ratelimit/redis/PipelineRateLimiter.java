@@ -79,7 +79,7 @@ public final class PipelineRateLimiter implements RateLimiter {
 
 	private final PlainCommands commands;
 
-	private PipelineRateLimiter(Servers servers, Duration budget, RedisKeys keys, InstantSource clock,
+	PipelineRateLimiter(Servers servers, Duration budget, RedisKeys keys, InstantSource clock,
 			boolean handsInTime) {
 		this.servers = servers;
 		this.budget = budget;

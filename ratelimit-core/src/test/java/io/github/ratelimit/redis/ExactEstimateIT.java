@@ -34,7 +34,7 @@ class ExactEstimateIT {
 
 	private Instant now = Instant.EPOCH;
 
-	private final RateLimiter redis = RedisRateLimiter.of(TestRedis.client(), TestRedis.newKeyPrefix())
+	private final RateLimiter redis = RedisRateLimiter.of(TestRedis.connections(), TestRedis.newKeyPrefix())
 		.withClock(() -> this.now);
 
 	private final RateLimiter memory = new MemoryRateLimiter(() -> this.now);
