@@ -116,8 +116,8 @@ public interface Algorithm {
 
 	/**
 	 * Returns whether single requests can be read back.
-	 * @return whether meters have {@link Meter#entries()}; {@code false} unless said
-	 * otherwise
+	 * @return whether meters have {@link Meter#entries(int, long)}; {@code false} unless
+	 * said otherwise
 	 */
 	default boolean keepsEntries() {
 		return false;

@@ -98,10 +98,14 @@ public interface Meter {
 	MeterState state();
 
 	/**
-	 * Returns the requests that are remembered, newest first.
+	 * Returns requests that are remembered, newest first. Those of one microsecond are
+	 * returned all or none, or as many as may be if there are no others.
+	 * @param most how many are returned at most, at least 1
+	 * @param before only those are returned that were made before, in microseconds since
+	 * the epoch
 	 * @return the requests; empty unless the algorithm keeps them
 	 */
-	default List<LogEntry> entries() {
+	default List<LogEntry> entries(int most, long before) {
 		return List.of();
 	}
 

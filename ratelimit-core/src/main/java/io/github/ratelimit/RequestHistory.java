@@ -1,6 +1,9 @@
 package io.github.ratelimit;
 
+import java.time.Instant;
 import java.util.List;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads back what a store remembers of an identifier, as far as the algorithm of the
@@ -13,15 +16,41 @@ import java.util.List;
 public interface RequestHistory {
 
 	/**
-	 * Returns the requests of an identifier within the longest window, newest first:
+	 * Largest number of requests that are read at once.
+	 */
+	int MAX_ENTRIES = 1000;
+
+	/**
+	 * Returns the last requests of an identifier within the longest window, newest first:
 	 * "which user used up this address's quota?".
 	 * @param policy a policy with the algorithm {@code sliding-log}
 	 * @param identifier the identifier
-	 * @return the requests; empty if there are none
+	 * @return the requests, at most {@link #MAX_ENTRIES}; empty if there are none
 	 * @throws IllegalArgumentException if the algorithm of the policy keeps no requests
 	 * @throws StoreException if the store did not answer
 	 */
-	List<LogEntry> entries(Policy policy, Identifier identifier);
+	default List<LogEntry> entries(Policy policy, Identifier identifier) {
+		return entries(policy, identifier, MAX_ENTRIES, null);
+	}
+
+	/**
+	 * Returns a page of the requests of an identifier within the longest window, newest
+	 * first. To go on, ask for those before the time of the last one, until there are
+	 * none.
+	 * <p>
+	 * Requests of one microsecond stand on one page, which ends before them if they do
+	 * not fit; of more than fit on a page, the others cannot be read.
+	 * @param policy a policy with the algorithm {@code sliding-log}
+	 * @param identifier the identifier
+	 * @param most how many requests are returned at most, from 1 to {@link #MAX_ENTRIES}
+	 * @param before only requests that were made before are returned; {@code null} for
+	 * the newest
+	 * @return the requests; empty if there are none
+	 * @throws IllegalArgumentException if the algorithm of the policy keeps no requests,
+	 * or the number is out of range
+	 * @throws StoreException if the store did not answer
+	 */
+	List<LogEntry> entries(Policy policy, Identifier identifier, int most, @Nullable Instant before);
 
 	/**
 	 * Returns the counts of the windows that are kept for an identifier, for a graph: by
@@ -45,6 +74,21 @@ public interface RequestHistory {
 		if (!policy.algorithm().keepsEntries()) {
 			throw new IllegalArgumentException("Invalid policy (%s): %s keeps no single requests."
 				.formatted(policy.name(), policy.algorithm().name()));
+		}
+	}
+
+	/**
+	 * Refuses a policy whose algorithm keeps no requests, and pages that are too large.
+	 * @param policy the policy
+	 * @param most how many requests are to be returned at most
+	 * @throws IllegalArgumentException if the algorithm keeps no requests, or the number
+	 * is not from 1 to {@link #MAX_ENTRIES}
+	 */
+	static void requireEntries(Policy policy, int most) {
+		requireEntries(policy);
+		if (most < 1 || most > MAX_ENTRIES) {
+			throw new IllegalArgumentException(
+					"Invalid number of requests (%d): must be from 1 to %d.".formatted(most, MAX_ENTRIES));
 		}
 	}
 

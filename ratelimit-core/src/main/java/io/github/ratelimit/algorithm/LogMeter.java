@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.IntPredicate;
 
 import io.github.ratelimit.Limit;
@@ -46,6 +47,9 @@ final class LogMeter implements Meter {
 
 	/** Into how many sub-windows a window is divided when entries are merged. */
 	private static final int SUB_WINDOWS = 60;
+
+	/** From how many bytes on a state is read and written in pieces. */
+	private static final int LARGE_BYTES = 16_384;
 
 	private final List<Limit> limits;
 
@@ -109,6 +113,26 @@ final class LogMeter implements Meter {
 		}
 	}
 
+	/**
+	 * The constants of the script.
+	 * @param width bytes of an entry
+	 * @param most how many entries there may be by the quotas, besides the base
+	 */
+	static Map<String, Number> constants(int width, long precision, int capacity, boolean metadata, long most) {
+		boolean isShared = precision > 0 || capacity > 0;
+		return Map.of("WIDTH", width, "TOTALS", isShared ? 1L << 40 : 1L << 24, "METADATA", metadata ? 1 : 0, "SHARED",
+				isShared ? 1 : 0, "PRECISION", precision, "CAPACITY", capacity, "PIECES",
+				(4 + width * (most + 1) > LARGE_BYTES) ? 1 : 0);
+	}
+
+	static long largestQuota(List<Limit> limits) {
+		long largest = 0;
+		for (Limit limit : limits) {
+			largest = Math.max(largest, limit.quota());
+		}
+		return largest;
+	}
+
 	@Override
 	public long retryAfter(int limit, long cost) {
 		long room = this.limits.get(limit).quota() - cost;
@@ -126,7 +150,7 @@ final class LogMeter implements Meter {
 	/** As much again as the largest quota is kept, because it may be given back. */
 	@Override
 	public void charge(long cost, String metadata) {
-		enter(cost, metadata, Math.max(this.used[this.used.length - 1], 2 * largestQuota()));
+		enter(cost, metadata, Math.max(this.used[this.used.length - 1], 2 * largestQuota(this.limits)));
 	}
 
 	@Override
@@ -168,10 +192,17 @@ final class LogMeter implements Meter {
 	}
 
 	@Override
-	public List<LogEntry> entries() {
+	public List<LogEntry> entries(int most, long before) {
 		List<LogEntry> entries = new ArrayList<>();
 		int first = first(1, (k) -> time(k) > this.now - longestWindow());
-		for (int k = last(); k >= first; k--) {
+		int last = Math.max(first, first(1, (k) -> time(k) >= before)) - 1;
+		int least = Math.max(first, last - most + 1);
+		if (least > first && time(least) == time(least - 1) && time(least) < time(last)) {
+			// Not all of that time would fit.
+			long time = time(least);
+			least = first(least, (k) -> time(k) > time);
+		}
+		for (int k = last; k >= least; k--) {
 			entries.add(new LogEntry(Instant.EPOCH.plus(time(k), ChronoUnit.MICROS), total(k) - total(k - 1),
 					this.text.substring(textEnd(k - 1), textEnd(k))));
 		}
@@ -281,11 +312,7 @@ final class LogMeter implements Meter {
 	 * more than the largest quota that there was for it.
 	 */
 	private long mostKept() {
-		return Math.max(this.used[this.used.length - 1], largestQuota());
-	}
-
-	private long largestQuota() {
-		return this.limits.stream().mapToLong(Limit::quota).max().orElseThrow();
+		return Math.max(this.used[this.used.length - 1], largestQuota(this.limits));
 	}
 
 	/** Where the metadata of an entry ends in the text. */

@@ -57,8 +57,6 @@ public record SlidingLog(boolean metadata) implements Algorithm {
 	 */
 	public static final long MAX_QUOTA_WITH_METADATA = 1000;
 
-	private static final int LARGE_BYTES = 16_384;
-
 	/**
 	 * Creates the algorithm that keeps no metadata.
 	 */
@@ -99,9 +97,8 @@ public record SlidingLog(boolean metadata) implements Algorithm {
 
 	@Override
 	public Map<String, Number> constants(List<Limit> limits) {
-		long largestQuota = limits.stream().mapToLong(Limit::quota).max().orElseThrow();
-		boolean large = !this.metadata && 4 + 10 * (largestQuota + 1) > LARGE_BYTES;
-		return Map.of("PRECISION", 0, "METADATA", this.metadata ? 1 : 0, "PIECES", large ? 1 : 0);
+		return this.metadata ? LogMeter.constants(14, 0, 0, true, 0)
+				: LogMeter.constants(10, 0, 0, false, LogMeter.largestQuota(limits));
 	}
 
 	@Override

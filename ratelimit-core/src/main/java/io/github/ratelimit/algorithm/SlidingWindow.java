@@ -58,8 +58,6 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 
 	private static final int DEFAULT_SUB_WINDOWS = 60;
 
-	private static final int LARGE_BYTES = 16_384;
-
 	/**
 	 * Creates the algorithm with options.
 	 * @throws IllegalArgumentException if the precision is not in whole milliseconds
@@ -110,8 +108,8 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 			throw new IllegalArgumentException("Invalid precision (%s): must not be longer than the window of %s."
 				.formatted(this.precision, shortest));
 		}
-		long largestQuota = limits.stream().mapToLong(Limit::quota).max().orElseThrow();
-		long subWindows = longest.windowMicros() / precisionMicros(limits);
+		long largestQuota = LogMeter.largestQuota(limits);
+		long subWindows = longest.windowMicros() / precisionMicros(limits.get(0));
 		if (Math.min(subWindows, largestQuota) > MAX_SUB_WINDOWS) {
 			throw new IllegalArgumentException(
 					"Invalid precision (%s): the window of %s would have %d sub-windows, more than %d; set a longer precision."
@@ -121,20 +119,18 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 
 	@Override
 	public Map<String, Number> constants(List<Limit> limits) {
-		long precision = precisionMicros(limits);
-		return Map.of("PRECISION", precision, "METADATA", 0, "PIECES", isLarge(limits, precision) ? 1 : 0);
-	}
-
-	/** Whether a state may be too large to be read whole: more than 16 KB. */
-	private static boolean isLarge(List<Limit> limits, long precision) {
-		long largestQuota = limits.stream().mapToLong(Limit::quota).max().orElseThrow();
-		long entries = Math.min(largestQuota + 1, limits.get(limits.size() - 1).windowMicros() / precision + 2);
-		return 4 + 12 * entries > LARGE_BYTES;
+		if (this.precision == null) {
+			return LogMeter.constants(12, 0, capacity(limits), false, 0);
+		}
+		long precision = precisionMicros(limits.get(0));
+		long subWindows = limits.get(limits.size() - 1).windowMicros() / precision + 1;
+		return LogMeter.constants(12, precision, 0, false, Math.min(LogMeter.largestQuota(limits), subWindows));
 	}
 
 	@Override
 	public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
-		return (this.precision != null) ? new LogMeter(limits, state, nowMicros, precisionMicros(limits), 0, false)
+		return (this.precision != null)
+				? new LogMeter(limits, state, nowMicros, precisionMicros(limits.get(0)), 0, false)
 				: new LogMeter(limits, state, nowMicros, 0, capacity(limits), false);
 	}
 
@@ -142,8 +138,15 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 		return MAX_EXACT_ENTRIES * limits.size();
 	}
 
-	private long precisionMicros(List<Limit> limits) {
-		long millis = (this.precision == null) ? Math.max(1, limits.get(0).window().toMillis() / DEFAULT_SUB_WINDOWS)
+	/**
+	 * Returns the length of a sub-window where all have the same length, as those have
+	 * that are counted without scripting.
+	 * @param limit the limit with the shortest window
+	 * @return microseconds, a multiple of 1000: the precision, or a sixtieth of the
+	 * window
+	 */
+	public long precisionMicros(Limit limit) {
+		long millis = (this.precision == null) ? Math.max(1, limit.window().toMillis() / DEFAULT_SUB_WINDOWS)
 				: this.precision.toMillis();
 		return 1000 * millis;
 	}

@@ -88,8 +88,9 @@ public record SlidingWindowCounter(double previousWeight, Rounding rounding) imp
 
 	@Override
 	public Map<String, Number> constants(List<Limit> limits) {
-		return Map.of("WEIGHT", millionths(this.previousWeight), "ROUND_DOWN", (this.rounding == Rounding.DOWN) ? 1 : 0,
-				"ROUND_UP", (this.rounding == Rounding.UP) ? 1 : 0);
+		boolean isPartial = this.previousWeight > 0 && this.previousWeight < 1;
+		return Map.of("WEIGHT", millionths(this.previousWeight), "PARTIAL", isPartial ? 1 : 0, "DOWN",
+				(this.rounding == Rounding.DOWN) ? 1 : 0);
 	}
 
 	@Override

@@ -89,7 +89,7 @@ public final class DenialCache {
 	 * @return a rate limiter that asks the store about everybody else
 	 */
 	public RateLimiter cache(RateLimiter store) {
-		return new CachedRateLimiter(store, this.memory);
+		return new CachedRateLimiter(store, this.memory, true);
 	}
 
 	/**
@@ -99,7 +99,7 @@ public final class DenialCache {
 	 * @return a rate limiter that asks the store each time
 	 */
 	public RateLimiter watchCounts(RateLimiter store) {
-		return new WatchedRateLimiter(store, this.memory);
+		return new CachedRateLimiter(store, this.memory, false);
 	}
 
 	/**

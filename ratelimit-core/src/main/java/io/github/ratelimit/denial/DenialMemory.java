@@ -1,7 +1,6 @@
 package io.github.ratelimit.denial;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -9,18 +8,23 @@ import java.util.function.LongSupplier;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Decision.Source;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of accounts whose requests were denied.
+ * What is known of requests that were denied.
  * <p>
- * Every use and refund drops what is known of an account. A store decides at an unknown
- * moment between question and answer, so a denial is remembered only if none of these was
- * answered in between. Stamps tell, which grow with each of them; accounts share stamps,
- * so that at worst a denial is not remembered.
+ * Every use and refund drops what is known of a key. A store decides at an unknown moment
+ * between call and answer, so a denial is remembered only if none of these was answered
+ * in between. Stamps tell, which grow with each of them; keys share stamps, so that at
+ * worst a denial is not remembered.
  * <p>
  * Safe for use by several threads.
  */
@@ -32,98 +36,110 @@ final class DenialMemory {
 
 	private final long maxAge;
 
-	private final int maxQuestions;
+	private final int maxCalls;
 
-	private final Cache<Account, Standings> accounts;
+	private final Cache<Key, Verdicts> verdicts;
 
-	private final Cache<List<Account>, Blocked> blocked;
+	/** By the key of a request, or by its keys. */
+	private final Cache<Object, Block> blocks;
 
 	private final AtomicLongArray stamps = new AtomicLongArray(STAMPS);
 
-	/** Grows with everything that may concern all accounts. */
+	/** Grows with everything that may concern all keys. */
 	private final AtomicLong epoch = new AtomicLong();
 
-	DenialMemory(Duration maxAge, long maxSize, int maxQuestions, LongSupplier nanos) {
+	DenialMemory(Duration maxAge, long maxSize, int maxCalls, LongSupplier nanos) {
 		this.nanos = nanos;
 		this.maxAge = maxAge.toNanos();
-		this.maxQuestions = maxQuestions;
-		this.accounts = newBuilder(maxAge, nanos).maximumWeight(maxSize)
-			.weigher((Account account, Standings known) -> known.size())
+		this.maxCalls = maxCalls;
+		this.verdicts = Caffeine.newBuilder()
+			.executor(Runnable::run)
+			.maximumWeight(maxSize)
+			.weigher((Key key, Verdicts known) -> known.verdicts().size())
 			.build();
-		this.blocked = newBuilder(maxAge, nanos).maximumSize(maxSize).build();
-	}
-
-	private static Caffeine<Object, Object> newBuilder(Duration maxAge, LongSupplier nanos) {
-		return Caffeine.newBuilder().expireAfterWrite(maxAge).ticker(nanos::getAsLong).executor(Runnable::run);
+		this.blocks = Caffeine.newBuilder().executor(Runnable::run).maximumSize(maxSize).build();
 	}
 
 	/**
 	 * Denies a request if it is known that the store would, and for how long; the latter
 	 * may be too short if the store was asked too often.
 	 */
-	@Nullable Decision find(List<Part> parts) {
+	@Nullable Decision find(RateLimitRequest request, Key[] keys) {
 		long now = this.nanos.getAsLong();
-		Blocked block = blocked(parts);
-		Duration blockedFor = (block != null) ? block.left(now) : null;
-		Questions questions = (block != null && blockedFor != null) ? block.questions() : null;
-		List<LimitStatus> violated = new ArrayList<>();
+		Block block = this.blocks.asMap().isEmpty() ? null : block(keys, now);
+		Duration blockedFor = (block != null) ? Verdict.left(block.time(), now - block.since()) : null;
+		StoreCalls calls = (block != null && blockedFor != null) ? block.calls() : null;
+		List<LimitStatus> violated = List.of();
 		boolean complete = true;
-		for (Part part : parts) {
-			Standings known = known(part);
-			Standing standing = (known != null) ? known.find(part.cost(), now, this.maxAge) : null;
-			complete = complete && standing != null && (block != null || !standing.blocked());
-			if (standing == null && known != null && part.isPossible()) {
-				standing = known.findLess(part.cost(), now, this.maxAge);
-			}
-			if (known != null && standing != null && !standing.violated().isEmpty()) {
-				violated.addAll(standing.violated());
-				questions = (questions != null) ? questions : known.questions();
+		int at = 0;
+		for (int i = 0; i < request.charges().size(); i++) {
+			Charge charge = request.charges().get(i);
+			for (int j = 0; j < charge.identifiers().size(); j++) {
+				Verdicts known = known(keys[at++], charge.policy());
+				Verdict verdict = (known != null) ? known.find(charge.cost()) : null;
+				List<LimitStatus> limits = (verdict != null) ? verdict.at(now, this.maxAge) : null;
+				complete = complete && verdict != null && limits != null && (block != null || !verdict.blocked());
+				if (known != null && limits == null && isPossible(charge)) {
+					limits = known.violatedByLess(charge.cost(), now, this.maxAge);
+				}
+				if (known != null && limits != null && !limits.isEmpty()) {
+					violated = Verdict.concat(violated, limits);
+					calls = (calls != null) ? calls : known.calls();
+				}
 			}
 		}
-		boolean denied = questions != null && (complete || !questions.mayAsk(now, this.maxQuestions));
+		boolean denied = calls != null && (complete || !calls.allow(now, this.maxCalls));
 		return denied ? new Decision(false, violated, blockedFor, Source.DENIAL_CACHE) : null;
 	}
 
-	private @Nullable Standings known(Part part) {
-		Standings known = this.accounts.getIfPresent(part.account());
-		return (known != null && known.epoch() == this.epoch.get() && known.policy().equals(part.policy())) ? known
-				: null;
+	private @Nullable Verdicts known(Key key, Policy policy) {
+		Verdicts known = this.verdicts.getIfPresent(key);
+		return (known != null && known.epoch() == this.epoch.get() && known.policy().equals(policy)) ? known : null;
 	}
 
-	private @Nullable Blocked blocked(List<Part> parts) {
-		if (this.blocked.asMap().isEmpty()) {
-			return null;
+	/** Whether all limits could allow the cost some time. */
+	private static boolean isPossible(Charge charge) {
+		for (Limit limit : charge.policy().limits()) {
+			if (charge.cost() > charge.policy().algorithm().largestCost(limit)) {
+				return false;
+			}
 		}
-		Blocked block = this.blocked.getIfPresent(accounts(parts));
-		return (block != null && block.epoch() == this.epoch.get()) ? block : null;
+		return true;
 	}
 
-	private static List<Account> accounts(List<Part> parts) {
-		return parts.stream().map(Part::account).toList();
+	private @Nullable Block block(Key[] keys, long now) {
+		Block block = this.blocks.getIfPresent(key(keys));
+		return (block != null && block.epoch() == this.epoch.get() && now - block.since() < this.maxAge) ? block : null;
+	}
+
+	private static Object key(Key[] keys) {
+		return (keys.length == 1) ? keys[0] : List.of(keys);
 	}
 
 	/** Forgets everything. */
 	void forgetAll() {
 		this.epoch.incrementAndGet();
-		this.accounts.invalidateAll();
-		this.blocked.invalidateAll();
+		this.verdicts.invalidateAll();
+		this.blocks.invalidateAll();
 	}
 
-	/** Forgets an account of which it is not known what has become. */
-	void forget(Account account) {
-		this.stamps.incrementAndGet(stamp(account));
-		this.accounts.invalidate(account);
+	/** Forgets a key of which it is not known what has become. */
+	void forget(Key key) {
+		this.stamps.incrementAndGet(stamp(key));
+		this.verdicts.invalidate(key);
 	}
 
-	private static int stamp(Account account) {
-		int hash = account.hashCode();
+	private static int stamp(Key key) {
+		int hash = key.hashCode();
 		return (hash ^ hash >>> 16) & STAMPS - 1;
 	}
 
-	/** A question to the store, and what was known before. */
-	final class Question {
+	/** A call of the store, and what was known before. */
+	final class Call {
 
-		private final List<Part> parts;
+		private final RateLimitRequest request;
+
+		private final Key[] keys;
 
 		private final long since = DenialMemory.this.nanos.getAsLong();
 
@@ -131,43 +147,59 @@ final class DenialMemory {
 
 		private final long[] stamps;
 
-		Question(List<Part> parts) {
-			this.parts = parts;
-			this.stamps = parts.stream()
-				.mapToLong((part) -> DenialMemory.this.stamps.get(stamp(part.account())))
-				.toArray();
+		Call(RateLimitRequest request, Key[] keys) {
+			this.request = request;
+			this.keys = keys;
+			this.stamps = new long[keys.length];
+			for (int i = 0; i < keys.length; i++) {
+				this.stamps[i] = DenialMemory.this.stamps.get(stamp(keys[i]));
+			}
 		}
 
 		/** Notes that the store has denied the request. */
 		void denied(Decision decision) {
-			for (int i = 0; i < this.parts.size(); i++) {
-				remember(i, decision);
+			int at = 0;
+			for (Charge charge : this.request.charges()) {
+				for (Identifier identifier : charge.identifiers()) {
+					List<LimitStatus> violated = decision.violated()
+						.stream()
+						.filter((status) -> status.policy().name().equals(charge.policy().name())
+								&& status.identifier().equals(identifier))
+						.toList();
+					remember(at++, charge.policy(),
+							new Verdict(charge.cost(), violated, this.since, decision.blockedFor() != null));
+				}
 			}
-			Duration time = decision.blockedFor();
-			if (time != null) {
-				Blocked known = blocked(this.parts);
-				DenialMemory.this.blocked.put(accounts(this.parts), new Blocked(time, this.since, this.epoch,
-						(known != null) ? known.questions() : new Questions()));
+			if (decision.blockedFor() != null) {
+				Block known = block(this.keys, this.since);
+				DenialMemory.this.blocks.put(key(this.keys), new Block(decision.blockedFor(), this.since, this.epoch,
+						(known != null) ? known.calls() : new StoreCalls()));
 			}
 		}
 
 		/**
 		 * Unless something was used or given back meanwhile: who forgets waits for this.
 		 */
-		private void remember(int at, Decision decision) {
-			Part part = this.parts.get(at);
-			Standing standing = new Standing(
-					decision.violated().stream().filter((status) -> part.isOf(status)).toList(), this.since,
-					decision.blockedFor() != null);
-			DenialMemory.this.accounts.asMap().compute(part.account(), (account, before) -> {
-				Standings known = (before != null && before.epoch() == this.epoch
-						&& before.policy().equals(part.policy())) ? before : null;
-				if (DenialMemory.this.stamps.get(stamp(account)) != this.stamps[at]) {
+		private void remember(int at, Policy policy, Verdict verdict) {
+			DenialMemory.this.verdicts.asMap().compute(this.keys[at], (key, before) -> {
+				Verdicts known = (before != null && before.epoch() == this.epoch && before.policy().equals(policy))
+						? before : null;
+				if (DenialMemory.this.stamps.get(stamp(key)) != this.stamps[at]) {
 					return known;
 				}
-				return ((known != null) ? known : Standings.of(part.policy(), this.epoch)).with(part.cost(), standing);
+				return ((known != null) ? known : Verdicts.of(policy, this.epoch)).with(verdict);
 			});
 		}
+
+	}
+
+	/**
+	 * That one of the keys of a request is blocked; which of them the store does not say.
+	 *
+	 * @param time for how long
+	 * @param since a time before the store was asked, in nanoseconds
+	 */
+	private record Block(Duration time, long since, long epoch, StoreCalls calls) {
 
 	}
 

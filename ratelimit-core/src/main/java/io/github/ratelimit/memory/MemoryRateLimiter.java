@@ -179,9 +179,10 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	}
 
 	@Override
-	public List<LogEntry> entries(Policy policy, Identifier identifier) {
-		RequestHistory.requireEntries(policy);
-		return read(policy, identifier, Meter::entries);
+	public List<LogEntry> entries(Policy policy, Identifier identifier, int most, @Nullable Instant before) {
+		RequestHistory.requireEntries(policy, most);
+		long micros = (before != null) ? Meter.micros(before) : Long.MAX_VALUE;
+		return read(policy, identifier, (meter) -> meter.entries(most, micros));
 	}
 
 	@Override

@@ -79,12 +79,11 @@ public final class PipelineRateLimiter implements RateLimiter {
 
 	private final PlainCommands commands;
 
-	PipelineRateLimiter(Servers servers, Duration budget, RedisKeys keys, InstantSource clock,
-			boolean handsInTime) {
+	PipelineRateLimiter(Servers servers, Duration budget, RedisKeys keys, InstantSource clock, boolean handsInTime) {
 		this.servers = servers;
 		this.budget = budget;
 		this.keys = keys;
-		this.commands = new PlainCommands(servers, budget, keys::name, clock, handsInTime);
+		this.commands = new PlainCommands(servers, budget, keys, clock, handsInTime);
 	}
 
 	/**
@@ -154,12 +153,12 @@ public final class PipelineRateLimiter implements RateLimiter {
 
 	@Override
 	public void requireSupported(Policy policy) {
-		PlainCommands.requireSupported(policy);
+		this.commands.requireSupported(policy);
 	}
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
-		return Failures.translate("acquire a request", () -> this.commands.acquire(request));
+		return Failures.translate("acquire a request", () -> this.commands.tryAcquire(request));
 	}
 
 	@Override

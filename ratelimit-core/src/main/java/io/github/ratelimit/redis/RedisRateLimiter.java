@@ -2,6 +2,7 @@ package io.github.ratelimit.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 
@@ -218,10 +219,10 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	}
 
 	@Override
-	public List<LogEntry> entries(Policy policy, Identifier identifier) {
-		RequestHistory.requireEntries(policy);
+	public List<LogEntry> entries(Policy policy, Identifier identifier, int most, @Nullable Instant before) {
+		RequestHistory.requireEntries(policy, most);
 		return Failures.translate("read the entries of the policy '" + policy.name() + "'", () -> {
-			ScriptCall call = this.scripts.entries(policy, identifier, 1000, null, deadline());
+			ScriptCall call = this.scripts.entries(policy, identifier, most, before, deadline());
 			this.servers.submit(call);
 			return call.entries();
 		});

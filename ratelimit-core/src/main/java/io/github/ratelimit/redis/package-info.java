@@ -9,16 +9,14 @@
  * decision of them.
  * <p>
  * {@link io.github.ratelimit.redis.PipelineRateLimiter By plain commands}, for some
- * algorithms: each policy and identifier of a request is a {@code Tally}; {@code Tallies}
- * are an attempt at the request, and what the counts amount to is decided by the
- * algorithms in Java.
+ * algorithms: {@code io.github.ratelimit.redis.pipeline}.
  * <p>
- * Both send a {@code Batch} of {@code Call}s to {@code Servers}: to a
- * {@code SingleServer}, or to the nodes of a {@code Cluster}, of which {@code Topology}
- * knows the {@code Slots}, and {@code GuardedNodes} which of them answer. None of them
- * repeats what may have been executed. How long all of this may take is the
- * {@code Deadline} of the thread, which {@link io.github.ratelimit.redis.TimeBudget}
- * sets, and which connections, sockets and pools keep to.
+ * Scripts are {@code Call}s to {@code Servers}: to a {@code SingleServer}, or to the
+ * nodes of a {@code Cluster}, of which {@code Topology} knows the {@code Slots}, and
+ * {@code GuardedNodes} which of them answer. None of them repeats what may have been
+ * executed. How long all of this may take is the {@code Deadline} of the thread, which
+ * {@link io.github.ratelimit.redis.TimeBudget} sets, and which connections, sockets and
+ * pools keep to.
  */
 @NullMarked
 package io.github.ratelimit.redis;

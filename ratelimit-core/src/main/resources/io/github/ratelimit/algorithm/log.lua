@@ -15,8 +15,8 @@
 -- the log is a table of pieces of 64 entries, with the Redis key, and otherwise a string with all bytes. It is written
 -- anew when more is forgotten than not, and by what is rare.
 --
--- @slot log, offset, last, base, total, text
--- @limit used
+-- @slot log, offset, last, newest, total, text, present
+-- @limit base, used
 
 --- functions
 --[if METADATA]
@@ -52,7 +52,7 @@ local function read_whole(log, offset)
     return log, offset
 end
 
--- The log at a Redis key, whatever that holds.
+-- The log at a Redis key, whatever that holds; its size, and how many entries have been forgotten.
 local function read_log(place)
     -- Of a key of another type there is no length.
     local size = redis.pcall('STRLEN', place)
@@ -62,8 +62,11 @@ local function read_log(place)
         end
         size = 0
     end
-    if size <= 16384 then
-        return size > 0 and redis.call('GETRANGE', place, 0, -1) or '', size, 0
+    if size < 4 then
+        return '', size, 0
+    elseif size <= 16384 then
+        local log = redis.call('GETRANGE', place, 0, -1)
+        return log, size, (struct.unpack('>I4', log))
     end
     return { place = place }, size, (struct.unpack('>I4', redis.call('GETRANGE', place, 0, 3)))
 end
@@ -86,10 +89,10 @@ local function entry(log, offset, k)
     return struct.unpack(FORM, log, offset + WIDTH * k + 1)
 end
 
--- First entry that came after a moment; or, without one, after which no more was used than so much. One past the last if
--- there is none. The older it is, the fewer entries are looked at.
+-- First entry that came after a moment; or, without one, after which no more was used than so much; and its time. One
+-- past the last if there is none. The older it is, the fewer entries are looked at.
 local function first(log, offset, last, low, moment, total, most)
-    local high, step, found = low, 1, false
+    local high, step, found = low, 1, nil
     while low <= last and (not found or low < high) do
         -- Until one is found it is sought ever further on, and then between.
         local at = high
@@ -99,12 +102,14 @@ local function first(log, offset, last, low, moment, total, most)
             at = last
         end
         local time, sum = entry(log, offset, at)
-        local is = moment and time > moment
-        if not moment then
+        local is
+        if moment then
+            is = time > moment
+        else
             is = (total - sum) % TOTALS <= most
         end
         if is then
-            high, found = at, true
+            high, found = at, time
         else
             low = at + 1
             if not found then
@@ -112,7 +117,7 @@ local function first(log, offset, last, low, moment, total, most)
             end
         end
     end
-    return low
+    return low, found
 end
 
 -- What was used after an entry.
@@ -148,35 +153,65 @@ local function put(log, offset, k, entries)
 end
 
 -- Makes an entry the base of the log.
-local function forget(log, offset, last, base)
-    offset, last = offset + WIDTH * base, last - base
---[if PIECES]
-    if base > 0 and type(log) == 'table' then
-        local forgotten = (offset - 4) / WIDTH
-        if forgotten > last then
-            log, offset = read_whole(log, offset)
-        else
-            redis.call('SETRANGE', log.place, 0, struct.pack('>I4', forgotten))
-        end
-    end
+local function forget(log, offset, last, text, base)
+    if base > 0 then
+--[if METADATA]
+        text = string.sub(text, text_end(log, offset, base) + 1)
 --[end]
-    return log, offset, last
+        offset, last = offset + WIDTH * base, last - base
+--[if PIECES]
+        if type(log) == 'table' then
+            local forgotten = (offset - 4) / WIDTH
+            if forgotten > last then
+                log, offset = read_whole(log, offset)
+            else
+                redis.call('SETRANGE', log.place, 0, struct.pack('>I4', forgotten))
+            end
+        end
+--[end]
+    end
+    return log, offset, last, text
 end
 
 -- Makes the base that what was used after it is no more than is kept.
-local function cut(log, offset, last, total, keep)
+local function cut(log, offset, last, total, text, keep)
     local k = first(log, offset, last, 0, nil, total, keep)
-    log, offset, last = forget(log, offset, last, used_after(log, offset, k, total) == keep and k or k - 1)
+    k = used_after(log, offset, k, total) == keep and k or k - 1
+    log, offset, last, text = forget(log, offset, last, text, k)
     local _, _, length = entry(log, offset, 0)
     local base = pack(0, total - keep, length)
 --[if PIECES]
     if type(log) == 'table' then
         redis.call('SETRANGE', log.place, offset, base)
         log[piece_of(offset, 0)] = nil
-        return log, offset, last
+        return log, offset, last, text
     end
 --[end]
-    return '\0\0\0\0' .. base .. string.sub(log, offset + WIDTH + 1), 4, last
+    return '\0\0\0\0' .. base .. string.sub(log, offset + WIDTH + 1), 4, last, text
+end
+
+-- Enters a request. No more is kept than so much. Returns last by how many entries all others have moved, unless the log is
+-- cut.
+local function enter(log, offset, last, newest, base, total, text, present, cost, note, used, keep)
+    log, offset, last, text = forget(log, offset, last, text, base)
+    local k, length = last + 1, 0
+--[if SHARED]
+    if last > 0 and newest == present then
+        k = last
+    end
+--[end]
+--[if METADATA]
+    local _
+    _, _, length = entry(log, offset, last)
+    length, text = length + #note, text .. note
+--[end]
+    total = total + cost
+    log, offset = put(log, offset, k, pack(present, total, length))
+    if used + cost > keep then
+        log, offset, k, text = cut(log, offset, k, total, text, keep)
+        base = nil
+    end
+    return log, offset, k, total, text, base
 end
 
 -- Enters what came later than now as if it came now.
@@ -239,14 +274,211 @@ local function take_out(log, offset, last, total, text, upto, back, present)
 end
 
 --- load
-local newest, size, number = 0
-last, base, text = -1, 0, ''
+local size, number
+offset, last, newest, total, text = 4, -1, 0, 0, ''
+--[if PRECISION]
+present = now - now % PRECISION + PRECISION
+--[else]
+present = now
+--[end]
 --[if PIECES]
 log, size, number = read_log(key)
 --[else]
 log = state or ''
-size, number = #log, 0
+size = #log
+number = size >= 4 and struct.unpack('>I4', log) or 0
 --[end]
-if size >= 4 and size <= 16384 then
-    number = struct.unpack('>I4', log)
+local entries = (size - 4) / WIDTH
+--[if METADATA]
+if number > 0 and number <= entries then
+    text, log, last = string.sub(log, 5 + WIDTH * number), string.sub(log, 1, 4 + WIDTH * number), number - 1
+end
+--[else]
+if number < entries and entries % 1 == 0 then
+    offset, last = 4 + WIDTH * number, entries - number - 1
+end
+--[end]
+if last >= 0 then
+    newest, total = entry(log, offset, last)
+end
+-- None, or none that is not damaged, or all of it has left the longest window.
+if last < 0 or newest <= now - LONGEST
+--[if METADATA]
+    or text_end(log, offset, last) ~= #text
+--[end]
+then
+    log, offset, last, newest, total, text = '\0\0\0\0' .. pack(0, 0, 0), 4, 0, 0, 0, ''
+end
+if newest > present then
+    -- The clock was set back: what it says came later than now came now.
+--[if PIECES]
+    log, offset = read_whole(log, offset)
+--[end]
+    log, offset = set_back(log, offset, last, present)
+    newest, corrected = present, true
+end
+--[each limit]
+base, used = last, 0
+if newest > now - WINDOW then
+    base = first(log, offset, last, 1, now - WINDOW) - 1
+    used = used_after(log, offset, base, total)
+end
+--[end]
+
+--- wait
+if QUOTA - used < cost then
+    local _, time = first(log, offset, last, base + 1, nil, total, QUOTA - cost)
+    wait = (time or newest) + WINDOW - now
+    -- No more and no less in a log that is damaged.
+    if wait > WINDOW + present - now then
+        wait = WINDOW + present - now
+    elseif wait < 1 then
+        wait = 1
+    end
+end
+
+--- add
+-- The most that is kept when a denied request makes the log hold more than anything may use.
+--
+-- The largest quota: what is older decides nothing. But never less than was used before, because others may have larger
+-- quotas, by which it still counts: those of another plan, or of before a change. The newest of what is kept takes the
+-- place of the oldest, so no stretch of time up to now holds less than it did before, and nobody is admitted beyond their
+-- quota, whoever else counts. And the log holds no more than the largest quota that there was for it.
+local keep, most, moved
+--[last limit]
+keep, most, moved = math.max(used, each(QUOTA)), used, base
+--[end]
+--[if METADATA]
+log, offset, last, total, text, moved = enter(log, offset, last, newest, moved, total, text, present, cost, metadata, most, keep)
+--[else]
+log, offset, last, total, text, moved = enter(log, offset, last, newest, moved, total, text, present, cost, '', most, keep)
+--[end]
+newest = present
+--[if CAPACITY]
+if last > CAPACITY then
+    log, offset, last = merge(log, offset, last, now, { each(WINDOW) })
+    moved = nil
+end
+--[end]
+--[each limit]
+base = moved and base - moved or 0
+used = used + cost
+if used > keep then
+    used = keep
+end
+--[end]
+
+--- charge
+-- As much again as the largest quota is kept, because it may be given back.
+local keep, most, moved
+--[last limit]
+keep, most, moved = math.max(used, 2 * math.max(each(QUOTA))), used, base
+--[end]
+--[if METADATA]
+log, offset, last, total, text, moved = enter(log, offset, last, newest, moved, total, text, present, cost, metadata, most, keep)
+--[else]
+log, offset, last, total, text, moved = enter(log, offset, last, newest, moved, total, text, present, cost, '', most, keep)
+--[end]
+newest = present
+--[if CAPACITY]
+if last > CAPACITY then
+    log, offset, last = merge(log, offset, last, now, { each(WINDOW) })
+    moved = nil
+end
+--[end]
+--[each limit]
+base = moved and base - moved or 0
+used = used + cost
+if used > keep then
+    used = keep
+end
+--[end]
+
+--- refund
+-- What was used last; if it is said when it was used, what was used last until then.
+local upto, back = last, cost
+--[if PIECES]
+log, offset = read_whole(log, offset)
+--[end]
+--[if CANCEL]
+--[if PRECISION]
+upto = first(log, offset, last, 0, since - since % PRECISION + PRECISION) - 1
+--[else]
+upto = first(log, offset, last, 0, since) - 1
+--[if CAPACITY]
+-- It may have become one with what came later in its sub-window.
+if upto < last and (upto < 1 or entry(log, offset, upto) < since) then
+    local windows = { each(WINDOW) }
+    local size, time = (windows[1] - windows[1] % 60) / 60, entry(log, offset, upto + 1)
+    if since - since % size == time - time % size then
+        upto = upto + 1
+    end
+end
+--[end]
+--[end]
+--[end]
+local most = 0
+--[last limit]
+most = used
+--[end]
+--[if CANCEL]
+most = upto < 0 and 0 or most - used_after(log, offset, upto, total)
+--[end]
+if back > most then
+    back = most
+end
+if back > 0 then
+    log, offset, last, total, text = take_out(log, offset, last, total, text, upto, back, present)
+    newest = entry(log, offset, last)
+--[each limit]
+--[if CANCEL]
+    base = first(log, offset, last, 1, now - WINDOW) - 1
+    used = used_after(log, offset, base, total)
+--[else]
+    used = used > back and used - back or 0
+--[end]
+--[end]
+end
+
+--- remaining
+if used < QUOTA then
+    remaining = QUOTA - used
+end
+
+--- ttl
+--[last limit]
+if used > 0 then
+    ttl = newest + LONGEST - now
+end
+--[end]
+
+--- state
+--[if METADATA]
+state = struct.pack('>I4', last + 1) .. string.sub(log, 5) .. text
+--[else]
+--[if PIECES]
+-- What stands in pieces is in Redis already.
+if type(log) == 'string' then
+    state = log
+end
+--[else]
+state = log
+--[end]
+--[end]
+
+--- history
+local from, k, count = 1, first(log, offset, last, 1, before - 1) - 1, 0
+--[last limit]
+from = first(log, offset, last, 1, now - WINDOW)
+--[end]
+while k >= from and count < most do
+    local time, sum = entry(log, offset, k)
+    history[#history + 1] = time < present and time or present
+    history[#history + 1] = (sum - select(2, entry(log, offset, k - 1))) % TOTALS
+--[if METADATA]
+    history[#history + 1] = string.sub(text, text_end(log, offset, k - 1) + 1, text_end(log, offset, k))
+--[else]
+    history[#history + 1] = ''
+--[end]
+    k, count = k - 1, count + 1
 end

@@ -16,7 +16,7 @@ import io.github.ratelimit.benchmarks.MarkdownTable;
  */
 final class SpeedTables {
 
-	private static final String GARBAGE = "gc.alloc.rate.norm";
+	static final String GARBAGE = "gc.alloc.rate.norm";
 
 	private final List<String> names;
 
@@ -42,9 +42,9 @@ final class SpeedTables {
 	public String toString() {
 		StringBuilder text = new StringBuilder("\n### To PING\n\n").append(comparison()).append('\n');
 		this.results.keySet()
-			.forEach((callers) -> text.append("\n### ")
+			.forEach((callers) -> text.append("\n### Callers: ")
 				.append(callers)
-				.append(" callers\n\n")
+				.append("\n\n")
 				.append(details(callers))
 				.append('\n'));
 		return text.toString();
@@ -52,7 +52,7 @@ final class SpeedTables {
 
 	private MarkdownTable comparison() {
 		List<String> headings = new ArrayList<>(List.of("contender"));
-		this.results.keySet().forEach((callers) -> headings.add(callers + " callers"));
+		this.results.keySet().forEach((callers) -> headings.add("callers: " + callers));
 		headings.add("Redis CPU µs, most callers");
 		MarkdownTable table = new MarkdownTable(headings.toArray(String[]::new));
 		for (String name : this.names) {

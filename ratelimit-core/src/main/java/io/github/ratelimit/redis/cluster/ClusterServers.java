@@ -84,8 +84,8 @@ public final class ClusterServers implements Servers {
 
 	@Override
 	public void close() {
-		this.nodes.close();
 		this.topology.close();
+		this.nodes.close();
 	}
 
 }

@@ -10,6 +10,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -25,9 +26,12 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * The nodes that are used. Those that have no slots any more answer what they were asked
- * for, and are closed when the slots are read the next time, or when they fail.
+ * for, and are closed.
  */
 final class Nodes {
+
+	/** How long nodes answer what they were asked for before they were left. */
+	private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	private final Supplier<Collection<HostAndPort>> seeds;
 
@@ -140,12 +144,18 @@ final class Nodes {
 
 	/** Only these nodes have slots. */
 	void retain(Set<HostAndPort> masters) {
-		List<Node> left = List.copyOf(this.leaving);
 		this.masters = masters;
-		this.nodes.values().removeIf((node) -> !masters.contains(node.address()) && this.leaving.add(node));
-		left.forEach(this::close);
+		List<Node> left = new ArrayList<>();
+		this.nodes.values().removeIf((node) -> !masters.contains(node.address()) && left.add(node));
+		this.leaving.addAll(left);
 		look(null);
 		closeFailed();
+		if (!left.isEmpty()) {
+			Topology.start(() -> {
+				Topology.parkNanos(GRACE_NANOS);
+				left.forEach(this::close);
+			});
+		}
 	}
 
 	/** A node counts as gone. */
@@ -185,7 +195,9 @@ final class Nodes {
 	 * this.
 	 */
 	private void closeFailed() {
-		this.nodes.values().removeIf((node) -> isFailed(node) && answer(null) && this.leaving.add(node));
+		if (answer(null)) {
+			this.nodes.values().removeIf((node) -> isFailed(node) && this.leaving.add(node));
+		}
 		if (this.leaving.stream().anyMatch(Node::isOpen)) {
 			Topology.start(() -> this.leaving.stream().filter(Node::isOpen).forEach(this::close));
 		}

@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 import io.github.ratelimit.redis.connection.Call;
 import io.github.ratelimit.redis.connection.NoAnswerException;
@@ -46,6 +47,9 @@ final class Topology {
 	private final List<Call> waiting = new ArrayList<>();
 
 	private @Nullable Reading reading;
+
+	/** Whether it may have changed since the last reading began. */
+	private boolean outdated;
 
 	private volatile boolean closed;
 
@@ -112,19 +116,38 @@ final class Topology {
 	}
 
 	/**
-	 * Something is different from what is known.
+	 * Something is different from what is known. It is read now, or after a pause.
 	 * @return whether it is being read
 	 */
 	synchronized boolean refresh() {
+		this.outdated = true;
 		if (!this.closed && this.reading == null && System.nanoTime() - this.nextReading >= 0) {
 			this.nextReading = System.nanoTime() + PAUSE_NANOS;
 			Queue<HostAndPort> toAsk = this.nodes.toAsk();
-			if (!toAsk.isEmpty()) {
-				this.reading = new Reading(toAsk);
-				this.reading.start();
+			Reading next = new Reading(toAsk);
+			if (next.start()) {
+				this.outdated = false;
+				this.reading = next;
 			}
 		}
 		return this.reading != null;
+	}
+
+	/** Reads again after a pause if that was asked for meanwhile. */
+	private void goOn() {
+		parkNanos(PAUSE_NANOS);
+		synchronized (this) {
+			if (this.outdated && this.reading == null) {
+				refresh();
+			}
+		}
+	}
+
+	static void parkNanos(long time) {
+		long end = System.nanoTime() + time;
+		for (long left = time; left > 0; left = end - System.nanoTime()) {
+			LockSupport.parkNanos(left);
+		}
 	}
 
 	/**
@@ -189,10 +212,19 @@ final class Topology {
 			this.readers = new AtomicInteger(Math.min(AT_ONCE, toAsk.size()));
 		}
 
-		void start() {
-			for (int i = this.readers.get(); i > 0; i--) {
-				Topology.start(this);
+		/** Returns whether there is a node to ask and a thread to do it. */
+		boolean start() {
+			int count = this.readers.get();
+			for (int i = count; i > 0; i--) {
+				try {
+					Topology.start(this);
+				}
+				catch (OutOfMemoryError ex) {
+					// There can be no more threads.
+					return this.readers.addAndGet(-i) > 0;
+				}
 			}
+			return count > 0;
 		}
 
 		void stop() {
@@ -210,6 +242,7 @@ final class Topology {
 			finally {
 				if (this.readers.decrementAndGet() == 0) {
 					end(this, null);
+					goOn();
 				}
 			}
 		}

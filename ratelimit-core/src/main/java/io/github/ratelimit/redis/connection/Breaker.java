@@ -11,14 +11,16 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Knows whether a server counts as gone, by what its connections show. While it does, one
- * thread asks it every second whether it is there again.
+ * thread asks it every second whether it is there again, and more often in the beginning.
  */
 final class Breaker {
 
 	private static final Logger logger = LoggerFactory.getLogger(Breaker.class);
 
-	/** From the beginning of one probe to that of the next. */
-	private static final long PAUSE = TimeUnit.SECONDS.toNanos(1);
+	/** From the beginning of the first probe to that of the next; then twice as long. */
+	private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(50);
+
+	private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(1);
 
 	private final ServerSettings settings;
 
@@ -34,7 +36,12 @@ final class Breaker {
 	/** When something was received for the last time, by whichever connection. */
 	private volatile long heard = System.nanoTime();
 
-	private long probed = System.nanoTime() - PAUSE;
+	/** When a connection has failed for the last time. */
+	private volatile long broken = System.nanoTime();
+
+	private long probed = System.nanoTime() - LONGEST_PAUSE;
+
+	private long pause = SHORTEST_PAUSE;
 
 	private boolean probing;
 
@@ -70,6 +77,18 @@ final class Breaker {
 		return heard - since > 0 && System.nanoTime() - heard < this.settings.budget().toNanos() / 2;
 	}
 
+	/** A connection has failed. */
+	void broken() {
+		this.broken = System.nanoTime();
+	}
+
+	/**
+	 * Returns whether a connection has failed after a moment, as others may have then.
+	 */
+	boolean hasBroken(long since) {
+		return this.broken - since >= 0;
+	}
+
 	void open(JedisException cause) {
 		begin(cause);
 		this.refusal.accept(cause);
@@ -80,6 +99,7 @@ final class Breaker {
 			return;
 		}
 		this.outage = new Outage(cause, System.nanoTime());
+		this.pause = SHORTEST_PAUSE;
 		logger.warn("Redis ({}) does not answer: {}", this.settings.name(), cause.toString());
 		this.listener.opened(cause);
 		if (!this.probing) {
@@ -126,9 +146,10 @@ final class Breaker {
 	private synchronized boolean isToProbe() {
 		try {
 			while (this.outage != null && !this.ended) {
-				long left = this.probed + PAUSE - System.nanoTime();
+				long left = this.probed + this.pause - System.nanoTime();
 				if (left <= 0) {
 					this.probed = System.nanoTime();
+					this.pause = Math.min(2 * this.pause, LONGEST_PAUSE);
 					return true;
 				}
 				TimeUnit.NANOSECONDS.timedWait(this, left);

@@ -30,7 +30,7 @@ public abstract class ConnectionSource {
 	 */
 	public static ConnectionSource server(HostAndPort address, JedisClientConfig config) {
 		return new OwnConnections((patience) -> address, () -> {
-		}, config);
+		}, OwnConnections.checked(config));
 	}
 
 	/**
@@ -47,6 +47,7 @@ public abstract class ConnectionSource {
 		if (sentinels.isEmpty()) {
 			throw new IllegalArgumentException("Invalid sentinels: there must be at least one.");
 		}
+		OwnConnections.checked(config);
 		SentinelMaster asked = new SentinelMaster(master, sentinels, sentinelConfig);
 		return new OwnConnections(asked::get, asked::close, config);
 	}

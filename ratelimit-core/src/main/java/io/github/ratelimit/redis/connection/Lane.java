@@ -35,6 +35,9 @@ final class Lane implements WatchedSocket.Watch {
 	/** How long a thread waits for something to do. */
 	private static final long IDLE = TimeUnit.SECONDS.toNanos(10);
 
+	/** After a connection has failed though others have one. */
+	private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(50);
+
 	private final String name;
 
 	private final Server server;
@@ -58,8 +61,8 @@ final class Lane implements WatchedSocket.Watch {
 
 	private long sentAt;
 
-	/** Whether a connection has failed, and others may have as well. */
-	private boolean suspicious;
+	/** When this had its last connection. */
+	private long connected = System.nanoTime();
 
 	Lane(String name, Server server, Breaker breaker, ConnectionSource source, Duration budget) {
 		this.name = name;
@@ -164,21 +167,28 @@ final class Lane implements WatchedSocket.Watch {
 
 	/** Returns a connection that may be used; {@code null} if there is none. */
 	private @Nullable Link connect(boolean rested) {
+		long start = System.nanoTime();
 		try {
 			Link link = this.link;
 			if (link != null && link.isUsable(rested)) {
 				return link;
 			}
 			release();
-			link = this.source.connect(this.suspicious);
+			link = this.source.connect(this.breaker.hasBroken(this.connected));
 			this.link = link;
 			link.watch(this, this.budget);
-			this.suspicious = false;
+			this.connected = start;
 			return link;
 		}
 		catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
 			release();
-			this.server.notConnected(ex);
+			if (this.breaker.isHeard(start)) {
+				// Others have a connection, and go on.
+				LockSupport.parkNanos(PAUSE);
+			}
+			else {
+				this.server.notConnected(ex);
+			}
 			return null;
 		}
 	}
@@ -212,7 +222,7 @@ final class Lane implements WatchedSocket.Watch {
 	 */
 	private void fail(JedisException failure, List<Call> calls) {
 		release();
-		this.suspicious = true;
+		this.breaker.broken();
 		boolean silence = ConnectionSource.isSilence(failure);
 		if (silence && !this.breaker.isHeard(this.sentAt)) {
 			this.breaker.open(failure);

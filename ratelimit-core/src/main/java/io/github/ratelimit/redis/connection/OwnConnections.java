@@ -3,6 +3,9 @@ package io.github.ratelimit.redis.connection;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
@@ -26,24 +29,41 @@ final class OwnConnections extends ConnectionSource {
 
 	private final Duration patience;
 
+	private final OwnSockets.Addresses addresses;
+
+	/** The address that has answered, and is tried first. */
 	private volatile @Nullable InetAddress favourite;
 
 	OwnConnections(Function<Duration, HostAndPort> address, Runnable close, JedisClientConfig config) {
+		this(address, close, config, InetAddress::getAllByName);
+	}
+
+	OwnConnections(Function<Duration, HostAndPort> address, Runnable close, JedisClientConfig config,
+			OwnSockets.Addresses addresses) {
+		this.address = address;
+		this.close = close;
+		this.config = config;
+		this.addresses = addresses;
+		this.patience = Duration.ofMillis(Math.max(1, config.getConnectionTimeoutMillis()));
+	}
+
+	/**
+	 * Checks how to log in.
+	 * @throws IllegalArgumentException if only a client of the application could
+	 */
+	static JedisClientConfig checked(JedisClientConfig config) {
 		if (config.getAuthXManager() != null) {
 			throw new IllegalArgumentException(
 					"Invalid configuration: tokens are not supported, hand over a client of your own.");
 		}
-		this.address = address;
-		this.close = close;
-		this.config = config;
-		this.patience = Duration.ofMillis(Math.max(1, config.getConnectionTimeoutMillis()));
+		return config;
 	}
 
 	@Override
 	Link connect(boolean checked) {
 		long deadline = System.nanoTime() + this.patience.toNanos();
 		HostAndPort server = this.address.apply(this.patience);
-		OwnSockets sockets = new OwnSockets(mapped(server), this.config, this.favourite, deadline);
+		OwnSockets sockets = new OwnSockets(mapped(server), this.config, this::addresses, deadline);
 		boolean made = false;
 		try {
 			Link link = new OwnLink(new Connection(sockets, this.config), sockets.socket(), server);
@@ -56,6 +76,15 @@ final class OwnConnections extends ConnectionSource {
 				sockets.close();
 			}
 		}
+	}
+
+	private InetAddress[] addresses(String host) throws IOException {
+		List<InetAddress> addresses = Arrays.asList(this.addresses.of(host));
+		int known = addresses.indexOf(this.favourite);
+		if (known > 0) {
+			Collections.swap(addresses, 0, known);
+		}
+		return addresses.toArray(InetAddress[]::new);
 	}
 
 	private HostAndPort mapped(HostAndPort server) {

@@ -5,9 +5,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.security.GeneralSecurityException;
-import java.util.Arrays;
-import java.util.Collections;
-import java.util.List;
 
 import javax.net.ssl.HostnameVerifier;
 import javax.net.ssl.SSLParameters;
@@ -32,17 +29,16 @@ final class OwnSockets implements JedisSocketFactory {
 
 	private final JedisClientConfig config;
 
-	/** Which address is tried first, if the host still has it. */
-	private final @Nullable InetAddress favourite;
+	private final Addresses addresses;
 
 	private final long deadline;
 
 	private @Nullable WatchedSocket socket;
 
-	OwnSockets(HostAndPort server, JedisClientConfig config, @Nullable InetAddress favourite, long deadline) {
+	OwnSockets(HostAndPort server, JedisClientConfig config, Addresses addresses, long deadline) {
 		this.server = server;
 		this.config = config;
-		this.favourite = favourite;
+		this.addresses = addresses;
 		this.deadline = deadline;
 	}
 
@@ -93,22 +89,17 @@ final class OwnSockets implements JedisSocketFactory {
 
 	/** To the first of the addresses of the host that answers. */
 	private WatchedSocket connect() throws IOException {
-		List<InetAddress> addresses = Arrays.asList(InetAddress.getAllByName(this.server.getHost()));
-		Collections.shuffle(addresses);
-		int known = addresses.indexOf(this.favourite);
-		if (known > 0) {
-			Collections.swap(addresses, 0, known);
-		}
+		InetAddress[] addresses = this.addresses.of(this.server.getHost());
 		IOException failure = new IOException("No address of " + this.server.getHost());
-		for (int i = 0; i < addresses.size(); i++) {
+		for (int i = 0; i < addresses.length; i++) {
 			WatchedSocket socket = new WatchedSocket(this.deadline);
 			try {
 				socket.setKeepAlive(true);
 				socket.setTcpNoDelay(true);
 				// A connection that failed is closed at once, without a goodbye.
 				socket.setSoLinger(true, 0);
-				int share = WatchedSocket.remainingMillis(this.deadline) / (addresses.size() - i);
-				socket.connect(new InetSocketAddress(addresses.get(i), this.server.getPort()), Math.max(1, share));
+				int share = WatchedSocket.remainingMillis(this.deadline) / (addresses.length - i);
+				socket.connect(new InetSocketAddress(addresses[i], this.server.getPort()), Math.max(1, share));
 				return socket;
 			}
 			catch (IOException ex) {
@@ -141,6 +132,14 @@ final class OwnSockets implements JedisSocketFactory {
 			throw new IOException("The certificate is not one of " + host);
 		}
 		return new SSLSocketWrapper(encrypted, plain);
+	}
+
+	/** Looks up the addresses of a host. */
+	interface Addresses {
+
+		/** Returns those that are to be tried first in front. */
+		InetAddress[] of(String host) throws IOException;
+
 	}
 
 }

@@ -159,7 +159,8 @@ public final class Server implements Servers {
 	void notConnected(Throwable failure) {
 		if (failure.getCause() instanceof NoSuchElementException) {
 			// Others use all connections of the pool, which says nothing of the server.
-			refuseWaiting(new NotSentException(Reason.QUEUE_FULL, "No connection of the pool is free", failure));
+			refuseWaiting(this.waiting.get(),
+					new NotSentException(Reason.QUEUE_FULL, "No connection of the pool is free", failure));
 			this.listener.overloaded();
 		}
 		else {
@@ -169,12 +170,16 @@ public final class Server implements Servers {
 	}
 
 	private void refuse(JedisException cause) {
-		refuseWaiting(NotSentException.outage(cause));
+		refuseWaiting(Integer.MAX_VALUE, NotSentException.outage(cause));
 		this.lanes.forEach((lane) -> lane.refuse(cause));
 	}
 
-	private void refuseWaiting(NotSentException reason) {
-		for (Call call = this.queue.poll(); call != null; call = this.queue.poll()) {
+	private void refuseWaiting(int most, NotSentException reason) {
+		for (int i = 0; i < most; i++) {
+			Call call = this.queue.poll();
+			if (call == null) {
+				return;
+			}
 			this.waiting.decrementAndGet();
 			call.fail(reason);
 		}

@@ -200,9 +200,14 @@ abstract class Counter {
 		long[] seen = this.counts.clone();
 		seen[this.present] -= after ? 0 : this.added;
 		for (int k = 0; k < seen.length; k++) {
-			seen[k] = Math.max(0, Math.min(seen[k], this.of.algorithm().maxQuota()));
+			seen[k] = possible(seen[k]);
 		}
 		return meter(seen);
+	}
+
+	/** A count as the algorithms know it. */
+	final long possible(long count) {
+		return Math.max(0, Math.min(count, this.of.algorithm().maxQuota()));
 	}
 
 }

@@ -1,7 +1,6 @@
 package io.github.ratelimit.redis.pipeline;
 
 import java.util.List;
-import java.util.Objects;
 
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
@@ -33,7 +32,7 @@ final class PlainAlgorithm {
 	}
 
 	private static void requireNoPastWindows(Policy policy) {
-		long past = constant(policy, policy.limits(), "PAST");
+		int past = constant(policy, policy.limits(), "PAST").intValue();
 		if (past > 0) {
 			throw new IllegalArgumentException(
 					"Invalid retain (%d): no past windows can be kept where scripts are not used.".formatted(past + 1));
@@ -42,11 +41,11 @@ final class PlainAlgorithm {
 
 	/** Length of the sub-windows of a limit, in microseconds. */
 	static long precision(Policy policy, Limit limit) {
-		return constant(policy, List.of(limit), "PRECISION");
+		return constant(policy, List.of(limit), "PRECISION").longValue();
 	}
 
-	private static long constant(Policy policy, List<Limit> limits, String name) {
-		return Objects.requireNonNull(policy.algorithm().constants(limits).get(name)).longValue();
+	private static Number constant(Policy policy, List<Limit> limits, String name) {
+		return policy.algorithm().constants(limits).getOrDefault(name, 0);
 	}
 
 	/** Creates what counts a limit of a policy that can be expressed. */

@@ -5,25 +5,26 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BiFunction;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.redis.connection.Servers;
+import io.github.ratelimit.redis.script.RedisKeys;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Decides over requests with plain commands. All operations throw a
- * {@link JedisException} if they fail. Safe for use by several threads.
+ * {@link JedisException} if they fail.
  */
-public final class PlainCommands {
+public final class PlainCommands implements RateLimiter {
 
 	private final Servers servers;
 
-	private final BiFunction<Identifier, Policy, String> keys;
+	private final RedisKeys keys;
 
 	private final Clock clock;
 
@@ -32,70 +33,47 @@ public final class PlainCommands {
 	private final PastCounts pastCounts = new PastCounts();
 
 	/**
-	 * Creates the commands for some servers.
+	 * Creates a rate limiter.
 	 * @param servers where the counts are
 	 * @param budget how long an operation may take
-	 * @param keys what the Redis keys of a policy and identifier begin with
+	 * @param keys names the Redis keys
 	 * @param clock the clock
 	 * @param handsInTime whether the server's clock does not follow that clock
 	 */
-	public PlainCommands(Servers servers, Duration budget, BiFunction<Identifier, Policy, String> keys,
-			InstantSource clock, boolean handsInTime) {
+	public PlainCommands(Servers servers, Duration budget, RedisKeys keys, InstantSource clock, boolean handsInTime) {
 		this.servers = servers;
 		this.keys = keys;
 		this.clock = new Clock(clock, handsInTime, budget);
 		this.budget = budget.toNanos();
 	}
 
-	/**
-	 * Refuses a policy that plain commands cannot express.
-	 * @param policy the policy
-	 * @throws IllegalArgumentException if its algorithm or its options are not supported
-	 */
-	public static void requireSupported(Policy policy) {
+	@Override
+	public void requireSupported(Policy policy) {
 		PlainAlgorithm.require(policy);
 	}
 
-	/**
-	 * Uses the cost of the request if every limit allows it.
-	 * @param request the request
-	 * @return the decision
-	 */
-	public Decision acquire(RateLimitRequest request) {
+	@Override
+	public Decision tryAcquire(RateLimitRequest request) {
 		Attempt attempt = attempt(request, this.pastCounts);
 		return isCountable(request) ? attempt.acquire() : attempt.look();
 	}
 
-	/**
-	 * Decides over the request, and writes nothing.
-	 * @param request the request
-	 * @return the decision
-	 */
+	@Override
 	public Decision peek(RateLimitRequest request) {
 		return attempt(request, this.pastCounts).look();
 	}
 
-	/**
-	 * Gives the cost of the request back.
-	 * @param request the request
-	 */
+	@Override
 	public void refund(RateLimitRequest request) {
 		attempt(request, this.pastCounts).refund();
 	}
 
-	/**
-	 * Uses the cost of the request, whether it is allowed or not.
-	 * @param request the request
-	 */
+	@Override
 	public void charge(RateLimitRequest request) {
 		attempt(request.withPossibleCosts(), this.pastCounts).charge();
 	}
 
-	/**
-	 * Forgets all that an identifier has used of a policy.
-	 * @param policy the policy
-	 * @param identifier the identifier
-	 */
+	@Override
 	public void reset(Policy policy, Identifier identifier) {
 		Attempt attempt = attempt(RateLimitRequest.of(policy, identifier), new PastCounts());
 		attempt.reset();
@@ -119,8 +97,9 @@ public final class PlainCommands {
 		for (Charge charge : request.charges()) {
 			PlainAlgorithm.require(charge.policy());
 			for (Identifier identifier : charge.identifiers()) {
-				String key = this.keys.apply(identifier, charge.policy());
-				int slot = this.servers.slot(key.getBytes(StandardCharsets.UTF_8));
+				byte[] bytes = this.keys.key(identifier, charge.policy());
+				String key = new String(bytes, StandardCharsets.US_ASCII);
+				int slot = this.servers.slot(bytes);
 				charge.policy()
 					.limits()
 					.stream()

@@ -52,7 +52,7 @@ final class TwoWindowsCounter extends Counter {
 	void accept(Transaction transaction) {
 		super.accept(transaction);
 		if (this.known == null && isSettled()) {
-			this.pastCounts.put(this.previousKey, this.counts[1]);
+			this.pastCounts.put(this.previousKey, possible(this.counts[1]));
 		}
 	}
 
@@ -61,7 +61,7 @@ final class TwoWindowsCounter extends Counter {
 		int others = (this.known == null) ? 2 : 1;
 		long previous = (this.known != null) ? this.known : counts[1];
 		long next = (counts.length > others) ? counts[others] : 0;
-		return this.of.meter(this.start, previous, Math.min(counts[0] + next, this.of.algorithm().maxQuota()));
+		return this.of.meter(this.start, previous, possible(counts[0] + next));
 	}
 
 }

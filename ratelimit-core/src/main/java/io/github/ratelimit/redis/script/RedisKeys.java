@@ -81,16 +81,6 @@ public final class RedisKeys {
 	}
 
 	/**
-	 * Returns the name of what is counted, as text.
-	 * @param identifier the identifier
-	 * @param policy the policy
-	 * @return the Redis key
-	 */
-	public String name(Identifier identifier, Policy policy) {
-		return new String(key(identifier, policy), StandardCharsets.US_ASCII);
-	}
-
-	/**
 	 * Returns the end of the Redis keys of a policy.
 	 * @param policy the policy
 	 * @return what stands behind the hash tag

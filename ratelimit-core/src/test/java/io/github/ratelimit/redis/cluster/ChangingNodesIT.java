@@ -12,8 +12,8 @@ import io.github.ratelimit.redis.connection.ServerSettings;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
 import io.github.ratelimit.test.TestRedis;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -38,30 +38,30 @@ class ChangingNodesIT {
 
 	private static final JedisClientConfig CONFIG = DefaultJedisClientConfig.builder().clientName(NAME).build();
 
-	private TestCluster cluster;
+	private static TestCluster cluster;
 
-	@BeforeEach
-	void start() {
-		this.cluster = TestCluster.start();
+	@BeforeAll
+	static void start() {
+		cluster = TestCluster.start();
 	}
 
-	@AfterEach
-	void stop() {
-		this.cluster.close();
+	@AfterAll
+	static void stop() {
+		cluster.close();
 	}
 
-	private ClusterConnectionProvider provider() {
-		return new ClusterConnectionProvider(Set.of(this.cluster.nodes().get(0).address()), CONFIG);
+	private static ClusterConnectionProvider provider() {
+		return new ClusterConnectionProvider(Set.of(cluster.nodes().get(0).address()), CONFIG);
 	}
 
 	private static long connections(Node node) {
 		return node.admin().clientList().lines().filter((line) -> line.contains("name=" + NAME)).count();
 	}
 
-	private void move(int slot, Node to) {
-		Node from = this.cluster.master(slot);
+	private static void move(int slot, Node to) {
+		Node from = cluster.master(slot);
 		TestCluster.beginToMove(slot, from, to);
-		this.cluster.endMove(slot, from, to);
+		cluster.endMove(slot, from, to);
 	}
 
 	@ParameterizedTest
@@ -69,15 +69,15 @@ class ChangingNodesIT {
 	void newNodeIsUsedAndLeftAgain(boolean ofApplication) {
 		try (ClusterConnectionProvider provider = provider();
 				ClusterServers servers = ofApplication ? ClusterServers.of(provider, SETTINGS, Listener.NONE)
-						: ClusterServers.of(this.cluster.addresses(), CONFIG, SETTINGS, Listener.NONE)) {
+						: ClusterServers.of(cluster.addresses(), CONFIG, SETTINGS, Listener.NONE)) {
 			String key = SlotKeys.any().findFirst().orElseThrow();
 			int slot = SlotKeys.slot(key);
 			assertThat(Increment.of(servers, key)).isEqualTo(1);
-			Node old = this.cluster.master(slot);
-			Node node = this.cluster.addMaster();
+			Node old = cluster.master(slot);
+			Node node = cluster.addMaster();
 			TestCluster.beginToMove(slot, old, node);
 			assertThat(Increment.of(servers, key + "created")).isEqualTo(1);
-			this.cluster.endMove(slot, old, node);
+			cluster.endMove(slot, old, node);
 			assertThat(Increment.of(servers, key)).isEqualTo(2);
 			assertThat(connections(node)).isPositive();
 			move(slot, old);
@@ -108,9 +108,9 @@ class ChangingNodesIT {
 	void callsToOtherNodesAreDoneWhileTheApplicationHoldsConnections() {
 		try (ClusterConnectionProvider provider = provider();
 				ClusterServers servers = ClusterServers.of(provider, SETTINGS, Listener.NONE)) {
-			List<String> keys = SlotKeys.onDifferentMasters(this.cluster);
+			List<String> keys = SlotKeys.onDifferentMasters(cluster);
 			keys.forEach((key) -> Increment.of(servers, key));
-			HostAndPort node = this.cluster.master(SlotKeys.slot(keys.get(0))).address();
+			HostAndPort node = cluster.master(SlotKeys.slot(keys.get(0))).address();
 			List<Connection> held = new ArrayList<>();
 			for (int i = 0; i < 8; i++) {
 				held.add(provider.getConnection(node));
@@ -131,7 +131,7 @@ class ChangingNodesIT {
 		JedisClientConfig config = DefaultJedisClientConfig.builder()
 			.hostAndPortMapper((node) -> up.get() ? node : nobody)
 			.build();
-		try (ClusterServers servers = ClusterServers.of(this.cluster.addresses(), config, SETTINGS, Listener.NONE)) {
+		try (ClusterServers servers = ClusterServers.of(cluster.addresses(), config, SETTINGS, Listener.NONE)) {
 			String key = TestRedis.newKeyPrefix();
 			assertThat(isDone(servers, key)).isFalse();
 			up.set(true);
@@ -153,8 +153,7 @@ class ChangingNodesIT {
 	void noThreadsAndConnectionsAreLeftWhenItIsClosed() {
 		Set<Thread> before = Thread.getAllStackTraces().keySet();
 		for (int i = 0; i < 5; i++) {
-			try (ClusterServers servers = ClusterServers.of(this.cluster.addresses(), CONFIG, SETTINGS,
-					Listener.NONE)) {
+			try (ClusterServers servers = ClusterServers.of(cluster.addresses(), CONFIG, SETTINGS, Listener.NONE)) {
 				CompletableFuture
 					.allOf(SlotKeys.any()
 						.limit(20)
@@ -163,8 +162,7 @@ class ChangingNodesIT {
 					.join();
 			}
 		}
-		TestCluster.await("All is closed",
-				() -> this.cluster.nodes().stream().allMatch((node) -> connections(node) == 0));
+		TestCluster.await("All is closed", () -> cluster.nodes().stream().allMatch((node) -> connections(node) == 0));
 		TestCluster.await("No thread is left",
 				() -> Thread.getAllStackTraces()
 					.keySet()

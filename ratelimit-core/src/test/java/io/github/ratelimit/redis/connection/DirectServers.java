@@ -11,6 +11,7 @@ import java.util.function.ToIntFunction;
 
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
+import redis.clients.jedis.ClientSetInfoConfig;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.ConnectionPool;
@@ -66,7 +67,12 @@ public final class DirectServers implements Servers {
 
 	private static ConnectionPool pool(HostAndPort address, String user, String password) {
 		ConnectionPool pool = new ConnectionPool(address,
-				DefaultJedisClientConfig.builder().user(user).password(password).timeoutMillis(60_000).build());
+				DefaultJedisClientConfig.builder()
+					.user(user)
+					.password(password)
+					.clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
+					.timeoutMillis(60_000)
+					.build());
 		pool.setMaxTotal(64);
 		return pool;
 	}

@@ -1,6 +1,7 @@
 package io.github.ratelimit.redis.connection;
 
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -40,12 +41,17 @@ final class Events implements Listener {
 		return this.events;
 	}
 
+	/** Waits until the server does not count as gone. */
+	void awaitClosed() {
+		await("closed", Collections.frequency(this.events, "opened"));
+	}
+
 	/** Waits until an event has happened so many times, and returns how long it took. */
 	synchronized Duration await(String event, int times) {
 		long start = System.nanoTime();
 		long end = start + PATIENCE.toNanos();
 		try {
-			while (this.events.stream().filter(event::equals).count() < times) {
+			while (Collections.frequency(this.events, event) < times) {
 				if (System.nanoTime() > end) {
 					throw new IllegalStateException("Not " + event + ": " + this.events);
 				}

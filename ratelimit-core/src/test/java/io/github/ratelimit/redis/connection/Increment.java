@@ -1,7 +1,10 @@
 package io.github.ratelimit.redis.connection;
 
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 
 import redis.clients.jedis.CommandArguments;
@@ -106,10 +109,10 @@ final class Increment extends Call {
 
 		private static String sha1(String text) {
 			try {
-				byte[] hash = java.security.MessageDigest.getInstance("SHA-1").digest(SafeEncoder.encode(text));
-				return java.util.HexFormat.of().formatHex(hash);
+				byte[] hash = MessageDigest.getInstance("SHA-1").digest(SafeEncoder.encode(text));
+				return HexFormat.of().formatHex(hash);
 			}
-			catch (java.security.NoSuchAlgorithmException ex) {
+			catch (NoSuchAlgorithmException ex) {
 				throw new IllegalStateException(ex);
 			}
 		}

@@ -1,6 +1,7 @@
 package io.github.ratelimit.redis.script;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 
@@ -74,8 +75,8 @@ public final class ScriptRateLimiter implements RateLimiter, BlockList, RequestH
 	}
 
 	@Override
-	public List<LogEntry> entries(Policy policy, Identifier identifier) {
-		ScriptCall call = this.scripts.entries(policy, identifier, 1000, null, deadline());
+	public List<LogEntry> entries(Policy policy, Identifier identifier, int most, @Nullable Instant before) {
+		ScriptCall call = this.scripts.entries(policy, identifier, most, before, deadline());
 		this.servers.submit(call);
 		return call.entries();
 	}

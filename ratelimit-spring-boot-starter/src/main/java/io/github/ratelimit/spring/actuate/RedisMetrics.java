@@ -11,8 +11,8 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 
 /**
- * Measures what is sent to Redis: how many decisions travel together, how long Redis takes
- * to answer them, and how many are not accepted because too many others wait.
+ * Measures what is sent to Redis: how many decisions travel together, how long Redis
+ * takes to answer them, and how many are not accepted because too many others wait.
  * <p>
  * Safe for use by several threads.
  *

@@ -1,6 +1,5 @@
 package io.github.ratelimit.spring.autoconfigure;
 
-
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.redis.PipelineRateLimiter;
@@ -193,8 +192,8 @@ public final class RateLimitAutoConfiguration {
 		}
 
 		/**
-		 * Connections of the limiter's own, unless the application has a client of which it
-		 * can borrow some.
+		 * Connections of the limiter's own, unless the application has a client of which
+		 * it can borrow some.
 		 */
 		@Bean
 		@ConditionalOnMissingBean

@@ -23,8 +23,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param enabled whether requests are limited at all
  * @param keyPrefix what the names of all Redis keys start with: letters, digits, dots,
  * underscores, colons and hyphens
- * @param identifierSecret secret that the values of identifiers are hashed with, so that no
- * addresses, names or API keys are in Redis; the same for all instances
+ * @param identifierSecret secret that the values of identifiers are hashed with, so that
+ * no addresses, names or API keys are in Redis; the same for all instances
  * @param defaultIdentifiers by what requests are identified where a policy does not say:
  * ip, user, header:NAME, cookie:NAME, path, method, global, one of the application's own,
  * or several of them joined by plus signs
@@ -51,8 +51,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
 public record RateLimitProperties(@DefaultValue("true") boolean enabled, @DefaultValue("ratelimit") String keyPrefix,
-		@Nullable String identifierSecret,
-		@DefaultValue("ip") List<String> defaultIdentifiers, @Nullable String plan,
+		@Nullable String identifierSecret, @DefaultValue("ip") List<String> defaultIdentifiers, @Nullable String plan,
 		@DefaultValue("1m") Duration planCacheTtl, @DefaultValue Map<String, PolicyProperties> policies,
 		@NestedConfigurationProperty @DefaultValue RedisProperties redis, @DefaultValue Headers headers,
 		@DefaultValue Map<String, String> identifiers, @DefaultValue Ip ip, @DefaultValue List<String> allow,

@@ -18,11 +18,11 @@ class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 
 	private static final String CAFFEINE = "com.github.benmanes.caffeine.cache.";
 
-	/** Of caches that expire after a write, and have a largest size or weight. */
-	private static final List<String> CACHES = List.of("SSMSW", "SSMWW");
+	/** Of caches that have a largest size or weight, or expire after a write as well. */
+	private static final List<String> CACHES = List.of("SSMS", "SSMW", "SSMSW");
 
 	/** Of their entries. */
-	private static final List<String> NODES = List.of("PSWMS", "PSWMW");
+	private static final List<String> NODES = List.of("PSMS", "PSMW", "PSWMS");
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {

@@ -29,15 +29,14 @@ final class SettingsCheck implements SmartInitializingSingleton {
 	private static final String ENABLED = "ratelimit.denial-cache.enabled";
 
 	private static final List<String> CONNECTION = Stream
-		.of("url", "host", "port", "username", "password", "database", "ssl.enabled", "ssl.bundle",
-				"client-name", "sentinel.master", "sentinel.nodes",
-				"sentinel.username", "sentinel.password", "cluster.nodes")
+		.of("url", "host", "port", "username", "password", "database", "ssl.enabled", "ssl.bundle", "client-name",
+				"sentinel.master", "sentinel.nodes", "sentinel.username", "sentinel.password", "cluster.nodes")
 		.map((name) -> "ratelimit.redis." + name)
 		.toList();
 
-	private static final List<String> STORE = Stream
-		.concat(CONNECTION.stream(), Stream.of("ratelimit.redis.timeout", "ratelimit.redis.connections", "ratelimit.redis.max-waiting",
-				"ratelimit.redis.scripting", "ratelimit.key-prefix", "ratelimit.identifier-secret"))
+	private static final List<String> STORE = Stream.concat(CONNECTION.stream(),
+			Stream.of("ratelimit.redis.timeout", "ratelimit.redis.connections", "ratelimit.redis.max-waiting",
+					"ratelimit.redis.scripting", "ratelimit.key-prefix", "ratelimit.identifier-secret"))
 		.toList();
 
 	private static final List<String> DENIALS = List.of("ratelimit.denial-cache.max-age",

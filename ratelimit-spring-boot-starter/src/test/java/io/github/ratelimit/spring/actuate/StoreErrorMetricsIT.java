@@ -48,7 +48,7 @@ class StoreErrorMetricsIT {
 	void everyKindIsThereFromTheStart() {
 		assertThat(counts().keySet()).containsExactly("busy", "clusterdown", "connection", "error-reply", "interrupted",
 				"loading", "masterdown", "misconf", "noauth", "node", "noperm", "noreplicas", "noscript", "oom",
-				"other", "pool-exhausted", "readonly", "timeout", "wrong-reply", "wrongpass", "wrongtype");
+				"other", "overload", "readonly", "timeout", "wrong-reply", "wrongpass", "wrongtype");
 		assertThat(counts().values()).containsOnly(0.0);
 	}
 
@@ -73,11 +73,11 @@ class StoreErrorMetricsIT {
 	}
 
 	@Test
-	void emptyPoolIsPoolExhausted() {
+	void emptyPoolIsOverload() {
 		GenericObjectPoolConfig<Connection> pool = new GenericObjectPoolConfig<>();
 		pool.setMaxTotal(0);
 		pool.setMaxWait(Duration.ofMillis(1));
-		assertFailureIs("pool-exhausted", client(TestRedis.freePort(), PATIENT, pool));
+		assertFailureIs("overload", client(TestRedis.freePort(), PATIENT, pool));
 	}
 
 	@Test

@@ -46,8 +46,8 @@ class ConfigurationMetadataTests {
 				"ratelimit.ip.ipv6-prefix", "ratelimit.ip.trusted-proxies", "ratelimit.key-prefix", "ratelimit.plan",
 				"ratelimit.plan-cache-ttl", "ratelimit.policies", "ratelimit.redis.client-name",
 				"ratelimit.redis.cluster.nodes", "ratelimit.redis.database", "ratelimit.redis.host",
-				"ratelimit.redis.password", "ratelimit.redis.pool.max-active", "ratelimit.redis.pool.max-idle",
-				"ratelimit.redis.pool.min-idle", "ratelimit.redis.port", "ratelimit.redis.scripting",
+				"ratelimit.identifier-secret", "ratelimit.redis.connections", "ratelimit.redis.max-waiting",
+				"ratelimit.redis.password", "ratelimit.redis.port", "ratelimit.redis.scripting",
 				"ratelimit.redis.sentinel.master", "ratelimit.redis.sentinel.nodes",
 				"ratelimit.redis.sentinel.password", "ratelimit.redis.sentinel.username", "ratelimit.redis.ssl.bundle",
 				"ratelimit.redis.ssl.enabled", "ratelimit.redis.timeout", "ratelimit.redis.url",
@@ -76,8 +76,8 @@ class ConfigurationMetadataTests {
 				entry("ratelimit.health.down-when-failing", "false"), entry("ratelimit.instances", "1"),
 				entry("ratelimit.ip.ipv6-prefix", "64"), entry("ratelimit.headers.styles", "\"[draft, x-rate-limit]\""),
 				entry("ratelimit.key-prefix", "\"ratelimit\""), entry("ratelimit.plan-cache-ttl", "\"1m\""),
-				entry("ratelimit.redis.database", "0"), entry("ratelimit.redis.pool.max-active", "32"),
-				entry("ratelimit.redis.pool.min-idle", "0"), entry("ratelimit.redis.port", "6379"),
+				entry("ratelimit.redis.database", "0"), entry("ratelimit.redis.connections", "2"),
+				entry("ratelimit.redis.max-waiting", "10000"), entry("ratelimit.redis.port", "6379"),
 				entry("ratelimit.redis.scripting", "true"), entry("ratelimit.redis.timeout", "\"100ms\""));
 	}
 

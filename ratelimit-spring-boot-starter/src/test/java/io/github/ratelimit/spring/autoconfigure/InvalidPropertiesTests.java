@@ -431,13 +431,10 @@ class InvalidPropertiesTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "max-active, 0, Must be at least 1.", "max-active, -1, Must be at least 1.",
-			"max-idle, -1, Must be from 0 to ratelimit.redis.pool.max-active.",
-			"max-idle, 33, Must be from 0 to ratelimit.redis.pool.max-active.",
-			"min-idle, -1, Must be from 0 to ratelimit.redis.pool.max-idle.",
-			"min-idle, 33, Must be from 0 to ratelimit.redis.pool.max-idle." })
-	void startFailsWhenPoolSizeIsOutOfRange(String name, int size, String rule) {
-		assertRefused("ratelimit.redis.pool." + name, size, rule, "ratelimit.redis.pool." + name + "=" + size);
+	@CsvSource({ "connections, 0, Must be from 1 to 64.", "connections, 65, Must be from 1 to 64.",
+			"max-waiting, 0, Must be at least 1." })
+	void startFailsWhenNumberOfRedisIsOutOfRange(String name, int number, String rule) {
+		assertRefused("ratelimit.redis." + name, number, rule, "ratelimit.redis." + name + "=" + number);
 	}
 
 	@Test

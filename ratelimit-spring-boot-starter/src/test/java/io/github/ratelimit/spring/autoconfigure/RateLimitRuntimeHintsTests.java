@@ -62,7 +62,7 @@ class RateLimitRuntimeHintsTests {
 	}
 
 	private static List<Object> caches(Object memory) throws ReflectiveOperationException {
-		return List.of(field(memory, "accounts"), field(memory, "blocked"));
+		return List.of(field(memory, "verdicts"), field(memory, "blocks"));
 	}
 
 	private static Object field(Object object, String name) throws ReflectiveOperationException {

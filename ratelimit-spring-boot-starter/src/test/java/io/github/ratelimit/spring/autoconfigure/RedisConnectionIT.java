@@ -2,14 +2,13 @@ package io.github.ratelimit.spring.autoconfigure;
 
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.NoSuchElementException;
+import java.util.stream.IntStream;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterAll;
@@ -19,12 +18,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.CommandArguments;
-import redis.clients.jedis.Connection;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
-import redis.clients.jedis.util.Pool;
 import redis.embedded.RedisServer;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -33,7 +30,6 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDeta
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 /**
@@ -148,33 +144,25 @@ class RedisConnectionIT {
 	}
 
 	@Test
-	void poolHasNoMoreConnectionsThanConfiguredAndIsNotWaitedForTooLong() {
+	void thereAreNoMoreConnectionsThanConfigured() {
 		this.runner
 			.withPropertyValues("ratelimit.redis.url=redis://:secret@127.0.0.1:" + port,
-					"ratelimit.redis.pool.max-active=1", "ratelimit.redis.timeout=100ms")
+					"ratelimit.redis.connections=1", "ratelimit.redis.client-name=app-2")
 			.run((context) -> {
-				Pool<Connection> pool = ((RedisClient) context.getBean(UnifiedJedis.class)).getPool();
-				try (Connection held = pool.getResource()) {
-					assertThat(held.isConnected()).isTrue();
-					assertThatExceptionOfType(StoreException.class)
-						.isThrownBy(() -> context.getBean(RateLimiter.class).tryAcquire(POLICY, Identifier.GLOBAL))
-						.withRootCauseInstanceOf(NoSuchElementException.class);
-				}
-				assertCountsArrive(context.getBean(RateLimiter.class));
+				RateLimiter limiter = context.getBean(RateLimiter.class);
+				IntStream.range(0, 200).parallel().forEach((i) -> limiter.tryAcquire(POLICY, Identifier.GLOBAL));
+				assertThat(clients()).filteredOn((client) -> client.contains(" name=app-2 ")).hasSize(1);
 			});
 	}
 
 	@Test
-	void poolKeepsAsManyIdleConnectionsAsConfigured() {
+	void identifiersAreNotInRedisWithSecret() {
 		this.runner
 			.withPropertyValues("ratelimit.redis.url=redis://:secret@127.0.0.1:" + port,
-					"ratelimit.redis.pool.max-active=9", "ratelimit.redis.pool.max-idle=5",
-					"ratelimit.redis.pool.min-idle=2")
+					"ratelimit.identifier-secret=pepper")
 			.run((context) -> {
-				Pool<Connection> pool = ((RedisClient) context.getBean(UnifiedJedis.class)).getPool();
-				assertThat(pool.getMaxTotal()).isEqualTo(9);
-				assertThat(pool.getMaxIdle()).isEqualTo(5);
-				assertThat(pool.getMinIdle()).isEqualTo(2);
+				context.getBean(RateLimiter.class).tryAcquire(POLICY, Identifier.ip("203.0.113.7"));
+				assertThat(jedis.keys("*")).singleElement(STRING).doesNotContain("203.0.113.7").contains("{ip:~");
 			});
 	}
 

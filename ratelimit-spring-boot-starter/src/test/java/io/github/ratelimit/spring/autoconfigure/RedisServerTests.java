@@ -204,7 +204,7 @@ class RedisServerTests {
 		}
 		this.environment.withProperty("spring.data.redis.port", "6380");
 		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("localhost", 6380), null, null, 0, null));
-		assertThat(RedisConnections.of(properties(), this.environment).clientName()).isNull();
+		assertThat(ConnectionSettings.of(properties(), this.environment).clientName()).isNull();
 		this.environment.withProperty(prefix + ".sentinel.master", "main")
 			.withProperty(prefix + ".sentinel.nodes", "a:1")
 			.withProperty(prefix + ".sentinel.username", "")
@@ -256,7 +256,7 @@ class RedisServerTests {
 	void emptyNameOfClientIsThatOfSpring() {
 		this.environment.withProperty("ratelimit.redis.client-name", "")
 			.withProperty("spring.data.redis.client-name", "app");
-		assertThat(RedisConnections.of(properties(), this.environment).clientName()).isEqualTo("app");
+		assertThat(ConnectionSettings.of(properties(), this.environment).clientName()).isEqualTo("app");
 	}
 
 	@ParameterizedTest

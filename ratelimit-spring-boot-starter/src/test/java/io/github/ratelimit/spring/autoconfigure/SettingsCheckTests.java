@@ -66,9 +66,9 @@ class SettingsCheckTests {
 	void connectionIsWithoutEffectBesidesAClient() {
 		assertWarnings(
 				this.runner.withBean(UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
-					.withPropertyValues("ratelimit.redis.timeout=1s", "ratelimit.redis.pool.max-active=3",
-							"ratelimit.key-prefix=a", "ratelimit.redis.scripting=true"),
-				"ratelimit.redis.timeout, ratelimit.redis.pool.max-active: without effect, because the application "
+					.withPropertyValues("ratelimit.redis.host=example.com", "ratelimit.redis.client-name=a",
+							"ratelimit.redis.timeout=1s", "ratelimit.key-prefix=a", "ratelimit.redis.scripting=true"),
+				"ratelimit.redis.host, ratelimit.redis.client-name: without effect, because the application "
 						+ "has a UnifiedJedis bean of its own");
 	}
 

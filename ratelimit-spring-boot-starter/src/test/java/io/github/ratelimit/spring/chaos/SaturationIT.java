@@ -131,9 +131,8 @@ class SaturationIT {
 		return new SpringApplicationBuilder(Application.class)
 			.properties("server.port=0", "spring.main.banner-mode=off", "server.tomcat.accept-count=1000",
 					"ratelimit.redis.url=redis://127.0.0.1:" + port, "ratelimit.policies.api.paths=/api",
-					"ratelimit.policies.api.limits=" + QUOTA + "/h",
-					"ratelimit.policies.api.identifiers=header:X-User", "ratelimit.policies.total.paths=/api",
-					"ratelimit.policies.total.algorithm=fixed-window",
+					"ratelimit.policies.api.limits=" + QUOTA + "/h", "ratelimit.policies.api.identifiers=header:X-User",
+					"ratelimit.policies.total.paths=/api", "ratelimit.policies.total.algorithm=fixed-window",
 					"ratelimit.policies.total.limits=1000000000/h",
 					"ratelimit.policies.total.identifiers=header:X-Total")
 			.properties(properties)

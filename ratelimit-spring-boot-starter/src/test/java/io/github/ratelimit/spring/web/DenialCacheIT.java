@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.denial.DenialCache;
-import io.github.ratelimit.redis.TimeBudget;
+import io.github.ratelimit.redis.RedisConnections;
 import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.StoppedServer;
@@ -107,7 +107,7 @@ class DenialCacheIT {
 					"ratelimit.policies.both.algorithm=fixed-window", property)) {
 				assertThatExceptionOfType(NoSuchBeanDefinitionException.class)
 					.isThrownBy(() -> application.bean(DenialCache.class));
-				assertThat(application.bean(TimeBudget.class)).isNotNull();
+				assertThat(application.bean(RedisConnections.class)).isNotNull();
 			}
 		}
 	}

@@ -1,10 +1,10 @@
 package io.github.ratelimit.denial;
 
 /**
- * How often the store was lately asked about an account that was known to deny a request,
- * to learn how long the request has to wait for the other accounts.
+ * How often the store was lately asked about requests that it was known to deny, to learn
+ * how long they have to wait.
  */
-final class Questions {
+final class StoreCalls {
 
 	private static final long SECOND = 1_000_000_000;
 
@@ -12,8 +12,8 @@ final class Questions {
 
 	private int number;
 
-	/** Whether one more may be asked, which is then counted. */
-	synchronized boolean mayAsk(long now, int maxASecond) {
+	/** Returns whether it may be asked once more, and counts that. */
+	synchronized boolean allow(long now, int maxASecond) {
 		if (this.number == 0 || now - this.since >= SECOND) {
 			this.since = now;
 			this.number = 0;

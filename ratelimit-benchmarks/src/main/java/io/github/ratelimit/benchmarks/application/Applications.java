@@ -1,0 +1,127 @@
+package io.github.ratelimit.benchmarks.application;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.github.ratelimit.benchmarks.MeasuredRedis;
+import io.github.ratelimit.benchmarks.ServerSample;
+
+/**
+ * Puts whole applications under load, each in a JVM of its own, and prints tables:
+ *
+ * <pre>
+ * mvn -q package -DskipTests -P applications -pl ratelimit-benchmarks -am -Drounds=3 -Dconnections=32,400 -Dseconds=10
+ * </pre>
+ *
+ * It needs {@code wrk}, and starts a Redis of its own; the environment variable
+ * {@code RATELIMIT_TEST_REDIS_SERVER} may name its program. In each round all
+ * applications take turns. The first load comes as soon as an application answers: what
+ * is wrong of it is counted, but it is not measured. With the arguments above it takes
+ * half an hour.
+ */
+public final class Applications {
+
+	/** Names of folders; all are compared with the first. */
+	private static final List<String> NAMES = List.of("no-limiter", "by-hand", "gateway", "bucket4j-starter", "ours");
+
+	private final MeasuredRedis redis;
+
+	private final Path folder;
+
+	private final int seconds;
+
+	private Applications(MeasuredRedis redis, Path folder, int seconds) {
+		this.redis = redis;
+		this.folder = folder;
+		this.seconds = seconds;
+	}
+
+	/**
+	 * Measures, and prints.
+	 * @param arguments the folder of the applications, number of rounds, numbers of
+	 * connections with commas between them, and seconds of a load
+	 * @throws IOException if an application cannot be started, or there is no {@code wrk}
+	 */
+	public static void main(String[] arguments) throws IOException {
+		if (arguments.length != 4) {
+			throw new IllegalArgumentException("Invalid arguments %s: must be folder, rounds, connections and seconds."
+				.formatted(List.of(arguments)));
+		}
+		int rounds = Integer.parseInt(arguments[1]);
+		int[] connections = Arrays.stream(arguments[2].split(",")).mapToInt(Integer::parseInt).toArray();
+		try (MeasuredRedis redis = MeasuredRedis.startOwn()) {
+			System.out.printf("%s, %s, %d CPU cores, Java %s%n", LocalDate.now(ZoneOffset.UTC), redis.version(),
+					Runtime.getRuntime().availableProcessors(), Runtime.version().feature());
+			Applications applications = new Applications(redis, Path.of(arguments[0]), Integer.parseInt(arguments[3]));
+			for (int number : connections) {
+				for (Scenario scenario : List.of(Scenario.ALLOWED, Scenario.DENIED, Scenario.USED_UP)) {
+					System.out.printf("%n### %s, %d connections%n%n%s%n", scenario.name(), number,
+							applications.measure(scenario, number, rounds));
+				}
+			}
+		}
+	}
+
+	private ApplicationTable measure(Scenario scenario, int connections, int rounds) throws IOException {
+		ApplicationTable table = new ApplicationTable(NAMES);
+		Map<String, RunningApplication> running = new LinkedHashMap<>();
+		try {
+			for (String name : NAMES) {
+				this.redis.client().flushDB();
+				RunningApplication application = RunningApplication.start(this.folder.resolve(name), this.redis.uri(),
+						scenario);
+				running.put(name, application);
+				table.addCold(name, scenario.wrong(load(application, scenario, connections)));
+			}
+			for (int round = 0; round < rounds; round++) {
+				for (Map.Entry<String, RunningApplication> each : running.entrySet()) {
+					table.add(each.getKey(), measure(each.getValue(), scenario, connections));
+				}
+			}
+		}
+		finally {
+			running.values().forEach(RunningApplication::close);
+		}
+		return table;
+	}
+
+	private Sample measure(RunningApplication application, Scenario scenario, int connections) throws IOException {
+		this.redis.client().flushDB();
+		ServerSample before = ServerSample.take(this.redis.client());
+		long cpu = application.cpuMicros();
+		Load load = load(application, scenario, connections);
+		return new Sample(load, application.cpuMicros() - cpu, ServerSample.take(this.redis.client()).since(before),
+				scenario.wrong(load));
+	}
+
+	private Load load(RunningApplication application, Scenario scenario, int connections) throws IOException {
+		return Load.run(this.folder.resolve("users.lua"), application.port(), connections, this.seconds,
+				scenario.users());
+	}
+
+	/**
+	 * One load.
+	 *
+	 * @param jvmMicros time of the processor that the application used
+	 * @param redis what Redis did
+	 * @param wrong how many answers were wrong
+	 */
+	record Sample(Load load, long jvmMicros, ServerSample redis, long wrong) {
+
+		double jvmMicrosPerRequest() {
+			return this.jvmMicros / (double) this.load.requests();
+		}
+
+		double redisMicrosPerRequest() {
+			return this.redis.cpuMicros() / (double) this.load.requests();
+		}
+
+	}
+
+}

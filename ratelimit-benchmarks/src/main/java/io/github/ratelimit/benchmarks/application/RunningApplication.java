@@ -1,0 +1,107 @@
+package io.github.ratelimit.benchmarks.application;
+
+import java.io.IOException;
+import java.net.HttpURLConnection;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * An application in a JVM of its own.
+ */
+final class RunningApplication implements AutoCloseable {
+
+	private static final int ATTEMPTS = 600;
+
+	private final Process process;
+
+	private final int port;
+
+	private RunningApplication(Process process, int port) {
+		this.process = process;
+		this.port = port;
+	}
+
+	/**
+	 * Starts an application and waits until it answers.
+	 * @param folder of its module
+	 * @param redis where its Redis is
+	 */
+	static RunningApplication start(Path folder, URI redis, Scenario scenario) throws IOException {
+		int port = freePort();
+		Path target = folder.resolve("target");
+		Process process = new ProcessBuilder(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+				"-Xmx512m", "-jar", target.resolve(folder.getFileName() + ".jar").toString(), "--server.port=" + port,
+				"--server.address=127.0.0.1", "--spring.data.redis.host=" + redis.getHost(),
+				"--spring.data.redis.port=" + redis.getPort(), "--limit=" + scenario.limit(),
+				"--seconds=" + scenario.seconds()))
+			.redirectErrorStream(true)
+			.redirectOutput(target.resolve(scenario.name() + ".log").toFile())
+			.start();
+		RunningApplication application = new RunningApplication(process, port);
+		application.awaitAnswer(folder);
+		return application;
+	}
+
+	private static int freePort() throws IOException {
+		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+			return socket.getLocalPort();
+		}
+	}
+
+	private void awaitAnswer(Path folder) throws IOException {
+		for (int i = 0; i < ATTEMPTS && !hasEnded(Duration.ofMillis(100)); i++) {
+			if (answers()) {
+				return;
+			}
+		}
+		close();
+		throw new IllegalStateException("%s does not answer; its log is in its folder target".formatted(folder));
+	}
+
+	private boolean hasEnded(Duration patience) {
+		try {
+			return this.process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private boolean answers() throws IOException {
+		HttpURLConnection connection = (HttpURLConnection) URI.create("http://127.0.0.1:" + this.port + "/hello")
+			.toURL()
+			.openConnection();
+		connection.setRequestProperty("X-User", "first");
+		try {
+			return connection.getResponseCode() == 200;
+		}
+		catch (IOException ex) {
+			return false;
+		}
+		finally {
+			connection.disconnect();
+		}
+	}
+
+	int port() {
+		return this.port;
+	}
+
+	/** Time of the processor that the JVM has used, in microseconds. */
+	long cpuMicros() {
+		return this.process.info().totalCpuDuration().orElseThrow().toNanos() / 1000;
+	}
+
+	@Override
+	public void close() {
+		this.process.destroy();
+		this.process.onExit().join();
+	}
+
+}

@@ -1,0 +1,110 @@
+package io.github.ratelimit.benchmarks.gates;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.benchmarks.MeasuredRedis;
+import io.github.ratelimit.benchmarks.OurLimiters;
+import io.github.ratelimit.benchmarks.ServerSample;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * How many commands and round trips a decision takes.
+ */
+class CommandsIT {
+
+	private static final int DECISIONS = 60;
+
+	private static final int CALLERS = 64;
+
+	/** Scripts that callers share may be fewer than their decisions, and never more. */
+	private static final double SCRIPTS_AMONG_CALLERS = 1.0;
+
+	/** Some connections may be made while they are counted, which is read as well. */
+	private static final double READS_AMONG_CALLERS = 1.1;
+
+	private static MeasuredRedis redis;
+
+	private static OurLimiters limiters;
+
+	@BeforeAll
+	static void connect() {
+		redis = MeasuredRedis.startOwn();
+		limiters = OurLimiters.connect(redis.uri(), Duration.ofMinutes(1));
+	}
+
+	@AfterAll
+	static void close() {
+		limiters.close();
+		redis.close();
+	}
+
+	static Stream<String> names() {
+		return Gates.allowing().keySet().stream();
+	}
+
+	@ParameterizedTest
+	@MethodSource("names")
+	void allowedDecisionReadsAndWritesInOneRoundTrip(String name) {
+		int keys = name.equals(Gates.SEVERAL) ? 2 : 1;
+		assertThat(cost(limiters.scripts(), Gates.allowing().get(name), true))
+			.isEqualTo(Map.of("round trips", 1.0, "evalsha", 1.0, "time", 1.0, "mget", 1.0, "set", (double) keys));
+	}
+
+	@ParameterizedTest
+	@MethodSource("names")
+	void deniedDecisionOnlyReadsInOneRoundTrip(String name) {
+		assertThat(cost(limiters.scripts(), Gates.denying().get(name), false))
+			.isEqualTo(Map.of("round trips", 1.0, "evalsha", 1.0, "time", 1.0, "mget", 1.0));
+	}
+
+	@Test
+	void plainCommandsTakeOneRoundTrip() {
+		Policy policy = Policy.of("plain", new FixedWindow(), Limit.parse("100/7d"));
+		assertThat(cost(limiters.plainCommands(), policy, true)).containsEntry("round trips", 1.0);
+	}
+
+	@Test
+	void callersTogetherTakeNoMoreThanOneByOne() {
+		RateLimiter limiter = limiters.scripts();
+		Policy policy = Policy.of("together", new FixedWindow(), Limit.parse("10000/7d"));
+		Gates.decideTogether(limiter, policy, CALLERS, 1);
+		ServerSample before = ServerSample.take(redis.client());
+		Gates.decideTogether(limiter, policy, CALLERS, DECISIONS);
+		ServerSample done = ServerSample.take(redis.client()).since(before);
+		double decisions = CALLERS * DECISIONS;
+		assertThat(done.commands().command("evalsha").calls() / decisions).isLessThanOrEqualTo(SCRIPTS_AMONG_CALLERS);
+		assertThat(done.reads() / decisions).isLessThanOrEqualTo(READS_AMONG_CALLERS);
+	}
+
+	/** Commands and round trips of one decision, by name. */
+	private static Map<String, Double> cost(RateLimiter limiter, Policy policy, boolean allowed) {
+		Gates.prepare(limiter, policy);
+		Gates.decide(limiter, policy, 1, allowed);
+		ServerSample before = ServerSample.take(redis.client());
+		Gates.decide(limiter, policy, DECISIONS, allowed);
+		ServerSample done = ServerSample.take(redis.client()).since(before);
+		Map<String, Double> cost = done.commands()
+			.commands()
+			.entrySet()
+			.stream()
+			.collect(Collectors.toMap(Map.Entry::getKey, (entry) -> entry.getValue().calls() / (double) DECISIONS,
+					(one, other) -> one, TreeMap::new));
+		cost.put("round trips", done.reads() / (double) DECISIONS);
+		return cost;
+	}
+
+}

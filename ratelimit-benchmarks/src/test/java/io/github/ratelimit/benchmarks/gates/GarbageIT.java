@@ -1,0 +1,108 @@
+package io.github.ratelimit.benchmarks.gates;
+
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+
+import com.sun.management.ThreadMXBean;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.benchmarks.MeasuredRedis;
+import io.github.ratelimit.benchmarks.OurLimiters;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * How many bytes of garbage a decision makes: what all threads of this process allocate,
+ * in the round in which it was least, because the compiler and other tests only add to
+ * it.
+ */
+class GarbageIT {
+
+	private static final Logger logger = LoggerFactory.getLogger(GarbageIT.class);
+
+	private static final int WARM_UP = 2000;
+
+	private static final int ROUNDS = 5;
+
+	private static final int DECISIONS = 400;
+
+	/** Upper bounds in bytes, with room for other JVMs. */
+	private static final Map<String, Long> MOST = Map.of("sliding-log", 60_000L, "sliding-window", 60_000L,
+			"sliding-window-counter", 40_000L, "fixed-window", 44_000L, "first-request-window", 44_000L, "leaky-bucket",
+			47_000L, "token-bucket", 47_000L, Gates.SEVERAL, 55_000L);
+
+	private static final long MOST_DENIED_FROM_MEMORY = 2000;
+
+	private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+	private static MeasuredRedis redis;
+
+	private static OurLimiters limiters;
+
+	@BeforeAll
+	static void connect() {
+		redis = MeasuredRedis.startOwn();
+		limiters = OurLimiters.connect(redis.uri(), Duration.ofMinutes(1));
+	}
+
+	@AfterAll
+	static void close() {
+		limiters.close();
+		redis.close();
+	}
+
+	static Stream<String> names() {
+		return Gates.allowing().keySet().stream();
+	}
+
+	@ParameterizedTest
+	@MethodSource("names")
+	void decisionMakesLittleGarbage(String name) {
+		RateLimiter limiter = limiters.scripts();
+		long bytes = garbage(limiter, Gates.allowing().get(name), true);
+		logger.info("{}: {} bytes of garbage a decision", name, bytes);
+		assertThat(MOST).containsKey(name);
+		assertThat(bytes).isLessThanOrEqualTo(MOST.get(name));
+	}
+
+	@Test
+	void denialFromMemoryMakesLittleGarbage() {
+		RateLimiter limiter = limiters.wholeStack();
+		Policy policy = Policy.of("denied-from-memory", new FixedWindow(), Limit.parse("1/7d"));
+		Gates.prepare(limiter, policy);
+		long bytes = garbage(limiter, policy, false);
+		logger.info("denied from memory: {} bytes of garbage a decision", bytes);
+		assertThat(bytes).isLessThanOrEqualTo(MOST_DENIED_FROM_MEMORY);
+	}
+
+	private static long garbage(RateLimiter limiter, Policy policy, boolean allowed) {
+		Gates.decide(limiter, policy, WARM_UP, allowed);
+		return IntStream.range(0, ROUNDS).mapToLong((round) -> {
+			long before = allocated();
+			Gates.decide(limiter, policy, DECISIONS, allowed);
+			return (allocated() - before) / DECISIONS;
+		}).min().orElseThrow();
+	}
+
+	/** A thread that has ended says -1. */
+	private static long allocated() {
+		return LongStream.of(THREADS.getThreadAllocatedBytes(THREADS.getAllThreadIds()))
+			.filter((bytes) -> bytes > 0)
+			.sum();
+	}
+
+}

@@ -1,0 +1,246 @@
+package io.github.ratelimit.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.SlidingWindow;
+import io.github.ratelimit.algorithm.SlidingWindowCounter;
+import io.github.ratelimit.redis.connection.ConnectionSource;
+import io.github.ratelimit.redis.connection.DirectServers;
+import io.github.ratelimit.redis.connection.Listener;
+import io.github.ratelimit.redis.connection.Redirections;
+import io.github.ratelimit.redis.connection.Server;
+import io.github.ratelimit.redis.connection.ServerSettings;
+import io.github.ratelimit.redis.connection.Servers;
+import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.util.JedisURIHelper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What holds while denied requests hold quota between their round trips: never too much
+ * is admitted, and nothing is lost for good.
+ */
+class PipelineConcurrencyIT {
+
+	private static final int THREADS = 16;
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private final String keyPrefix = TestRedis.newKeyPrefix();
+
+	private final DirectServers servers = DirectServers.create();
+
+	private final Servers lanes = new Server(new ServerSettings("redis", Duration.ofSeconds(30)),
+			ConnectionSource.server(JedisURIHelper.getHostAndPort(TestRedis.uri()),
+					DefaultJedisClientConfig.builder()
+						.user(JedisURIHelper.getUser(TestRedis.uri()))
+						.password(JedisURIHelper.getPassword(TestRedis.uri()))
+						.build()),
+			Listener.NONE, Redirections.NONE);
+
+	private final List<RateLimiter> limiters = List.of(PipelineRateLimiterIT.create(this.keyPrefix),
+			PipelineRateLimiterIT.create(this.lanes, this.keyPrefix));
+
+	private final LongAdder allowed = new LongAdder();
+
+	@AfterEach
+	void closeLanes() {
+		this.lanes.close();
+	}
+
+	static Stream<Algorithm> algorithms() {
+		return PipelineRateLimiterIT.algorithms();
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void exactlyTheQuotaIsAllowedWhenNothingIsHeld(Algorithm algorithm) throws Exception {
+		Policy policy = new Policy("api", algorithm, List.of(new Limit(1000, Limit.MAX_WINDOW)));
+		fromAllThreads(request(policy, 1), 100);
+		// Each that was denied found all quota used, because all cost the same.
+		assertThat(this.allowed.sum()).isEqualTo(1000);
+		assertThat(remaining(policy)).isZero();
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void noMoreThanTheQuotasIsAllowedAndNothingStaysHeld(Algorithm algorithm) throws Exception {
+		Policy total = new Policy("total", algorithm, List.of(new Limit(301, Limit.MAX_WINDOW)));
+		Policy each = new Policy("each", algorithm, List.of(new Limit(400, Limit.MAX_WINDOW)));
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(each, ALICE).withCost(2),
+				Charge.of(total, Identifier.GLOBAL).withCost(3));
+		fromAllThreads(request, 20);
+		while (this.limiters.get(0).tryAcquire(request).allowed()) {
+			this.allowed.increment();
+		}
+		assertThat(this.allowed.sum()).isEqualTo(100);
+		assertThat(remaining(each)).isEqualTo(200);
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void noMoreThanTheBoundIsAllowedAcrossWindows(Algorithm algorithm) throws Exception {
+		Duration window = Duration.ofMillis(50);
+		Policy policy = Policy.of("api", algorithm, Limit.of(7, window));
+		long start = System.nanoTime();
+		fromAllThreads(request(policy, 2), 400);
+		long windows = (System.nanoTime() - start) / window.toNanos() + 2;
+		assertThat(this.allowed.sum()).isBetween(3L, 3 * windows);
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void refundsAtOnceNeverMakeMoreThanTheQuota(Algorithm algorithm) throws Exception {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("50/3650d"));
+		for (int round = 0; round < 10; round++) {
+			this.limiters.get(0).tryAcquire(policy, ALICE, 3);
+			fromAllThreads((limiter) -> limiter.refund(request(policy, 2)), 1);
+			assertThat(this.limiters.get(0).tryAcquire(policy, ALICE, 50).allowed()).isTrue();
+			assertThat(this.limiters.get(0).tryAcquire(policy, ALICE).allowed()).isFalse();
+			this.limiters.get(0).refund(request(policy, 50));
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void requestMayBeDeniedTooEarlyWhileAnotherIsTakenBack(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/3650d"));
+		RateLimiter limiter = PipelineRateLimiterIT.create(this.servers, this.keyPrefix);
+		limiter.tryAcquire(policy, ALICE, 4);
+		this.servers.before(2, () -> assertThat(this.limiters.get(0).tryAcquire(policy, ALICE).allowed()).isFalse());
+		assertThat(limiter.tryAcquire(policy, ALICE, 3).allowed()).isFalse();
+		assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
+	}
+
+	/** A process that stands still between its round trips. */
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void whatIsTakenBackTooLateDoesNotFallIntoTheNextWindow(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
+		ManualClock clock = new ManualClock("2026-03-01T12:00:00Z");
+		RateLimiter other = PipelineRateLimiterIT.create(this.keyPrefix).withClock(clock);
+		RateLimiter slow = PipelineRateLimiterIT.create(this.servers, this.keyPrefix).withClock(() -> {
+			// The last time is read when the counts were read.
+			if (this.servers.count() > 0) {
+				clock.advance(Duration.ofMinutes(3));
+				assertThat(other.tryAcquire(policy, ALICE, 5).allowed()).isTrue();
+			}
+			return clock.instant();
+		});
+		other.tryAcquire(policy, ALICE, 4);
+		assertThat(slow.tryAcquire(policy, ALICE, 3).allowed()).isFalse();
+		assertThat(other.tryAcquire(policy, ALICE).allowed()).isFalse();
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void countThatWasResetBeforeItWasTakenBackIsPutRight(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/3650d"));
+		RateLimiter limiter = PipelineRateLimiterIT.create(this.servers, this.keyPrefix);
+		for (int used = 0; used <= 2; used++) {
+			long since = used;
+			limiter.tryAcquire(policy, ALICE, 4);
+			this.servers.count();
+			this.servers.before(2, () -> {
+				this.limiters.get(0).reset(policy, ALICE);
+				this.limiters.get(0).tryAcquire(policy, ALICE, since);
+			});
+			assertThat(limiter.tryAcquire(policy, ALICE, 3).allowed()).isFalse();
+			// What was used since may be granted once more, and no more than that.
+			assertThat(limiter.tryAcquire(policy, ALICE, 5).allowed()).isTrue();
+			assertThat(limiter.tryAcquire(policy, ALICE).allowed()).isFalse();
+			limiter.reset(policy, ALICE);
+		}
+	}
+
+	/** As by a request that was overtaken by one of the next sub-window or window. */
+	@Test
+	void requestSeesWhatHasOvertakenIt() {
+		for (Algorithm algorithm : List.of(new SlidingWindow(), new SlidingWindowCounter())) {
+			Policy policy = Policy.of("api", algorithm, Limit.parse("5/m"));
+			RateLimiter ahead = PipelineRateLimiterIT.create(this.keyPrefix)
+				.withClock(new ManualClock("2026-03-01T12:01:00Z"));
+			RateLimiter late = PipelineRateLimiterIT.create(this.keyPrefix)
+				.withClock(new ManualClock("2026-03-01T12:00:59.5Z"));
+			assertThat(ahead.tryAcquire(policy, ALICE, 4).allowed()).isTrue();
+			assertThat(late.tryAcquire(policy, ALICE, 2).allowed()).isFalse();
+			assertThat(late.tryAcquire(policy, ALICE).allowed()).isTrue();
+		}
+	}
+
+	/**
+	 * What a process remembers of the window before is what was counted at that moment.
+	 */
+	@Test
+	void resetIsNotNoticedByThoseWhoRememberTheWindowBefore() {
+		ManualClock clock = new ManualClock("2026-03-01T11:59:50Z");
+		Policy policy = Policy.of("api", new SlidingWindowCounter(), Limit.parse("5/m"));
+		RateLimiter remembering = PipelineRateLimiterIT.create(this.keyPrefix).withClock(clock);
+		RateLimiter other = PipelineRateLimiterIT.create(this.keyPrefix).withClock(clock);
+		remembering.tryAcquire(policy, ALICE, 5);
+		clock.set("2026-03-01T12:00:06Z");
+		assertThat(remembering.tryAcquire(policy, ALICE).allowed()).isFalse();
+		other.reset(policy, ALICE);
+		assertThat(remembering.tryAcquire(policy, ALICE).allowed()).isFalse();
+		assertThat(other.tryAcquire(policy, ALICE, 1).allowed()).isTrue();
+		clock.set("2026-03-01T12:01:06Z");
+		assertThat(remembering.tryAcquire(policy, ALICE, 4).allowed()).isTrue();
+	}
+
+	private static RateLimitRequest request(Policy policy, long cost) {
+		return RateLimitRequest.of(Charge.of(policy, ALICE).withCost(cost));
+	}
+
+	private long remaining(Policy policy) {
+		return this.limiters.get(0).peek(RateLimitRequest.of(policy, ALICE)).statuses().get(0).remaining();
+	}
+
+	private void fromAllThreads(RateLimitRequest request, int attempts) throws Exception {
+		fromAllThreads((limiter) -> {
+			if (limiter.tryAcquire(request).allowed()) {
+				this.allowed.increment();
+			}
+		}, attempts);
+	}
+
+	private void fromAllThreads(Consumer<RateLimiter> task, int attempts) throws Exception {
+		ExecutorService executor = Executors.newFixedThreadPool(THREADS);
+		try {
+			List<Callable<Void>> callables = IntStream.range(0, THREADS).mapToObj((thread) -> (Callable<Void>) () -> {
+				for (int attempt = 0; attempt < attempts; attempt++) {
+					task.accept(this.limiters.get(thread % 2));
+				}
+				return null;
+			}).toList();
+			for (Future<Void> result : executor.invokeAll(callables)) {
+				result.get();
+			}
+		}
+		finally {
+			executor.shutdownNow();
+		}
+	}
+
+}

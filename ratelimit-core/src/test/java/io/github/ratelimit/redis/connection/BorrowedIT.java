@@ -1,0 +1,181 @@
+package io.github.ratelimit.redis.connection;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.redis.connection.NotSentException.Reason;
+import io.github.ratelimit.test.NeedsJedis72;
+import io.github.ratelimit.test.StoppedServer;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.ConnectionPoolConfig;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.JedisPooled;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.providers.ManagedConnectionProvider;
+import redis.clients.jedis.providers.PooledConnectionProvider;
+import redis.embedded.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * Connections that are borrowed from a client of the application.
+ */
+@Timeout(120)
+@SuppressWarnings({ "try", "deprecation" })
+class BorrowedIT {
+
+	private static final Duration BUDGET = Duration.ofMillis(300);
+
+	private static final Duration LONG = Duration.ofSeconds(60);
+
+	private static final int POOL = 8;
+
+	private final int port = TestRedis.freePort();
+
+	private final Events events = new Events();
+
+	private final ConnectionPoolConfig settings = new ConnectionPoolConfig();
+
+	private RedisServer redis;
+
+	private JedisPooled client;
+
+	private Server server;
+
+	@BeforeEach
+	void start() {
+		this.redis = TestRedis.startServer(this.port);
+		this.settings.setMaxTotal(POOL);
+		this.settings.setMaxIdle(POOL);
+		this.settings.setMaxWait(Duration.ofMillis(10));
+		JedisClientConfig config = DefaultJedisClientConfig.builder().socketTimeoutMillis(1234).build();
+		this.client = new JedisPooled(new HostAndPort("127.0.0.1", this.port), config, this.settings);
+		this.server = server(this.client);
+	}
+
+	private Server server(UnifiedJedis client) {
+		return new Server(new ServerSettings("test", BUDGET), ConnectionSource.client(client), this.events,
+				Redirections.NONE);
+	}
+
+	@AfterEach
+	void stop() {
+		this.server.close();
+		this.client.close();
+		TestRedis.stop(this.redis);
+	}
+
+	@Test
+	void connectionsAreGivenBackAsTheyWere() {
+		for (int i = 1; i <= 10; i++) {
+			assertThat(Increment.of(this.server, "a", LONG)).isEqualTo(i);
+		}
+		this.server.close();
+		List<Connection> connections = new ArrayList<>();
+		for (int i = 0; i < POOL; i++) {
+			connections.add(this.client.getPool().getResource());
+		}
+		assertThat(connections).allSatisfy((each) -> assertThat(each.getSoTimeout()).isEqualTo(1234));
+		connections.forEach(Connection::close);
+		assertThat(this.client.get("a")).isEqualTo("10");
+	}
+
+	@Test
+	void callsAreRefusedWhenNoConnectionIsFreeWhichIsNoOutage() {
+		List<Connection> taken = new ArrayList<>();
+		for (int i = 0; i < POOL; i++) {
+			taken.add(this.client.getPool().getResource());
+		}
+		assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(this.server, "a", LONG))
+			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.QUEUE_FULL));
+		taken.forEach(Connection::close);
+		assertThat(Increment.of(this.server, "a", LONG)).isEqualTo(1);
+		assertThat(this.events.all()).containsOnly("overloaded");
+	}
+
+	@Test
+	void callersAreToldWhenTheServerHangsAndCallsAreAnsweredAfterwards() {
+		Increment.of(this.server, "a", LONG);
+		try (StoppedServer stopped = StoppedServer.stop(this.client)) {
+			assertThatExceptionOfType(NoAnswerException.class).isThrownBy(() -> Increment.of(this.server, "a", LONG));
+			assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(this.server, "a", LONG))
+				.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.OUTAGE));
+		}
+		assertThat(this.events.await("closed", 1)).isLessThan(Duration.ofSeconds(5));
+		assertThat(Increment.of(this.server, "b", LONG)).isEqualTo(1);
+		assertThat(this.events.all()).containsExactly("opened", "closed");
+	}
+
+	@Test
+	void connectionsThatTheServerHasClosedAreLeftOutAfterOneFailure() {
+		List<Connection> connections = new ArrayList<>();
+		for (int i = 0; i < POOL; i++) {
+			connections.add(this.client.getPool().getResource());
+		}
+		connections.forEach(Connection::close);
+		TestRedis.stop(this.redis);
+		this.redis = TestRedis.startServer(this.port);
+		assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(this.server, "a", LONG));
+		for (int i = 1; i <= 10; i++) {
+			assertThat(Increment.of(this.server, "a", LONG)).isEqualTo(i);
+		}
+		assertThat(this.events.all()).isEmpty();
+	}
+
+	@Test
+	void clientsThatSendAgainAreRefused() {
+		try (PooledConnectionProvider provider = new PooledConnectionProvider(new HostAndPort("127.0.0.1", this.port));
+				UnifiedJedis retrying = new UnifiedJedis(provider, 3, Duration.ofSeconds(1))) {
+			assertThatIllegalArgumentException().isThrownBy(() -> ConnectionSource.client(retrying))
+				.withMessage("Invalid client (redis.clients.jedis.UnifiedJedis): must not send commands again by"
+						+ " itself, as its command executor does.");
+		}
+	}
+
+	@Test
+	void clientsWithoutPoolAreRefused() {
+		Stream<UnifiedJedis> clients = Stream.of(
+				new UnifiedJedis(new Connection(new HostAndPort("127.0.0.1", this.port))),
+				new UnifiedJedis(new ManagedConnectionProvider()));
+		clients.forEach((each) -> assertThatIllegalArgumentException().isThrownBy(() -> ConnectionSource.client(each))
+			.withMessage("Invalid client (redis.clients.jedis.UnifiedJedis): must have a pool of connections."));
+	}
+
+	@Test
+	@NeedsJedis72
+	void clientOfSeveralDatabasesGoesOnToTheNext() {
+		int second = TestRedis.freePort();
+		RedisServer other = TestRedis.startServer(second);
+		try (UnifiedJedis several = MultiDb.connect(this.port, second); Server server = server(several)) {
+			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
+			TestRedis.stop(this.redis);
+			long end = System.nanoTime() + LONG.toNanos();
+			long counted = 0;
+			while (counted < 3) {
+				assertThat(System.nanoTime()).as("time").isLessThan(end);
+				try {
+					counted = Increment.of(server, "a", BUDGET);
+				}
+				catch (JedisException ex) {
+					// The client has not gone on yet.
+				}
+			}
+		}
+		finally {
+			TestRedis.stop(other);
+		}
+	}
+
+}

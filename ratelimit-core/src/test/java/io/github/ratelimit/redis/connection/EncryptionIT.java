@@ -1,0 +1,132 @@
+package io.github.ratelimit.redis.connection;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.security.cert.Certificate;
+import java.time.Duration;
+import java.util.Base64;
+
+import io.github.ratelimit.test.JedisClients;
+import io.github.ratelimit.test.StoppedServer;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.SslOptions;
+import redis.clients.jedis.UnifiedJedis;
+import redis.embedded.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A server that is connected to by TLS.
+ */
+@Timeout(120)
+@SuppressWarnings("try")
+class EncryptionIT {
+
+	private static final Duration BUDGET = Duration.ofMillis(500);
+
+	private static final Duration LONG = Duration.ofSeconds(60);
+
+	private static final String PASSWORD = "password";
+
+	@TempDir
+	private static Path folder;
+
+	private static RedisServer redis;
+
+	private static UnifiedJedis jedis;
+
+	private static HostAndPort address;
+
+	private final Events events = new Events();
+
+	@BeforeAll
+	static void start() throws Exception {
+		Path store = folder.resolve("store.p12");
+		Process keytool = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
+				"-genkeypair", "-alias", "test", "-keyalg", "EC", "-groupname", "secp256r1", "-dname", "CN=test",
+				"-ext", "san=dns:localhost", "-validity", "36500", "-storetype", "PKCS12", "-storepass", PASSWORD,
+				"-keystore", store.toString())
+			.inheritIO()
+			.start();
+		assertThat(keytool.waitFor()).isZero();
+		KeyStore keys = KeyStore.getInstance(store.toFile(), PASSWORD.toCharArray());
+		Certificate certificate = keys.getCertificate("test");
+		Path crt = write("test.crt", "CERTIFICATE", certificate.getEncoded());
+		Path key = write("test.key", "PRIVATE KEY", keys.getKey("test", PASSWORD.toCharArray()).getEncoded());
+		KeyStore trusted = KeyStore.getInstance("PKCS12");
+		trusted.load(null, null);
+		trusted.setCertificateEntry("test", certificate);
+		try (var out = Files.newOutputStream(folder.resolve("trusted.p12"))) {
+			trusted.store(out, PASSWORD.toCharArray());
+		}
+		int plain = TestRedis.freePort();
+		address = new HostAndPort("localhost", TestRedis.freePort());
+		redis = TestRedis.startServer(plain, "tls-port " + address.getPort(), "tls-cert-file " + crt,
+				"tls-key-file " + key, "tls-ca-cert-file " + crt, "tls-auth-clients no");
+		jedis = JedisClients.create("127.0.0.1", plain);
+	}
+
+	private static Path write(String name, String label, byte[] content) throws IOException {
+		return Files.writeString(folder.resolve(name), "-----BEGIN %s-----\n%s\n-----END %1$s-----\n".formatted(label,
+				Base64.getMimeEncoder(64, new byte[] { '\n' }).encodeToString(content)));
+	}
+
+	@AfterAll
+	static void stop() {
+		jedis.close();
+		TestRedis.stop(redis);
+	}
+
+	private Server server(Path trusted) {
+		JedisClientConfig config = DefaultJedisClientConfig.builder()
+			.sslOptions(SslOptions.builder()
+				.trustStoreType("PKCS12")
+				.truststore(trusted.toFile(), PASSWORD.toCharArray())
+				.build())
+			.build();
+		return new Server(new ServerSettings("tls", BUDGET), ConnectionSource.server(address, config), this.events,
+				Redirections.NONE);
+	}
+
+	@Test
+	void lateAnswerIsUnderstood() {
+		try (Server server = server(folder.resolve("trusted.p12"))) {
+			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
+			Increment sent = new Increment(Increment.PLAIN, "a", LONG);
+			try (StoppedServer stopped = StoppedServer.stop(jedis)) {
+				server.submit(sent);
+				assertThatExceptionOfType(NoAnswerException.class).isThrownBy(sent::await);
+			}
+			this.events.await("closed", 1);
+			assertThat(Increment.of(server, "a", LONG)).isEqualTo(3);
+			assertThat(sent.late()).isEqualTo(2L);
+			assertThat(this.events.all()).containsExactly("opened", "closed");
+		}
+	}
+
+	@Test
+	void callsFailWhenTheServerIsNotTrusted() throws Exception {
+		KeyStore none = KeyStore.getInstance("PKCS12");
+		none.load(null, null);
+		Path empty = folder.resolve("empty.p12");
+		try (var out = Files.newOutputStream(empty)) {
+			none.store(out, PASSWORD.toCharArray());
+		}
+		try (Server server = server(empty)) {
+			assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(server, "b", LONG))
+				.withStackTraceContaining("trustAnchors");
+		}
+	}
+
+}

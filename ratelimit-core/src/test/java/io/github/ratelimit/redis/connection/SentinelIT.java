@@ -1,0 +1,131 @@
+package io.github.ratelimit.redis.connection;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Set;
+
+import io.github.ratelimit.test.JedisClients;
+import io.github.ratelimit.test.Replication;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
+import redis.embedded.RedisSentinel;
+import redis.embedded.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A master, its replica, and a sentinel that makes the replica the master.
+ */
+@Timeout(180)
+class SentinelIT {
+
+	private static final Duration LONG = Duration.ofSeconds(60);
+
+	private static final JedisClientConfig CONFIG = DefaultJedisClientConfig.builder().build();
+
+	private final int masterPort = TestRedis.freePort();
+
+	private final int replicaPort = TestRedis.freePort();
+
+	private final int sentinelPort = TestRedis.freePort();
+
+	private final Events events = new Events();
+
+	private RedisServer master;
+
+	private RedisServer replica;
+
+	private RedisSentinel sentinel;
+
+	@BeforeEach
+	void start() throws IOException {
+		this.master = TestRedis.startServer(this.masterPort);
+		this.replica = TestRedis.startServer(this.replicaPort, "replicaof 127.0.0.1 " + this.masterPort);
+		try (UnifiedJedis jedis = JedisClients.create("127.0.0.1", this.masterPort)) {
+			Replication.await(() -> jedis.info("replication"));
+		}
+		this.sentinel = RedisSentinel.newRedisSentinel()
+			.bind("127.0.0.1")
+			.port(this.sentinelPort)
+			.setting("sentinel monitor main 127.0.0.1 %d 1".formatted(this.masterPort))
+			.setting("sentinel down-after-milliseconds main 500")
+			.setting("sentinel failover-timeout main 2000")
+			.build();
+	}
+
+	@AfterEach
+	void stop() throws IOException {
+		this.sentinel.stop();
+		TestRedis.stop(this.replica);
+		TestRedis.stop(this.master);
+	}
+
+	private Server connect() {
+		ConnectionSource source = ConnectionSource.sentinel("main",
+				Set.of(new HostAndPort("127.0.0.1", this.sentinelPort)), CONFIG, CONFIG);
+		return new Server(new ServerSettings("main", Duration.ofSeconds(2)), source, this.events, Redirections.NONE);
+	}
+
+	/** The former master lives, and its connections are open. */
+	@Test
+	void callsGoToTheNewMasterAfterAFailover() throws IOException {
+		this.sentinel.start();
+		try (Server server = connect(); Jedis asked = new Jedis("127.0.0.1", this.sentinelPort)) {
+			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
+			long end = System.nanoTime() + LONG.toNanos();
+			boolean begun = false;
+			while (port(asked) == this.masterPort) {
+				assertThat(System.nanoTime()).isLessThan(end);
+				begun = begun || failover(asked);
+			}
+			try (Jedis present = new Jedis("127.0.0.1", this.replicaPort)) {
+				while (!"5".equals(present.get("b"))) {
+					assertThat(System.nanoTime()).isLessThan(end);
+					try {
+						Increment.of(server, "b", LONG);
+					}
+					catch (JedisException ex) {
+						// Not told yet, or cut off.
+					}
+				}
+			}
+		}
+	}
+
+	private static int port(Jedis sentinel) {
+		return Integer.parseInt(sentinel.sentinelGetMasterAddrByName("main").get(1));
+	}
+
+	private static boolean failover(Jedis sentinel) {
+		try {
+			sentinel.sentinelFailover("main");
+			return true;
+		}
+		catch (JedisException ex) {
+			// It does not know the replica yet.
+			return false;
+		}
+	}
+
+	@Test
+	void callsFailUntilASentinelAnswers() throws IOException {
+		try (Server server = connect()) {
+			assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(server, "a", LONG))
+				.withCauseInstanceOf(JedisException.class);
+			this.sentinel.start();
+			this.events.await("closed", 1);
+			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
+		}
+	}
+
+}

@@ -1,0 +1,229 @@
+package io.github.ratelimit.redis.connection;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.IntStream;
+
+import io.github.ratelimit.redis.connection.NotSentException.Reason;
+import io.github.ratelimit.test.FaultyProxy;
+import io.github.ratelimit.test.JedisClients;
+import io.github.ratelimit.test.StoppedServer;
+import io.github.ratelimit.test.TestRedis;
+import io.github.ratelimit.test.TricklingServer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.ClientSetInfoConfig;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
+import redis.embedded.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Servers that are there and say nothing.
+ */
+@Timeout(120)
+@SuppressWarnings("try")
+class SilenceIT {
+
+	private static final Duration BUDGET = Duration.ofMillis(300);
+
+	private static final Duration LONG = Duration.ofSeconds(60);
+
+	/** Much more than scheduling takes. */
+	private static final Duration CEILING = BUDGET.plusSeconds(3);
+
+	private final int port = TestRedis.freePort();
+
+	private final Events events = new Events();
+
+	private RedisServer redis;
+
+	private UnifiedJedis jedis;
+
+	private Server server;
+
+	@BeforeEach
+	void start() {
+		this.redis = TestRedis.startServer(this.port);
+		this.jedis = JedisClients.create("127.0.0.1", this.port);
+		this.server = Connecting.to(this.port, BUDGET, this.events);
+	}
+
+	@AfterEach
+	void stop() {
+		this.server.close();
+		this.jedis.close();
+		TestRedis.stop(this.redis);
+	}
+
+	@Test
+	void callersAreToldAtOnceWhenTheServerHangs() {
+		Increment.of(this.server, "a", LONG);
+		try (StoppedServer stopped = StoppedServer.stop(this.jedis)) {
+			Increment sent = new Increment(Increment.PLAIN, "a", LONG);
+			this.server.submit(sent);
+			long start = System.nanoTime();
+			assertThatExceptionOfType(NoAnswerException.class).isThrownBy(sent::await)
+				.satisfies((ex) -> assertThat(ex.getCause()).hasMessageContaining("Nothing was received for PT0.3S"));
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(CEILING);
+			assertThat(this.server.isOpen()).isTrue();
+			assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(this.server, "a", LONG))
+				.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.OUTAGE));
+		}
+		this.events.await("closed", 1);
+		assertThat(Increment.of(this.server, "a", LONG)).isEqualTo(3);
+		assertThat(this.events.all()).containsExactly("opened", "closed");
+	}
+
+	@Test
+	void lateAnswerClosesTheBreakerAndIsHandedToTheCall() {
+		Increment.of(this.server, "a", LONG);
+		Increment sent = new Increment(Increment.PLAIN, "a", LONG);
+		long end;
+		try (StoppedServer stopped = StoppedServer.stop(this.jedis)) {
+			this.server.submit(sent);
+			assertThatExceptionOfType(NoAnswerException.class).isThrownBy(sent::await);
+			end = System.nanoTime();
+		}
+		this.events.await("closed", 1);
+		assertThat(Duration.ofNanos(System.nanoTime() - end)).isLessThan(Duration.ofSeconds(3));
+		assertThat(Increment.of(this.server, "a", LONG)).isEqualTo(3);
+		assertThat(sent.late()).isEqualTo(2L);
+	}
+
+	@Test
+	void pauseShorterThanTheBudgetIsNoOutage() {
+		try (Server patient = Connecting.to(this.port, Duration.ofSeconds(10), this.events)) {
+			Increment.of(patient, "a", LONG);
+			pause(150);
+			assertThat(Increment.of(patient, "a", LONG)).isEqualTo(2);
+		}
+		assertThat(this.events.all()).isEmpty();
+	}
+
+	@Test
+	void breakerClosesWithTheFirstAnswerAfterAPause() {
+		Increment.of(this.server, "a", LONG);
+		pause(BUDGET.toMillis() * 2);
+		long start = System.nanoTime();
+		Increment sent = new Increment(Increment.PLAIN, "a", LONG);
+		this.server.submit(sent);
+		assertThatExceptionOfType(NoAnswerException.class).isThrownBy(sent::await);
+		this.events.await("closed", 1);
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(BUDGET.multipliedBy(2).plusSeconds(3));
+		assertThat(Increment.of(this.server, "a", LONG)).isEqualTo(3);
+		assertThat(this.events.all()).containsExactly("opened", "closed");
+	}
+
+	private void pause(long millis) {
+		try (Jedis connection = new Jedis("127.0.0.1", this.port)) {
+			connection.clientPause(millis);
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 32, 200 })
+	void callersWaitNoLongerThanTheirTimeWhenTheServerHangs(int callers) throws Exception {
+		Increment.of(this.server, "a", LONG);
+		long[] waited = new long[callers];
+		try (StoppedServer stopped = StoppedServer.stop(this.jedis)) {
+			CountDownLatch start = new CountDownLatch(1);
+			List<Thread> threads = IntStream.range(0, callers).mapToObj((i) -> new Thread(() -> {
+				try {
+					start.await();
+				}
+				catch (InterruptedException ex) {
+					throw new IllegalStateException(ex);
+				}
+				long begin = System.nanoTime();
+				assertThatExceptionOfType(JedisException.class)
+					.isThrownBy(() -> Increment.of(this.server, "a", BUDGET));
+				waited[i] = System.nanoTime() - begin;
+			})).toList();
+			threads.forEach(Thread::start);
+			start.countDown();
+			for (Thread thread : threads) {
+				thread.join();
+			}
+		}
+		assertThat(Duration.ofNanos(Arrays.stream(waited).max().orElseThrow())).isPositive().isLessThan(CEILING);
+	}
+
+	@Test
+	void callsEndWhenTheServerTakesNoConnections() throws IOException {
+		try (ServerSocket full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+			List<Socket> waiting = new ArrayList<>();
+			try (Server none = Connecting.to(full.getLocalPort(), BUDGET, this.events)) {
+				FullBacklog.fill(full, waiting);
+				assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(none, "a", BUDGET))
+					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.TOO_LATE));
+				this.events.await("opened", 1);
+				assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(none, "a", LONG))
+					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.OUTAGE));
+			}
+			finally {
+				for (Socket socket : waiting) {
+					socket.close();
+				}
+			}
+		}
+	}
+
+	/**
+	 * The server is there, so that the breaker stays closed until an answer is too long.
+	 */
+	@Test
+	void callsEndWhenTheServerAnswersByteByByte() throws IOException {
+		try (TricklingServer slow = new TricklingServer(false); Server server = trickled(slow)) {
+			for (int i = 0; i < 3; i++) {
+				long start = System.nanoTime();
+				assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(server, "a", BUDGET));
+				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(CEILING);
+			}
+			assertThat(this.events.all()).isEmpty();
+		}
+	}
+
+	/** One that asks nothing before it is asked. */
+	private Server trickled(TricklingServer slow) {
+		var config = DefaultJedisClientConfig.builder().clientSetInfoConfig(ClientSetInfoConfig.DISABLED).build();
+		return new Server(new ServerSettings("slow", BUDGET),
+				ConnectionSource.server(new HostAndPort("127.0.0.1", slow.port()), config), this.events,
+				Redirections.NONE);
+	}
+
+	@Test
+	void connectionThatAloneIsSilentIsReplaced() throws Exception {
+		try (FaultyProxy proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.port));
+				Server server = Connecting.to(proxy.uri().getPort(), BUDGET, this.events)) {
+			Increment.of(server, "a", LONG);
+			proxy.delay(Duration.ofSeconds(5));
+			Increment lost = new Increment(Increment.PLAIN, "a", LONG);
+			server.submit(lost);
+			this.events.await("opened", 1);
+			proxy.delay(Duration.ZERO);
+			this.events.await("closed", 1);
+			// Far sooner than the delayed answer.
+			assertThat(Increment.of(server, "b", LONG)).isEqualTo(1);
+			assertThatExceptionOfType(NoAnswerException.class).isThrownBy(lost::await);
+		}
+	}
+
+}

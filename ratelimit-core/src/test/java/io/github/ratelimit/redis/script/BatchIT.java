@@ -1,0 +1,145 @@
+package io.github.ratelimit.redis.script;
+
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.TokenBucket;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.redis.connection.OneConnection;
+import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.RateLimiterContract;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Requests that travel together are decided one after the other, as if they came alone.
+ */
+class BatchIT {
+
+	private static final OneConnection SERVERS = new OneConnection(TestRedis.uri());
+
+	private static final List<Identifier> IDENTIFIERS = List.of(Identifier.user("a"), Identifier.user("b"),
+			Identifier.ip("203.0.113.7"));
+
+	private final ManualClock clock = new ManualClock("2026-03-01T12:00:20.123456Z");
+
+	private final MemoryRateLimiter memory = new MemoryRateLimiter(this.clock);
+
+	private final RedisKeys keys = new RedisKeys(TestRedis.newKeyPrefix());
+
+	private final Scripts scripts = new Scripts(this.keys, SERVERS).withClock(this.clock);
+
+	private final Blocks blocks = new Blocks(this.keys, SERVERS, this.clock);
+
+	@AfterAll
+	static void close() {
+		SERVERS.close();
+	}
+
+	static Stream<Algorithm> algorithms() {
+		return Stream.concat(RateLimiterContract.algorithms(), Stream.of(new FixedWindow(3, new FixedWindow().zone())));
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void batchDecidesAsRequestsOneByOne(Algorithm algorithm) {
+		Random random = new Random(42);
+		Policy counting = new Policy("counting", algorithm, List.of(Limit.parse("7/s")), true);
+		Policy api = Policy.of("api", algorithm, Limit.parse("5/s"), Limit.parse("9/10s"), Limit.parse("20/m"));
+		for (int round = 0; round < 100; round++) {
+			Operation operation = List
+				.of(Operation.ACQUIRE, Operation.ACQUIRE, Operation.PEEK, Operation.REFUND, Operation.CHARGE)
+				.get(random.nextInt(5));
+			List<Charge> shape = IntStream.range(0, 1 + random.nextInt(2))
+				.mapToObj((i) -> new Charge((i == 0) ? api : counting,
+						IDENTIFIERS.subList(0, 1 + random.nextInt(IDENTIFIERS.size())), 1))
+				.toList();
+			List<RateLimitRequest> requests = IntStream.range(0, 1 + random.nextInt(9))
+				.mapToObj((i) -> request(shape, random))
+				.toList();
+			compare(operation, requests);
+			this.clock.advance(Duration.of(random.nextInt(3_000_000) - 300_000, ChronoUnit.MICROS));
+		}
+	}
+
+	/** The same identifiers in another order have the same shape. */
+	private static RateLimitRequest request(List<Charge> shape, Random random) {
+		return new RateLimitRequest(shape.stream().map((charge) -> {
+			int offset = random.nextInt(IDENTIFIERS.size());
+			List<Identifier> identifiers = IntStream.range(0, charge.identifiers().size())
+				.mapToObj((i) -> IDENTIFIERS.get((i + offset) % IDENTIFIERS.size()))
+				.toList();
+			return new Charge(charge.policy(), identifiers, random.nextInt(4));
+		}).toList());
+	}
+
+	private void compare(Operation operation, List<RateLimitRequest> requests) {
+		List<ScriptCall> calls = requests.stream()
+			.map((request) -> this.scripts.call(operation, Scope.ALL, request, ScriptRateLimiter.deadline()))
+			.toList();
+		calls.stream().map(ScriptCall::carrier).distinct().forEach((carrier) -> {
+			List<ScriptCall> batch = calls.stream().filter((call) -> call.carrier() == carrier).toList();
+			SERVERS.submit(batch);
+			for (ScriptCall call : batch) {
+				switch (operation) {
+					case REFUND -> this.memory.refund(call.request());
+					case CHARGE -> this.memory.charge(call.request());
+					case PEEK -> assertThat(call.answer().decision()).isEqualTo(this.memory.peek(call.request()));
+					default -> assertThat(call.answer().decision()).as("%s", call.request())
+						.isEqualTo(this.memory.tryAcquire(call.request()));
+				}
+				assertThat(call.answer()).isNotNull();
+			}
+		});
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void manyIdentifiersAreDecidedInLoops(Algorithm algorithm) {
+		Policy policy = Policy.of("many", algorithm, Limit.parse("2/s"), Limit.parse("3/10s"), Limit.parse("4/m"));
+		Policy other = new Policy("other", algorithm, List.of(Limit.parse("3/s")), true);
+		List<Identifier> many = IntStream.range(0, 100).mapToObj((i) -> Identifier.user("u" + i)).toList();
+		RateLimitRequest request = RateLimitRequest.of(new Charge(policy, many, 1),
+				new Charge(other, many.subList(50, 60), 1));
+		for (int i = 0; i < 3; i++) {
+			compare(Operation.ACQUIRE, List.of(request, request));
+			compare(Operation.PEEK, List.of(request));
+			this.clock.advance(Duration.ofMillis(700));
+		}
+		this.blocks.block(many.get(77), "many", Duration.ofSeconds(5), "", ScriptRateLimiter.deadline());
+		this.memory.block(many.get(77), "many", Duration.ofSeconds(5), "");
+		compare(Operation.ACQUIRE, List.of(request));
+	}
+
+	@Test
+	void errorOfOneRequestIsNoneOfTheOthers() {
+		Policy policy = Policy.of("api", new TokenBucket(5L), Limit.parse("10/s"));
+		Identifier damaged = Identifier.user("damaged");
+		// A foreign value that is read as a state, and cannot be written.
+		TestRedis.client().set(this.keys.key(damaged, policy), new byte[15]);
+		List<ScriptCall> calls = Stream.of(Identifier.user("a"), damaged, Identifier.user("b"))
+			.map((identifier) -> this.scripts.call(Operation.ACQUIRE, Scope.ALL,
+					RateLimitRequest.of(policy, identifier), ScriptRateLimiter.deadline()))
+			.toList();
+		SERVERS.submit(new ArrayList<>(calls));
+		assertThat(calls).allSatisfy((call) -> assertThat(call.answer().allowed()).isTrue());
+	}
+
+}
