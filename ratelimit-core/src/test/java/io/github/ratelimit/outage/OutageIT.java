@@ -1,5 +1,6 @@
 package io.github.ratelimit.outage;
 
+import io.github.ratelimit.redis.RedisConnections;
 import java.net.URI;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -21,13 +22,11 @@ import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.redis.RedisErrorKind;
 import io.github.ratelimit.redis.RedisRateLimiter;
-import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
-import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.embedded.RedisServer;
 
@@ -49,13 +48,13 @@ class OutageIT {
 
 	private final int port = TestRedis.freePort();
 
-	private final UnifiedJedis jedis = JedisClients.create(URI.create("redis://127.0.0.1:" + this.port));
+	private final RedisConnections redis = TestRedis.connections(URI.create("redis://127.0.0.1:" + this.port)).build();
 
-	private final RateLimiter store = RedisRateLimiter.of(this.jedis);
+	private final RateLimiter store = RedisRateLimiter.of(this.redis);
 
 	private final OutageRateLimiter limiter = new OutageRateLimiter(this.store, (policy) -> OnStoreFailure.ALLOW,
 			new LocalRateLimiter(new MemoryRateLimiter(InstantSource.system())),
-			(failure) -> RedisErrorKind.of(failure).isOutage());
+			(failure) -> RedisErrorKind.of(failure).isUnanswered());
 
 	private final Logger logger = (Logger) LoggerFactory.getLogger(OutageRateLimiter.class);
 
@@ -75,7 +74,7 @@ class OutageIT {
 	void stopServer() {
 		this.logger.setAdditive(true);
 		this.logger.detachAppender(this.log);
-		this.jedis.close();
+		this.redis.close();
 		TestRedis.stop(this.server);
 	}
 

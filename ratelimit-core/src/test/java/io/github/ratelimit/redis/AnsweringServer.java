@@ -26,7 +26,7 @@ public final class AnsweringServer implements AutoCloseable {
 
 	/**
 	 * Starts the server.
-	 * @param answer the answer, as it goes over the wire
+	 * @param answer the answer, as it goes over the wire, byte by byte
 	 */
 	public AnsweringServer(String answer) {
 		this("EVALSHA", answer, () -> {
@@ -36,7 +36,7 @@ public final class AnsweringServer implements AutoCloseable {
 	/**
 	 * Starts a server that gives an answer to one command.
 	 * @param command the name of the command
-	 * @param answer the answer, as it goes over the wire
+	 * @param answer the answer, as it goes over the wire, byte by byte
 	 * @param before what is done before that is given
 	 */
 	public AnsweringServer(String command, String answer, Runnable before) {
@@ -79,7 +79,7 @@ public final class AnsweringServer implements AutoCloseable {
 			InputStream in = new BufferedInputStream(connection.getInputStream());
 			for (String line = readLine(in); !line.isEmpty(); line = readLine(in)) {
 				String text = answer(readName(in, Integer.parseInt(line.substring(1))));
-				connection.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+				connection.getOutputStream().write(text.getBytes(StandardCharsets.ISO_8859_1));
 			}
 		}
 		catch (IOException ex) {

@@ -3,6 +3,7 @@ package io.github.ratelimit.redis;
 import java.time.Duration;
 
 import io.github.ratelimit.Identifier;
+import io.github.ratelimit.redis.script.KeyNames;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
@@ -27,11 +28,11 @@ class BlockExpiryIT {
 
 	private final String keyPrefix = TestRedis.newKeyPrefix();
 
-	private final RedisKeys keys = new RedisKeys(this.keyPrefix);
+	private final KeyNames keys = new KeyNames(this.keyPrefix);
 
 	private final ManualClock clock = new ManualClock("2026-03-01T12:00:00Z");
 
-	private final RedisRateLimiter limiter = RedisRateLimiter.of(this.jedis, this.keyPrefix);
+	private final RedisRateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
 
 	private final RedisRateLimiter withClock = this.limiter.withClock(this.clock);
 

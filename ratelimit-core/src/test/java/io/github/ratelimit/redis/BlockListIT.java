@@ -24,7 +24,7 @@ class BlockListIT {
 
 	private final String keyPrefix = TestRedis.newKeyPrefix();
 
-	private final RedisRateLimiter limiter = RedisRateLimiter.of(TestRedis.client(), this.keyPrefix);
+	private final RedisRateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
 
 	@Test
 	void listAgreesWithWhatHoldsAfterBlockAndUnblockAtOnce() {

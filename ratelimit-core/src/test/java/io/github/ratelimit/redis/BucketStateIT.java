@@ -18,6 +18,7 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.LeakyBucket;
 import io.github.ratelimit.algorithm.TokenBucket;
 import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.redis.script.KeyNames;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
@@ -41,7 +42,7 @@ class BucketStateIT {
 
 	private final ManualClock clock = new ManualClock("2026-03-01T12:00:20.123456Z");
 
-	private final RateLimiter limiter = RedisRateLimiter.of(this.jedis, this.keyPrefix).withClock(this.clock);
+	private final RateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix).withClock(this.clock);
 
 	private final RateLimiter memory = new MemoryRateLimiter(this.clock);
 
@@ -139,7 +140,7 @@ class BucketStateIT {
 	}
 
 	private String key(Policy policy) {
-		return new RedisKeys(this.keyPrefix).key(ALICE, policy);
+		return new KeyNames(this.keyPrefix).key(ALICE, policy);
 	}
 
 	private static Policy policy(String... limits) {

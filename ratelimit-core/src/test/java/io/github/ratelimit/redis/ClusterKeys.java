@@ -1,5 +1,6 @@
 package io.github.ratelimit.redis;
 
+import redis.clients.jedis.util.JedisClusterCRC16;
 import java.util.Base64;
 import java.util.List;
 import java.util.TreeMap;
@@ -7,6 +8,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Identifier;
+import io.github.ratelimit.redis.script.KeyNames;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
 
@@ -20,7 +22,7 @@ final class ClusterKeys {
 
 	/** The slot of an identifier, whatever the prefix. */
 	static int slot(Identifier identifier) {
-		return Slots.slot(new RedisKeys("x").blocks(identifier));
+		return JedisClusterCRC16.getSlot(new KeyNames("x").blocks(identifier));
 	}
 
 	/** Users that a master has, each on another slot. */

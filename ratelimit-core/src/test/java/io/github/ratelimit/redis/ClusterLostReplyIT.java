@@ -1,7 +1,7 @@
 package io.github.ratelimit.redis;
 
+import io.github.ratelimit.LimitStatus;
 import java.net.URI;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
@@ -17,7 +17,6 @@ import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.JedisClients;
-import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
@@ -25,7 +24,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
@@ -62,12 +60,9 @@ class ClusterLostReplyIT {
 
 	@ParameterizedTest
 	@MethodSource("io.github.ratelimit.redis.LostReplyIT#calls")
-	@NeedsJedis72
 	void requestWhoseReplyIsLostIsServedOnce(BiConsumer<RateLimiter, RateLimitRequest> call, long remaining) {
-		try (UnifiedJedis jedis = TimeBudget
-			.ofCluster(Duration.ofSeconds(10), CLUSTER.addresses(), config(), new ConnectionPoolConfig())
-			.client()) {
-			assertServedOnce(jedis, call, remaining);
+		try (RedisConnections redis = CLUSTER.connections().config(config()).build()) {
+			assertServedOnce(redis, call, remaining);
 		}
 	}
 
@@ -76,12 +71,12 @@ class ClusterLostReplyIT {
 	@MethodSource("io.github.ratelimit.redis.LostReplyIT#calls")
 	void requestOfClientOfJedisIsServedOnce(BiConsumer<RateLimiter, RateLimitRequest> call, long remaining) {
 		try (UnifiedJedis jedis = JedisClients.ofCluster(CLUSTER.addresses(), config())) {
-			assertServedOnce(jedis, call, remaining);
+			assertServedOnce(RedisConnections.client(jedis).timeBudget(TestRedis.PATIENCE).build(), call, remaining);
 		}
 	}
 
-	private void assertServedOnce(UnifiedJedis jedis, BiConsumer<RateLimiter, RateLimitRequest> call, long remaining) {
-		RateLimiter limiter = RedisRateLimiter.of(jedis, this.keyPrefix);
+	private void assertServedOnce(RedisConnections redis, BiConsumer<RateLimiter, RateLimitRequest> call, long remaining) {
+		RateLimiter limiter = RedisRateLimiter.of(redis, this.keyPrefix);
 		for (int i = 0; i < 10; i++) {
 			limiter.tryAcquire(REQUEST);
 		}
@@ -96,50 +91,46 @@ class ClusterLostReplyIT {
 	}
 
 	@Test
-	@NeedsJedis72
 	void otherNodesAreTakenBackWhenOneReplyIsLost() {
-		try (UnifiedJedis jedis = TimeBudget
-			.ofCluster(Duration.ofSeconds(10), CLUSTER.addresses(), config(), new ConnectionPoolConfig())
-			.client()) {
-			RateLimiter limiter = RedisRateLimiter.of(jedis, this.keyPrefix);
+		try (RedisConnections redis = CLUSTER.connections().config(config()).build()) {
+			RateLimiter limiter = RedisRateLimiter.of(redis, this.keyPrefix);
 			RateLimitRequest all = RateLimitRequest.of(POLICY, USERS.toArray(Identifier[]::new));
 			assertThat(limiter.tryAcquire(all).allowed()).isTrue();
 			proxyOf(USERS.get(1)).lose(1);
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(all));
-			assertThat(limiter.peek(all).statuses()).extracting((status) -> status.remaining())
-				.containsExactly(99L, 98L, 99L);
+			TestCluster.await("The others are cancelled",
+					() -> limiter.peek(all)
+						.statuses()
+						.stream()
+						.map(LimitStatus::remaining)
+						.toList()
+						.equals(List.of(99L, 98L, 99L)));
 		}
 	}
 
 	/** With one connection to each node a single one that is not returned shows. */
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 1, 2 })
-	@NeedsJedis72
 	void otherNodesAreTakenBackWhenTheNodeCannotBeReachedAgain(int which) {
-		ConnectionPoolConfig pool = new ConnectionPoolConfig();
-		pool.setMaxTotal(1);
-		TimeBudget budget = TimeBudget.ofCluster(Duration.ofSeconds(5), CLUSTER.addresses(), config(), pool);
-		try (UnifiedJedis jedis = budget.client()) {
-			RateLimiter limiter = budget.limit(RedisRateLimiter.of(jedis, this.keyPrefix));
+		try (RedisConnections redis = CLUSTER.connections().config(config()).connections(1).build()) {
+			RateLimiter limiter = RedisRateLimiter.of(redis, this.keyPrefix);
 			RateLimitRequest all = RateLimitRequest.of(POLICY, USERS.toArray(Identifier[]::new));
 			assertThat(limiter.tryAcquire(all).allowed()).isTrue();
 			proxyOf(USERS.get(which)).refuseConnections();
 			proxyOf(USERS.get(which)).lose(1);
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(all));
-			assertThat(USERS).filteredOn((user) -> user != USERS.get(which))
-				.allSatisfy((user) -> assertThat(limiter.tryAcquire(POLICY, user).statuses()).singleElement()
-					.hasFieldOrPropertyWithValue("remaining", 98L));
+			USERS.stream()
+				.filter((user) -> user != USERS.get(which))
+				.forEach((user) -> TestCluster.await("Cancelled for " + user,
+						() -> limiter.peek(RateLimitRequest.of(POLICY, user)).statuses().get(0).remaining() == 99));
 		}
 	}
 
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 1, 2 })
-	@NeedsJedis72
 	void connectionsThatWereNotUsedAreKept(int which) {
-		TimeBudget budget = TimeBudget.ofCluster(Duration.ofSeconds(5), CLUSTER.addresses(), config(),
-				new ConnectionPoolConfig());
-		try (UnifiedJedis jedis = budget.client()) {
-			RateLimiter limiter = RedisRateLimiter.of(jedis, this.keyPrefix);
+		try (RedisConnections redis = CLUSTER.connections().config(config()).build()) {
+			RateLimiter limiter = RedisRateLimiter.of(redis, this.keyPrefix);
 			RateLimitRequest all = RateLimitRequest.of(POLICY, USERS.toArray(Identifier[]::new));
 			assertThat(limiter.tryAcquire(all).allowed()).isTrue();
 			List<Identifier> others = USERS.stream().filter((user) -> user != USERS.get(which)).toList();

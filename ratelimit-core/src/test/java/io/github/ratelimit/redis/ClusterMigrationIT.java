@@ -1,7 +1,13 @@
 package io.github.ratelimit.redis;
 
+import redis.clients.jedis.util.JedisClusterCRC16;
+import io.github.ratelimit.test.JedisClients;
+import io.github.ratelimit.redis.connection.Call;
+import io.github.ratelimit.redis.connection.Servers;
+import io.github.ratelimit.redis.script.RedisKeys;
+import io.github.ratelimit.redis.script.Scripts;
+import io.github.ratelimit.redis.script.Scope;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +34,7 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.WindowCount;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
-import io.github.ratelimit.test.NeedsJedis72;
+import io.github.ratelimit.redis.script.KeyNames;
 import io.github.ratelimit.test.RateLimiterContract;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
@@ -41,9 +47,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
-import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.UnifiedJedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -51,7 +55,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Slots that move to other nodes, while and after they do.
  */
-@NeedsJedis72
 class ClusterMigrationIT {
 
 	private static final Identifier ALICE = Identifier.user("alice");
@@ -69,7 +72,7 @@ class ClusterMigrationIT {
 
 	private final String keyPrefix = TestRedis.newKeyPrefix();
 
-	private final List<UnifiedJedis> clients = new ArrayList<>();
+	private final List<AutoCloseable> opened = new ArrayList<>();
 
 	private Node from;
 
@@ -80,22 +83,22 @@ class ClusterMigrationIT {
 
 		LIMITER {
 			@Override
-			UnifiedJedis connect() {
-				return TimeBudget
-					.ofCluster(Duration.ofSeconds(10), cluster.addresses(), DefaultJedisClientConfig.builder().build(),
-							new ConnectionPoolConfig())
-					.client();
+			RedisConnections connect(List<AutoCloseable> opened) {
+				return cluster.connections().build();
 			}
 		},
 
 		APPLICATION {
 			@Override
-			UnifiedJedis connect() {
-				return RedisClusterClient.builder().nodes(cluster.addresses()).build();
+			RedisConnections connect(List<AutoCloseable> opened) {
+				UnifiedJedis client = JedisClients.ofCluster(cluster.addresses(),
+						DefaultJedisClientConfig.builder().build());
+				opened.add(client);
+				return RedisConnections.client(client).timeBudget(TestRedis.PATIENCE).build();
 			}
 		};
 
-		abstract UnifiedJedis connect();
+		abstract RedisConnections connect(List<AutoCloseable> opened);
 
 	}
 
@@ -110,19 +113,25 @@ class ClusterMigrationIT {
 	}
 
 	@AfterEach
-	void closeClients() {
-		this.clients.forEach(UnifiedJedis::close);
+	void closeAll() throws Exception {
+		for (AutoCloseable each : this.opened) {
+			each.close();
+		}
 	}
 
 	/** Knows where everything is before it moves. */
 	private RedisRateLimiter limiter(Owner owner) {
-		UnifiedJedis jedis = owner.connect();
-		this.clients.add(jedis);
-		RedisRateLimiter limiter = RedisRateLimiter.of(jedis, this.keyPrefix);
+		RedisRateLimiter limiter = RedisRateLimiter.of(connect(owner), this.keyPrefix);
 		limiter.peek(RateLimitRequest.of(Policy.of("any", new FixedWindow(), Limit.parse("1/s")), ALICE));
 		this.from = cluster.master(SLOT);
 		this.to = cluster.otherMasters(SLOT).get(0);
 		return limiter;
+	}
+
+	private RedisConnections connect(Owner owner) {
+		RedisConnections redis = owner.connect(this.opened);
+		this.opened.add(redis);
+		return redis;
 	}
 
 	@ParameterizedTest
@@ -210,36 +219,21 @@ class ClusterMigrationIT {
 		Policy first = new Policy("first", algorithm, List.of(new Limit(6, Limit.MAX_WINDOW)));
 		Policy second = new Policy("second", algorithm, List.of(new Limit(100, Limit.MAX_WINDOW)))
 			.withCountDenied(true);
-		limiter(Owner.LIMITER);
-		Identifier elsewhere = ClusterKeys.of(cluster, this.to).findFirst().orElseThrow();
 		RedisRateLimiter limiter = limiter(Owner.LIMITER);
+		Identifier elsewhere = ClusterKeys.of(cluster, this.to).findFirst().orElseThrow();
 		limiter.tryAcquire(RateLimitRequest.of(Charge.of(first, ALICE), Charge.of(second, ALICE)));
 		limiter.tryAcquire(first, elsewhere, 6);
 		RateLimitRequest request = RateLimitRequest.of(Charge.of(first, ALICE, elsewhere), Charge.of(second, ALICE));
-		Servers servers = Servers.of(this.clients.get(0));
-		Driver driver = new Driver(new Servers() {
-
-			private boolean held;
-
-			@Override
-			public int slot(String key) {
-				return servers.slot(key);
-			}
-
-			@Override
-			public void send(List<Call> calls) {
-				servers.send(calls);
-				if (!this.held) {
-					this.held = true;
-					TestCluster.beginToMove(SLOT, ClusterMigrationIT.this.from, ClusterMigrationIT.this.to);
-					TestCluster.moveKeys(SLOT, ClusterMigrationIT.this.from, ClusterMigrationIT.this.to, 1);
-				}
-			}
-
-		}, new RedisKeys(this.keyPrefix), InstantSource.system(), false);
+		Servers servers = new BeforeThird(connect(Owner.LIMITER).servers(), () -> {
+			TestCluster.beginToMove(SLOT, this.from, this.to);
+			TestCluster.moveKeys(SLOT, this.from, this.to, 1);
+		});
+		Scripts scripts = new Scripts(new RedisKeys(this.keyPrefix), servers);
 		Decision decision;
 		try {
-			decision = new SplitRequest(driver, request).acquire(driver.split(request));
+			decision = new SplitDecision(scripts, servers, request, TestRedis.PATIENCE,
+					System.nanoTime() + TestRedis.PATIENCE.toNanos())
+				.acquire(SlotRequest.split(request, ClusterKeys::slot));
 		}
 		finally {
 			cluster.endMove(SLOT, this.from, this.to);
@@ -284,7 +278,7 @@ class ClusterMigrationIT {
 	@ValueSource(booleans = { false, true })
 	void listOfBlocksIsWholeWhileItsSlotMoves(boolean emptied) {
 		RedisRateLimiter limiter = limiter(Owner.LIMITER);
-		int slot = Slots.slot(new RedisKeys(this.keyPrefix).blockEnds());
+		int slot = JedisClusterCRC16.getSlot(new KeyNames(this.keyPrefix).blockEnds());
 		Identifier beside = Stream.iterate(0, (i) -> i + 1)
 			.map((i) -> Identifier.user("beside" + i))
 			.filter((user) -> ClusterKeys.slot(user) == slot)
@@ -316,7 +310,7 @@ class ClusterMigrationIT {
 			cluster.endMove(slot, this.from, this.to);
 		}
 		assertThat(limiter.blocks()).containsExactly(first);
-		RedisKeys keys = new RedisKeys(this.keyPrefix);
+		KeyNames keys = new KeyNames(this.keyPrefix);
 		for (String key : List.of(keys.blockEnds(), keys.blockDescriptions())) {
 			assertThat(this.to.admin().pttl(key)).isBetween(Duration.ofMinutes(59).toMillis(),
 					Duration.ofHours(3).toMillis());
@@ -401,6 +395,41 @@ class ClusterMigrationIT {
 		TestCluster.beginToMove(SLOT, from, to);
 		TestCluster.moveKeys(SLOT, from, to, 1);
 		cluster.endMove(SLOT, from, to);
+	}
+
+	/** Two calls hold, and the third one cancels. */
+	private static final class BeforeThird implements Servers {
+
+		private final Servers servers;
+
+		private final Runnable task;
+
+		private int calls;
+
+		BeforeThird(Servers servers, Runnable task) {
+			this.servers = servers;
+			this.task = task;
+		}
+
+		@Override
+		public int slot(byte[] key) {
+			return this.servers.slot(key);
+		}
+
+		@Override
+		public void submit(Call call) {
+			this.calls++;
+			if (this.calls == 3) {
+				this.task.run();
+			}
+			this.servers.submit(call);
+		}
+
+		@Override
+		public void close() {
+			this.servers.close();
+		}
+
 	}
 
 }

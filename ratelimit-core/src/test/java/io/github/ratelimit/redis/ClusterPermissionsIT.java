@@ -3,7 +3,6 @@ package io.github.ratelimit.redis;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -13,7 +12,6 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.redis.PermissionsIT.Store;
-import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
 import io.github.ratelimit.test.TestRedis;
@@ -22,9 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.ClientSetInfoConfig;
-import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
-import redis.clients.jedis.UnifiedJedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -33,7 +29,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * What a user of all nodes of a cluster must be allowed to do: exactly what the guide
  * says.
  */
-@NeedsJedis72
 class ClusterPermissionsIT {
 
 	private static final TestCluster CLUSTER = TestCluster.shared();
@@ -59,8 +54,8 @@ class ClusterPermissionsIT {
 	void userOfGuideIsEnough(Store store) throws IOException {
 		assertThat(Files.readString(GUIDE).replace('\n', ' '))
 			.contains("In a cluster `" + SLOTS + "` as well, and `" + ASKING + "`");
-		try (UnifiedJedis jedis = connect(store, SLOTS, ASKING)) {
-			store.operations(jedis, this.user, this.keyPrefix).forEach(Runnable::run);
+		try (RedisConnections redis = connect(store, SLOTS, ASKING)) {
+			store.operations(redis, this.keyPrefix).forEach(Runnable::run);
 			Identifier alice = Identifier.user("alice");
 			int slot = ClusterKeys.slot(alice);
 			Node from = CLUSTER.master(slot);
@@ -69,7 +64,7 @@ class ClusterPermissionsIT {
 				Policy policy = Policy.of("new", new FixedWindow(), Limit.parse("3/d"));
 				TestCluster.beginToMove(slot, from, to);
 				try {
-					assertThat(RedisRateLimiter.of(jedis, this.keyPrefix).tryAcquire(policy, alice).allowed()).isTrue();
+					assertThat(RedisRateLimiter.of(redis, this.keyPrefix).tryAcquire(policy, alice).allowed()).isTrue();
 				}
 				finally {
 					CLUSTER.endMove(slot, from, to);
@@ -82,28 +77,26 @@ class ClusterPermissionsIT {
 
 	@Test
 	void userWhoMayNotReadTheSlotsCanDoNothing() throws IOException {
-		try (UnifiedJedis jedis = connect(Store.SCRIPTS)) {
+		try (RedisConnections redis = connect(Store.SCRIPTS)) {
 			Policy policy = Policy.of("new", new FixedWindow(), Limit.parse("3/d"));
-			RedisRateLimiter limiter = RedisRateLimiter.of(jedis, this.keyPrefix);
+			RedisRateLimiter limiter = RedisRateLimiter.of(redis, this.keyPrefix);
 			assertThatExceptionOfType(StoreException.class)
 				.isThrownBy(() -> limiter.tryAcquire(policy, Identifier.user("alice")));
 		}
 	}
 
-	private UnifiedJedis connect(Store store, String... besides) throws IOException {
+	private RedisConnections connect(Store store, String... besides) throws IOException {
 		List<String> rules = new ArrayList<>(List.of("on", ">secret", "~" + this.keyPrefix + ":*"));
 		rules.addAll(PermissionsIT.commands(store));
 		rules.addAll(List.of(besides));
 		CLUSTER.nodes().forEach((node) -> node.admin().aclSetUser(this.user, rules.toArray(String[]::new)));
-		return TimeBudget
-			.ofCluster(Duration.ofSeconds(10), CLUSTER.addresses(),
-					DefaultJedisClientConfig.builder()
-						.user(this.user)
-						.password("secret")
-						.clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
-						.build(),
-					new ConnectionPoolConfig())
-			.client();
+		return CLUSTER.connections()
+			.config(DefaultJedisClientConfig.builder()
+				.user(this.user)
+				.password("secret")
+				.clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
+				.build())
+			.build();
 	}
 
 }

@@ -1,6 +1,5 @@
 package io.github.ratelimit.redis;
 
-import java.time.Duration;
 import java.time.InstantSource;
 
 import io.github.ratelimit.RateLimiter;
@@ -12,30 +11,22 @@ import io.github.ratelimit.test.ClockContract;
 import io.github.ratelimit.test.CountDeniedContract;
 import io.github.ratelimit.test.DecisionContract;
 import io.github.ratelimit.test.LogContract;
-import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.RefundContract;
 import io.github.ratelimit.test.RequestHistoryContract;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import io.github.ratelimit.test.WaitContract;
 import org.junit.jupiter.api.Nested;
-import redis.clients.jedis.ConnectionPoolConfig;
-import redis.clients.jedis.DefaultJedisClientConfig;
-import redis.clients.jedis.UnifiedJedis;
 
 /**
  * All that is true of every store, in a cluster.
  */
-@NeedsJedis72
 class ClusterRateLimiterIT {
 
-	private static final UnifiedJedis CLIENT = TimeBudget
-		.ofCluster(Duration.ofSeconds(10), TestCluster.shared().addresses(), DefaultJedisClientConfig.builder().build(),
-				new ConnectionPoolConfig())
-		.client();
+	private static final RedisConnections REDIS = TestCluster.shared().connections().build();
 
 	private static RateLimiter create(InstantSource clock) {
-		return RedisRateLimiter.of(CLIENT, TestRedis.newKeyPrefix()).withClock(clock);
+		return RedisRateLimiter.of(REDIS, TestRedis.newKeyPrefix()).withClock(clock);
 	}
 
 	@Nested

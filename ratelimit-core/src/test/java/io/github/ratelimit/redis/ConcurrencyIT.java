@@ -19,13 +19,11 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.RateLimiterContract;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import redis.clients.jedis.UnifiedJedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -36,18 +34,18 @@ class ConcurrencyIT {
 
 	private static final int THREADS = 16;
 
-	private final UnifiedJedis otherClient = JedisClients.create(TestRedis.uri());
+	private final RedisConnections other = TestRedis.connections(TestRedis.uri()).build();
 
 	private final String keyPrefix = TestRedis.newKeyPrefix();
 
-	private final List<RateLimiter> limiters = List.of(RedisRateLimiter.of(TestRedis.client(), this.keyPrefix),
-			RedisRateLimiter.of(this.otherClient, this.keyPrefix));
+	private final List<RateLimiter> limiters = List.of(RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix),
+			RedisRateLimiter.of(this.other, this.keyPrefix));
 
 	private final Map<Identifier, LongAdder> allowed = new ConcurrentHashMap<>();
 
 	@AfterEach
-	void closeClient() {
-		this.otherClient.close();
+	void closeOther() {
+		this.other.close();
 	}
 
 	static Stream<Algorithm> algorithms() {

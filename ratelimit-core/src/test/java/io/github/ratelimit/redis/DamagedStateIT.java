@@ -16,6 +16,7 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.TokenBucket;
+import io.github.ratelimit.redis.script.KeyNames;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.RateLimiterContract;
 import io.github.ratelimit.test.TestRedis;
@@ -45,7 +46,7 @@ class DamagedStateIT {
 
 	private final ManualClock clock = new ManualClock("2026-03-01T12:00:20.123456Z");
 
-	private final RedisRateLimiter limiter = RedisRateLimiter.of(this.jedis, this.keyPrefix).withClock(this.clock);
+	private final RedisRateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix).withClock(this.clock);
 
 	static Stream<Arguments> algorithms() {
 		return Stream
@@ -99,7 +100,7 @@ class DamagedStateIT {
 	}
 
 	private void damage(Policy policy, Random random) {
-		byte[] key = new RedisKeys(this.keyPrefix).key(ALICE, policy).getBytes(StandardCharsets.US_ASCII);
+		byte[] key = new KeyNames(this.keyPrefix).key(ALICE, policy).getBytes(StandardCharsets.US_ASCII);
 		byte[] state = this.jedis.get(key);
 		if (state == null) {
 			return;

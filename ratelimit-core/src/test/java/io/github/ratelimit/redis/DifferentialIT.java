@@ -121,7 +121,7 @@ class DifferentialIT {
 
 	private static void compare(String start, List<Operation> operations) {
 		ManualClock clock = new ManualClock(start);
-		RateLimiter redis = RedisRateLimiter.of(TestRedis.client(), TestRedis.newKeyPrefix()).withClock(clock);
+		RateLimiter redis = RedisRateLimiter.of(TestRedis.connections(), TestRedis.newKeyPrefix()).withClock(clock);
 		RateLimiter memory = new MemoryRateLimiter(clock);
 		List<Policy> all = policies(operations);
 		Decision last = Operation.NONE;

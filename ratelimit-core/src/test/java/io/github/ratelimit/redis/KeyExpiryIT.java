@@ -25,6 +25,7 @@ import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.algorithm.SlidingWindow;
+import io.github.ratelimit.redis.script.KeyNames;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.RateLimiterContract;
 import io.github.ratelimit.test.TestRedis;
@@ -54,7 +55,7 @@ class KeyExpiryIT {
 
 	private final String keyPrefix = TestRedis.newKeyPrefix();
 
-	private final RateLimiter limiter = RedisRateLimiter.of(this.jedis, this.keyPrefix);
+	private final RateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
 
 	static Stream<Algorithm> algorithms() {
 		return RateLimiterContract.algorithms();
@@ -99,7 +100,7 @@ class KeyExpiryIT {
 	@Test
 	void keyOfALogExpiresAWindowAfterItsNewestRequest() {
 		ManualClock clock = new ManualClock("2026-03-01T12:00:00Z");
-		RateLimiter later = RedisRateLimiter.of(this.jedis, this.keyPrefix).withClock(clock);
+		RateLimiter later = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix).withClock(clock);
 		Policy policy = Policy.of("api", new SlidingLog(), Limit.parse("5/m"), Limit.parse("5/h"));
 		later.tryAcquire(policy, ALICE);
 		clock.advance(Duration.ofMinutes(30));
@@ -112,7 +113,7 @@ class KeyExpiryIT {
 	@Test
 	void keyOfWindowsExpiresWithTheLastToEndWhichMayNotBeTheLongest() {
 		ManualClock clock = new ManualClock("2026-03-01T12:50:00Z");
-		RateLimiter later = RedisRateLimiter.of(this.jedis, this.keyPrefix).withClock(clock);
+		RateLimiter later = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix).withClock(clock);
 		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("5/40m"), Limit.parse("5/h"));
 		assertThat(later.tryAcquire(policy, ALICE).statuses()).extracting(LimitStatus::resetAfter)
 			.containsExactly(Duration.ofMinutes(30), Duration.ofMinutes(10));
@@ -123,7 +124,7 @@ class KeyExpiryIT {
 	@Test
 	void keyOfKeptWindowsExpiresAsEverWhenTheClockWasSetBack() {
 		ManualClock clock = new ManualClock("2026-03-01T12:30:00Z");
-		RateLimiter later = RedisRateLimiter.of(this.jedis, this.keyPrefix).withClock(clock);
+		RateLimiter later = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix).withClock(clock);
 		Policy policy = Policy.of("api", new FixedWindow(3, ZoneOffset.UTC), Limit.parse("5/h"));
 		clock.advance(Duration.ofDays(1000));
 		for (int i = 0; i < 4; i++) {
@@ -139,7 +140,7 @@ class KeyExpiryIT {
 	@Test
 	void keyOfKeptWindowsExpiresWithThemWhenTheClockWasSetBack() {
 		ManualClock clock = new ManualClock("2027-03-01T12:00:00Z");
-		RateLimiter later = RedisRateLimiter.of(this.jedis, this.keyPrefix).withClock(clock);
+		RateLimiter later = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix).withClock(clock);
 		Policy policy = Policy.of("api", new FixedWindow(3, ZoneOffset.UTC), Limit.parse("5/h"));
 		for (int hour = 0; hour < 3; hour++) {
 			later.tryAcquire(policy, ALICE, 5);
@@ -156,7 +157,7 @@ class KeyExpiryIT {
 			"Antarctica/Casey, 2022-03-11T02:00:00Z, 2022-03-12T16:00:00Z" })
 	void keyOfAKeptDayLastsForTheWholeNextDay(String zone, Instant used, Instant nextEnd) {
 		ManualClock clock = new ManualClock(used.toString());
-		RateLimiter then = RedisRateLimiter.of(this.jedis, this.keyPrefix).withClock(clock);
+		RateLimiter then = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix).withClock(clock);
 		Policy policy = Policy.of("api", new FixedWindow(2, ZoneId.of(zone)), Limit.parse("5/d"));
 		then.tryAcquire(policy, ALICE);
 		long kept = Duration.between(used, nextEnd).toMillis();
@@ -167,7 +168,7 @@ class KeyExpiryIT {
 	@Test
 	void keyOfWindowsOfTheFutureExpiresAsThoseOfThePresentAfterARequestThatIsDenied() {
 		ManualClock clock = new ManualClock("2027-03-01T12:00:00Z");
-		RateLimiter later = RedisRateLimiter.of(this.jedis, this.keyPrefix).withClock(clock);
+		RateLimiter later = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix).withClock(clock);
 		Policy policy = Policy.of("api", new FixedWindow(3, ZoneOffset.UTC), Limit.parse("5/h"));
 		later.tryAcquire(policy, ALICE, 5);
 		clock.advance(Duration.ofHours(1));
@@ -201,7 +202,7 @@ class KeyExpiryIT {
 	@Test
 	void requestsOfASubWindowShareAnEntry() {
 		ManualClock clock = new ManualClock("2026-03-01T12:00:00Z");
-		RateLimiter later = RedisRateLimiter.of(this.jedis, this.keyPrefix).withClock(clock);
+		RateLimiter later = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix).withClock(clock);
 		Policy policy = Policy.of("api", new SlidingWindow(), Limit.parse("100/m"));
 		later.tryAcquire(policy, ALICE);
 		long length = this.jedis.strlen(key(policy, ALICE));
@@ -326,7 +327,7 @@ class KeyExpiryIT {
 	}
 
 	private String key(Policy policy, Identifier identifier) {
-		return new RedisKeys(this.keyPrefix).key(identifier, policy);
+		return new KeyNames(this.keyPrefix).key(identifier, policy);
 	}
 
 	private Set<String> keys() {

@@ -18,6 +18,7 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.redis.script.KeyNames;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.BeforeEach;
@@ -50,7 +51,7 @@ class LargeLogIT {
 
 	private final ManualClock clock = new ManualClock("2026-03-01T12:00:20.123456Z");
 
-	private final RedisRateLimiter redis = RedisRateLimiter.of(this.jedis, this.keyPrefix).withClock(this.clock);
+	private final RedisRateLimiter redis = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix).withClock(this.clock);
 
 	private final MemoryRateLimiter memory = new MemoryRateLimiter(this.clock);
 
@@ -272,7 +273,7 @@ class LargeLogIT {
 		this.jedis.persist(key(this.policy));
 		acquire();
 		assertThat(this.jedis.pttl(key(this.policy))).isBetween(58_000L, 60_001L);
-		RedisRateLimiter now = RedisRateLimiter.of(this.jedis, this.keyPrefix);
+		RedisRateLimiter now = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
 		Policy other = Policy.of("other", new SlidingLog(), Limit.parse("100000/h"));
 		for (int i = 0; i < SMALL + 5; i++) {
 			now.tryAcquire(other, ALICE);
@@ -348,7 +349,7 @@ class LargeLogIT {
 	}
 
 	private String key(Policy policy) {
-		return new RedisKeys(this.keyPrefix).key(ALICE, policy);
+		return new KeyNames(this.keyPrefix).key(ALICE, policy);
 	}
 
 	private static Policy policy(Algorithm algorithm, String... limits) {

@@ -11,7 +11,6 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.test.FaultyProxy;
-import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
@@ -19,9 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.DefaultJedisClientConfig;
-import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
-import redis.clients.jedis.UnifiedJedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -37,7 +34,7 @@ class LostReplyIT {
 
 	private final String keyPrefix = TestRedis.newKeyPrefix();
 
-	private final RateLimiter witness = RedisRateLimiter.of(TestRedis.client(), this.keyPrefix);
+	private final RateLimiter witness = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
 
 	/** Calls, and what is left of 100 after each of them was served once, after 10. */
 	static Stream<Arguments> calls() {
@@ -56,8 +53,8 @@ class LostReplyIT {
 			this.witness.tryAcquire(REQUEST);
 		}
 		try (FaultyProxy proxy = new FaultyProxy(TestRedis.uri());
-				UnifiedJedis jedis = JedisClients.create(proxy.uri())) {
-			RateLimiter limiter = RedisRateLimiter.of(jedis, this.keyPrefix);
+				RedisConnections redis = TestRedis.connections(proxy.uri()).build()) {
+			RateLimiter limiter = RedisRateLimiter.of(redis, this.keyPrefix);
 			limiter.peek(REQUEST);
 			proxy.lose(1);
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> call.accept(limiter, REQUEST));
@@ -75,9 +72,8 @@ class LostReplyIT {
 		}
 		this.witness.tryAcquire(REQUEST);
 		DefaultJedisClientConfig config = DefaultJedisClientConfig.builder().user(user).password("secret").build();
-		try (UnifiedJedis jedis = JedisClients
-			.create(new HostAndPort(TestRedis.uri().getHost(), TestRedis.uri().getPort()), config)) {
-			RateLimiter limiter = RedisRateLimiter.of(jedis, this.keyPrefix);
+		try (RedisConnections redis = TestRedis.connections(TestRedis.uri()).config(config).build()) {
+			RateLimiter limiter = RedisRateLimiter.of(redis, this.keyPrefix);
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(REQUEST));
 		}
 		assertThat(this.witness.peek(REQUEST).statuses().get(0).remaining()).isEqualTo(99);

@@ -1,5 +1,6 @@
 package io.github.ratelimit.redis;
 
+import org.junit.jupiter.api.condition.EnabledIf;
 import java.net.URI;
 import java.time.Duration;
 
@@ -11,8 +12,6 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.test.FaultyProxy;
-import io.github.ratelimit.test.JedisClients;
-import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -33,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * A client of two servers, which goes on to the second if the first does not answer, and
  * by itself would send again what it has no reply to.
  */
-@NeedsJedis72
+@EnabledIf(value = "io.github.ratelimit.test.JedisClients#areNew", disabledReason = "There is no MultiDbClient")
 class MultiDbIT {
 
 	private static final RateLimitRequest REQUEST = RateLimitRequest
@@ -59,7 +58,8 @@ class MultiDbIT {
 		this.second = TestRedis.startServer(this.secondPort);
 		this.proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.firstPort));
 		this.jedis = Clients.connect(this.proxy.uri().getPort(), this.secondPort);
-		this.limiter = RedisRateLimiter.of(this.jedis);
+		this.limiter = RedisRateLimiter
+			.of(RedisConnections.client(this.jedis).timeBudget(TestRedis.PATIENCE).build());
 	}
 
 	@AfterEach
@@ -110,8 +110,8 @@ class MultiDbIT {
 	}
 
 	private static long remaining(int port) {
-		try (UnifiedJedis jedis = JedisClients.create("127.0.0.1", port)) {
-			return RedisRateLimiter.of(jedis).peek(REQUEST).statuses().get(0).remaining();
+		try (RedisConnections redis = TestRedis.connections(URI.create("redis://127.0.0.1:" + port)).build()) {
+			return RedisRateLimiter.of(redis).peek(REQUEST).statuses().get(0).remaining();
 		}
 	}
 

@@ -20,17 +20,13 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.Algorithms;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
-import io.github.ratelimit.redis.connection.DirectServers;
-import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.ClientSetInfoConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
-import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
-import redis.clients.jedis.UnifiedJedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -59,8 +55,8 @@ class PermissionsIT {
 
 		SCRIPTS {
 			@Override
-			List<Runnable> operations(UnifiedJedis jedis, String user, String keyPrefix) {
-				RedisRateLimiter limiter = RedisRateLimiter.of(jedis, keyPrefix);
+			List<Runnable> operations(RedisConnections redis, String keyPrefix) {
+				RedisRateLimiter limiter = RedisRateLimiter.of(redis, keyPrefix);
 				List<Runnable> operations = PermissionsIT.operations(limiter, Algorithms.all());
 				Identifier blocked = Identifier.user("blocked");
 				Policy windows = Policy.of("windows", new FixedWindow(10, ZoneOffset.UTC), Limit.parse("10/365d"));
@@ -76,14 +72,13 @@ class PermissionsIT {
 
 		PLAIN_COMMANDS {
 			@Override
-			List<Runnable> operations(UnifiedJedis jedis, String user, String keyPrefix) {
-				return PermissionsIT.operations(
-						PipelineRateLimiterIT.create(DirectServers.of(TestRedis.uri(), user, "secret"), keyPrefix),
+			List<Runnable> operations(RedisConnections redis, String keyPrefix) {
+				return PermissionsIT.operations(PipelineRateLimiter.of(redis, keyPrefix),
 						PipelineRateLimiterIT.algorithms().toList());
 			}
 		};
 
-		abstract List<Runnable> operations(UnifiedJedis jedis, String user, String keyPrefix);
+		abstract List<Runnable> operations(RedisConnections redis, String keyPrefix);
 
 	}
 
@@ -121,10 +116,9 @@ class PermissionsIT {
 			fillLog();
 		}
 		String user = user(commands);
-		try (UnifiedJedis jedis = connect(user)) {
-			jedis.ping();
+		try (RedisConnections redis = connect(user)) {
 			this.admin.scriptFlush();
-			store.operations(jedis, user, this.keyPrefix).forEach(Runnable::run);
+			store.operations(redis, this.keyPrefix).forEach(Runnable::run);
 		}
 		assertThat(refused(user)).isEmpty();
 	}
@@ -140,9 +134,9 @@ class PermissionsIT {
 			// Idle connections are asked whether they live, by the pool of Jedis.
 			if (!command.equals("+ping")) {
 				String user = user(commands.stream().filter((other) -> !other.equals(command)).toList());
-				try (UnifiedJedis jedis = connect(user)) {
+				try (RedisConnections redis = connect(user)) {
 					this.admin.scriptFlush();
-					store.operations(jedis, user, this.keyPrefix).forEach(PermissionsIT::attempt);
+					store.operations(redis, this.keyPrefix).forEach(PermissionsIT::attempt);
 				}
 				assertThat(refused(user)).as("without " + command).containsExactly(command.substring(1));
 			}
@@ -168,7 +162,7 @@ class PermissionsIT {
 	}
 
 	private void fillLog() {
-		RateLimiter limiter = RedisRateLimiter.of(TestRedis.client(), this.keyPrefix);
+		RateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
 		for (int i = 0; i < LARGE; i++) {
 			limiter.tryAcquire(large(), Identifier.GLOBAL);
 		}
@@ -184,13 +178,14 @@ class PermissionsIT {
 		return user;
 	}
 
-	private static UnifiedJedis connect(String user) {
-		return JedisClients.create(new HostAndPort(TestRedis.uri().getHost(), TestRedis.uri().getPort()),
-				DefaultJedisClientConfig.builder()
-					.user(user)
-					.password("secret")
-					.clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
-					.build());
+	private static RedisConnections connect(String user) {
+		return TestRedis.connections(TestRedis.uri())
+			.config(DefaultJedisClientConfig.builder()
+				.user(user)
+				.password("secret")
+				.clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
+				.build())
+			.build();
 	}
 
 	/** What the guide allows a user of a store. */

@@ -1,5 +1,6 @@
 package io.github.ratelimit.redis;
 
+import io.github.ratelimit.redis.script.RedisKeys;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.time.ZoneId;
@@ -71,7 +72,7 @@ class PipelineRateLimiterIT {
 	}
 
 	static PipelineRateLimiter create(Servers servers, String keyPrefix) {
-		return new PipelineRateLimiter(servers, BUDGET, keyPrefix, InstantSource.system(), false);
+		return new PipelineRateLimiter(servers, BUDGET, new RedisKeys(keyPrefix), InstantSource.system(), false);
 	}
 
 	static Stream<Algorithm> unsupportedAlgorithms() {

@@ -29,7 +29,7 @@ class RedisCommandsIT {
 
 	private final String keyPrefix = TestRedis.newKeyPrefix();
 
-	private final RateLimiter limiter = RedisRateLimiter.of(TestRedis.client(), this.keyPrefix);
+	private final RateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
 
 	private final Policy policy = Policy.of("api", new SlidingLog(), Limit.parse("10/3650d"), Limit.parse("5/365d"),
 			Limit.parse("3/100d"));
@@ -107,7 +107,7 @@ class RedisCommandsIT {
 
 	@Test
 	void blocksAreReadInTheSameCallAndNothingIsScanned() throws InterruptedException {
-		RedisRateLimiter blocks = RedisRateLimiter.of(TestRedis.client(), this.keyPrefix);
+		RedisRateLimiter blocks = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
 		blocks.block(ADDRESS, null, Duration.ofHours(1), "");
 		blocks.unblock(ADDRESS, null);
 		blocks.blocks();
@@ -127,7 +127,7 @@ class RedisCommandsIT {
 
 	@Test
 	void historyIsOneCallThatWritesNothing() throws InterruptedException {
-		RedisRateLimiter history = RedisRateLimiter.of(TestRedis.client(), this.keyPrefix);
+		RedisRateLimiter history = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
 		history.tryAcquire(this.policy, ALICE);
 		this.monitor.commands();
 		assertThat(history.entries(this.policy, ALICE)).hasSize(1);
@@ -148,7 +148,7 @@ class RedisCommandsIT {
 		}
 		assertThat(this.monitor.commands()).filteredOn((command) -> !command.startsWith(" "))
 			.containsExactly("EVALSHA", "EVAL", "EVALSHA", "EVALSHA");
-		RateLimiter other = RedisRateLimiter.of(TestRedis.client(), this.keyPrefix);
+		RateLimiter other = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
 		assertThat(other.tryAcquire(this.total, ALICE).statuses().get(0).remaining()).isEqualTo(3);
 		assertThat(this.monitor.commands()).startsWith("EVALSHA").doesNotContain("EVAL");
 	}

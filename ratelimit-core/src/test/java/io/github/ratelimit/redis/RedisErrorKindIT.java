@@ -1,5 +1,7 @@
 package io.github.ratelimit.redis;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -42,11 +44,13 @@ class RedisErrorKindIT {
 
 	private final int port = TestRedis.freePort();
 
+	private final List<RedisConnections> opened = new ArrayList<>();
+
 	@Test
 	void fullServerIsOom() {
 		withServer((jedis) -> {
 			jedis.configSet("maxmemory", "1");
-			assertFails(RedisErrorKind.OOM, jedis);
+			assertFails(RedisErrorKind.OOM, "");
 		});
 	}
 
@@ -54,7 +58,7 @@ class RedisErrorKindIT {
 	void replicaIsReadonly() {
 		withServer((jedis) -> {
 			send("REPLICAOF", "127.0.0.1", Integer.toString(TestRedis.freePort()));
-			assertFails(RedisErrorKind.READONLY, jedis);
+			assertFails(RedisErrorKind.READONLY, "");
 		});
 	}
 
@@ -62,7 +66,7 @@ class RedisErrorKindIT {
 	void replicaThatIsNotToBeReadIsMasterdown() {
 		withServer((jedis) -> {
 			send("REPLICAOF", "127.0.0.1", Integer.toString(TestRedis.freePort()));
-			assertFails(RedisErrorKind.MASTERDOWN, jedis);
+			assertFails(RedisErrorKind.MASTERDOWN, "");
 		}, "replica-serve-stale-data no");
 	}
 
@@ -70,7 +74,7 @@ class RedisErrorKindIT {
 	void serverWithoutItsReplicasIsNoreplicas() {
 		withServer((jedis) -> {
 			jedis.configSet("min-replicas-to-write", "1");
-			assertFails(RedisErrorKind.NOREPLICAS, jedis);
+			assertFails(RedisErrorKind.NOREPLICAS, "");
 		});
 	}
 
@@ -84,7 +88,7 @@ class RedisErrorKindIT {
 			send("BGSAVE");
 			await(() -> jedis.info("persistence").contains("rdb_last_bgsave_status:err"));
 			try {
-				assertFails(RedisErrorKind.MISCONF, jedis);
+				assertFails(RedisErrorKind.MISCONF, "");
 			}
 			finally {
 				// It would not stop without having saved.
@@ -98,8 +102,8 @@ class RedisErrorKindIT {
 		withServer((jedis) -> {
 			jedis.configSet("lua-time-limit", "1");
 			Thread script = inBackground("EVAL", "while true do end", "0");
-			try {
-				await(() -> failsWith(RedisErrorKind.BUSY, jedis));
+			try (RedisConnections redis = connect("")) {
+				await(() -> failsWith(RedisErrorKind.BUSY, redis));
 			}
 			finally {
 				send("SCRIPT", "KILL");
@@ -117,7 +121,7 @@ class RedisErrorKindIT {
 			int port = TestRedis.freePort();
 			RedisServer replica = TestRedis.startServer(port, "key-load-delay 50000", "replica-read-only no",
 					"dir " + directory);
-			try (UnifiedJedis loading = JedisClients.create("127.0.0.1", port)) {
+			try (RedisConnections loading = TestRedis.connections(URI.create("redis://127.0.0.1:" + port)).build()) {
 				send(port, "REPLICAOF", "127.0.0.1", String.valueOf(this.port));
 				await(() -> failsWith(RedisErrorKind.LOADING, loading));
 			}
@@ -131,10 +135,8 @@ class RedisErrorKindIT {
 	void missingPasswordIsNoauthAndWrongOneWrongpass() {
 		withServer((jedis) -> {
 			send("CONFIG", "SET", "requirepass", "secret");
-			try (UnifiedJedis without = connect(""); UnifiedJedis wrong = connect(":guess@")) {
-				assertFails(RedisErrorKind.NOAUTH, without);
-				assertFails(RedisErrorKind.WRONGPASS, wrong);
-			}
+			assertFails(RedisErrorKind.NOAUTH, "");
+			assertFails(RedisErrorKind.WRONGPASS, ":guess@");
 		});
 	}
 
@@ -143,35 +145,33 @@ class RedisErrorKindIT {
 	void userWhoMayNotIsNoperm(String rules) {
 		withServer((jedis) -> {
 			send(("ACL SETUSER limited on >secret " + rules).split(" "));
-			try (UnifiedJedis limited = connect("limited:secret@")) {
-				assertFails(RedisErrorKind.NOPERM, limited);
-			}
+			assertFails(RedisErrorKind.NOPERM, "limited:secret@");
 		});
 	}
 
 	@Test
 	void incompleteClusterIsClusterdown() {
-		withServer((jedis) -> assertFails(RedisErrorKind.CLUSTERDOWN, jedis), "cluster-enabled yes",
+		withServer((jedis) -> assertFails(RedisErrorKind.CLUSTERDOWN, ""), "cluster-enabled yes",
 				"cluster-config-file nodes-" + this.port + "-test.conf", "dir " + System.getProperty("java.io.tmpdir"));
 	}
 
 	@Test
 	void unknownCommandIsErrorReply() {
-		withServer((jedis) -> assertFails(RedisErrorKind.ERROR_REPLY, jedis), "rename-command EVALSHA \"\"");
+		withServer((jedis) -> assertFails(RedisErrorKind.ERROR_REPLY, ""), "rename-command EVALSHA \"\"");
 	}
 
 	@Test
 	void answerThatIsNoneIsWrongReply() {
 		try (AnsweringServer server = new AnsweringServer("+OK\r\n");
-				UnifiedJedis jedis = JedisClients.create(server.uri())) {
-			assertFails(RedisErrorKind.WRONG_REPLY, jedis);
+				RedisConnections redis = TestRedis.connections(server.uri()).build()) {
+			assertFails(RedisErrorKind.WRONG_REPLY, redis);
 		}
 	}
 
 	@Test
 	void keyOfAnotherTypeIsNoFailure() {
 		withServer((jedis) -> {
-			RedisRateLimiter limiter = RedisRateLimiter.of(jedis);
+			RedisRateLimiter limiter = RedisRateLimiter.of(connect(""));
 			for (Policy policy : new Policy[] { POLICY, Policy.of("log", new SlidingLog(), Limit.parse("5/d")) }) {
 				limiter.tryAcquire(policy, Identifier.user("alice"));
 				for (String key : jedis.keys("*")) {
@@ -188,7 +188,7 @@ class RedisErrorKindIT {
 	@Test
 	void scriptsThatAreForgottenAreNoFailure() {
 		withServer((jedis) -> {
-			RedisRateLimiter limiter = RedisRateLimiter.of(jedis);
+			RedisRateLimiter limiter = RedisRateLimiter.of(connect(""));
 			for (long remaining = 4; remaining >= 0; remaining--) {
 				assertThat(limiter.tryAcquire(REQUEST).statuses().get(0).remaining()).isEqualTo(remaining);
 				jedis.scriptFlush();
@@ -215,36 +215,40 @@ class RedisErrorKindIT {
 	void kindIsTheCodeOfTheError(RedisErrorKind kind, String message) {
 		StoreException exception = new StoreException("failed", new JedisDataException(message));
 		assertThat(RedisErrorKind.of(exception)).isEqualTo(kind);
-		assertThat(kind.isOutage()).isFalse();
+		assertThat(kind.isUnanswered()).isFalse();
 	}
 
 	@Test
 	void whatIsNotOfRedisIsOther() {
 		assertThat(RedisErrorKind.of(new StoreException("failed", new IllegalStateException("OOM"))))
 			.isEqualTo(RedisErrorKind.OTHER);
-		assertThat(RedisErrorKind.OTHER.isOutage()).isFalse();
+		assertThat(RedisErrorKind.OTHER.isUnanswered()).isFalse();
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "TIMEOUT,timeout,true", "INTERRUPTED,interrupted,false", "POOL_EXHAUSTED,pool-exhausted,true",
-			"NODE,node,false", "CONNECTION,connection,true", "OOM,oom,false", "WRONG_REPLY,wrong-reply,false" })
-	void outagesAreThoseWithoutAnAnswer(RedisErrorKind kind, String text, boolean outage) {
+	@CsvSource({ "TIMEOUT,timeout,true", "INTERRUPTED,interrupted,false", "OVERLOAD,overload,false",
+			"NODE,node,true", "CONNECTION,connection,true", "OOM,oom,false", "WRONG_REPLY,wrong-reply,false" })
+	void someKindsAreWithoutAnAnswer(RedisErrorKind kind, String text, boolean unanswered) {
 		assertThat(kind.text()).isEqualTo(text);
-		assertThat(kind.isOutage()).isEqualTo(outage);
+		assertThat(kind.isUnanswered()).isEqualTo(unanswered);
 	}
 
 	private void withServer(Consumer<UnifiedJedis> test, String... settings) {
 		RedisServer server = TestRedis.startServer(this.port, settings);
-		try (UnifiedJedis jedis = connect("")) {
+		try (UnifiedJedis jedis = JedisClients.create("127.0.0.1", this.port)) {
 			test.accept(jedis);
 		}
 		finally {
+			this.opened.forEach(RedisConnections::close);
 			TestRedis.stop(server);
 		}
 	}
 
-	private UnifiedJedis connect(String login) {
-		return JedisClients.create(URI.create("redis://" + login + "127.0.0.1:" + this.port));
+	private RedisConnections connect(String login) {
+		URI uri = URI.create("redis://" + login + "127.0.0.1:" + this.port);
+		RedisConnections redis = TestRedis.connections(uri).build();
+		this.opened.add(redis);
+		return redis;
 	}
 
 	private void send(String... command) {
@@ -292,9 +296,9 @@ class RedisErrorKindIT {
 		}
 	}
 
-	private static boolean failsWith(RedisErrorKind kind, UnifiedJedis jedis) {
+	private static boolean failsWith(RedisErrorKind kind, RedisConnections redis) {
 		try {
-			RedisRateLimiter.of(jedis).tryAcquire(REQUEST);
+			RedisRateLimiter.of(redis).tryAcquire(REQUEST);
 			return false;
 		}
 		catch (StoreException ex) {
@@ -303,11 +307,15 @@ class RedisErrorKindIT {
 		}
 	}
 
-	private static void assertFails(RedisErrorKind kind, UnifiedJedis jedis) {
-		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> RedisRateLimiter.of(jedis).tryAcquire(REQUEST))
+	private void assertFails(RedisErrorKind kind, String login) {
+		assertFails(kind, connect(login));
+	}
+
+	private static void assertFails(RedisErrorKind kind, RedisConnections redis) {
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> RedisRateLimiter.of(redis).tryAcquire(REQUEST))
 			.satisfies((ex) -> {
 				assertThat(RedisErrorKind.of(ex)).as(String.valueOf(ex.getCause())).isEqualTo(kind);
-				assertThat(RedisErrorKind.of(ex).isOutage()).isFalse();
+				assertThat(RedisErrorKind.of(ex).isUnanswered()).isFalse();
 			});
 	}
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Nested;
 class RedisRateLimiterIT {
 
 	private static RateLimiter create(InstantSource clock) {
-		return RedisRateLimiter.of(TestRedis.client(), TestRedis.newKeyPrefix()).withClock(clock);
+		return RedisRateLimiter.of(TestRedis.connections(), TestRedis.newKeyPrefix()).withClock(clock);
 	}
 
 	@Nested

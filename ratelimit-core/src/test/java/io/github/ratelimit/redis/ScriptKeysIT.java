@@ -1,5 +1,9 @@
 package io.github.ratelimit.redis;
 
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import io.github.ratelimit.redis.script.Operation;
+import io.github.ratelimit.redis.script.Scope;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
@@ -17,7 +21,7 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.redis.RedisMonitor.Executed;
-import io.github.ratelimit.redis.ScriptCall.Scope;
+import io.github.ratelimit.redis.script.KeyNames;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.RateLimiterContract;
 import io.github.ratelimit.test.TestRedis;
@@ -46,13 +50,13 @@ class ScriptKeysIT {
 
 	private final ManualClock clock = new ManualClock("2026-03-01T12:00:20Z");
 
-	private final RedisRateLimiter limiter = RedisRateLimiter.of(TestRedis.client(), this.keyPrefix);
+	private final RedisRateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
 
 	private final RedisRateLimiter clocked = this.limiter.withClock(this.clock);
 
-	private final RedisKeys keys = new RedisKeys(this.keyPrefix);
+	private final KeyNames keys = new KeyNames(this.keyPrefix);
 
-	private final Driver driver = new Driver(Servers.of(TestRedis.client()), this.keys, this.clock, true);
+	private final Holding holding = new Holding(TestRedis.connections(), this.keyPrefix, this.clock);
 
 	private RedisMonitor monitor;
 
@@ -93,15 +97,32 @@ class ScriptKeysIT {
 		TestRedis.client().del(this.keys.key(ALICE, policy));
 		TestRedis.client().lpush(this.keys.key(ALICE, policy), "of another type");
 		this.clocked.tryAcquire(request);
-		Part part = new Part(RateLimitRequest.of(policy, ADDRESS), Scope.COUNTS);
-		this.driver.send("refund", List.of(part));
-		this.driver.send("hold", List.of(part)).forEach((answer) -> {
-			Call back = this.driver.call("return", part, Long.toString(PartDecision.of(answer, true).held()));
-			this.driver.send(List.of(back));
-			assertThat(back.reply()).isNotNull();
-		});
-		this.driver.send("peek", List.of(new Part(RateLimitRequest.of(policy, ADDRESS), Scope.BLOCKS)));
 		assertThat(undeclared()).isEmpty();
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void callsOnOneOfSeveralSlotsTouchNothingElse(Algorithm algorithm) throws InterruptedException {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("3/d"), Limit.parse("5/30d"));
+		RateLimitRequest request = RateLimitRequest.of(
+				Charge.of(policy, ALICE, ADDRESS),
+				Charge.of(new Policy("strict", algorithm, policy.limits(), true), ALICE));
+		for (Scope scope : Scope.values()) {
+			for (Operation operation : Operation.values()) {
+				if (operation == Operation.CANCEL) {
+					long held = ChronoUnit.MICROS.between(Instant.EPOCH, this.clock.instant());
+					this.holding.cancel(request, scope, held);
+				}
+				else if (operation != Operation.HISTORY && (scope != Scope.BLOCKS || isDecision(operation))) {
+					this.holding.ask(operation, scope, request);
+				}
+			}
+		}
+		assertThat(undeclared()).isEmpty();
+	}
+
+	private static boolean isDecision(Operation operation) {
+		return operation != Operation.REFUND && operation != Operation.CHARGE;
 	}
 
 	@Test

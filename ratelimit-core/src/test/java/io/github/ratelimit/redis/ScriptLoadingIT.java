@@ -33,7 +33,7 @@ class ScriptLoadingIT {
 
 	private static final int THREADS = 4;
 
-	private final RateLimiter limiter = RedisRateLimiter.of(TestRedis.client(), TestRedis.newKeyPrefix());
+	private final RateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), TestRedis.newKeyPrefix());
 
 	@ParameterizedTest
 	@MethodSource("io.github.ratelimit.test.RateLimiterContract#algorithms")

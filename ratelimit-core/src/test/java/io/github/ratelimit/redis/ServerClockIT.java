@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ServerClockIT {
 
-	private final RateLimiter limiter = RedisRateLimiter.of(TestRedis.client(), TestRedis.newKeyPrefix());
+	private final RateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), TestRedis.newKeyPrefix());
 
 	@Test
 	void requestIsDecidedAtTheServersTimeToTheMicrosecond() {

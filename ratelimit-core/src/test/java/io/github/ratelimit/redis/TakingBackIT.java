@@ -1,5 +1,7 @@
 package io.github.ratelimit.redis;
 
+import io.github.ratelimit.redis.script.Answer;
+import io.github.ratelimit.redis.script.Scope;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
@@ -14,7 +16,6 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
-import io.github.ratelimit.redis.ScriptCall.Scope;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.RateLimiterContract;
 import io.github.ratelimit.test.TestRedis;
@@ -38,11 +39,10 @@ class TakingBackIT {
 
 	private final ManualClock clock = new ManualClock("2026-03-01T12:00:20Z");
 
-	private final RedisRateLimiter limiter = RedisRateLimiter.of(TestRedis.client(), this.keyPrefix)
+	private final RedisRateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix)
 		.withClock(this.clock);
 
-	private final Driver driver = new Driver(Servers.of(TestRedis.client()), new RedisKeys(this.keyPrefix), this.clock,
-			true);
+	private final Holding holding = new Holding(TestRedis.connections(), this.keyPrefix, this.clock);
 
 	static Stream<Algorithm> algorithms() {
 		return Stream.concat(RateLimiterContract.algorithms(), RateLimiterContract.variants());
@@ -158,24 +158,21 @@ class TakingBackIT {
 	}
 
 	private Decision status(Policy policy, Identifier identifier, long cost) {
-		return this.limiter.peek(part(policy, identifier, cost).request());
+		return this.limiter.peek(request(policy, identifier, cost));
 	}
 
 	private long hold(Policy policy, long cost) {
-		PartDecision decision = PartDecision.of(this.driver.send("hold", List.of(part(policy, HELD, cost))).get(0),
-				true);
-		assertThat(decision.allowed()).isTrue();
-		return decision.held();
+		Answer answer = this.holding.hold(request(policy, HELD, cost));
+		assertThat(answer.allowed()).isTrue();
+		return answer.heldAt();
 	}
 
 	private void giveBack(Policy policy, long cost, long held) {
-		Call call = this.driver.call("return", part(policy, HELD, cost), Long.toString(held));
-		this.driver.send(List.of(call));
-		assertThat(call.reply()).isNotNull();
+		this.holding.cancel(request(policy, HELD, cost), Scope.ALL, held);
 	}
 
-	private static Part part(Policy policy, Identifier identifier, long cost) {
-		return new Part(RateLimitRequest.of(Charge.of(policy, identifier).withCost(cost)), Scope.ALL);
+	private static RateLimitRequest request(Policy policy, Identifier identifier, long cost) {
+		return RateLimitRequest.of(Charge.of(policy, identifier).withCost(cost));
 	}
 
 }

@@ -1,5 +1,7 @@
 package io.github.ratelimit.redis;
 
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
@@ -21,8 +23,7 @@ import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.outage.LocalRateLimiter;
 import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.outage.OutageRateLimiter;
-import io.github.ratelimit.test.JedisClients;
-import io.github.ratelimit.test.NeedsJedis72;
+import io.github.ratelimit.redis.script.KeyNames;
 import io.github.ratelimit.test.TestRedis;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -30,10 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import redis.clients.jedis.ConnectionPoolConfig;
-import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
-import redis.clients.jedis.UnifiedJedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -53,7 +51,7 @@ class WrongAnswersIT {
 
 	private final String keyPrefix = TestRedis.newKeyPrefix();
 
-	private final RedisRateLimiter limiter = RedisRateLimiter.of(TestRedis.client(), this.keyPrefix);
+	private final RedisRateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "text", ":", "1", "1:", "-1:", "99999999999:x", "9:short", "1:a", "1:a1:b", "1:a1:b0:",
@@ -62,7 +60,7 @@ class WrongAnswersIT {
 	void descriptionOfAnotherMakingIsLeftOut(String description) {
 		Block first = this.limiter.block(ALICE, null, Duration.ofHours(1), "first");
 		Block last = this.limiter.block(ALICE, "api", Duration.ofHours(3), "last");
-		RedisKeys keys = new RedisKeys(this.keyPrefix);
+		KeyNames keys = new KeyNames(this.keyPrefix);
 		TestRedis.client().zadd(keys.blockEnds(), first.until().plusSeconds(3600).getEpochSecond() * 1e6, "foreign");
 		TestRedis.client().hset(keys.blockDescriptions(), "foreign", description);
 		assertThat(this.limiter.blocks()).containsExactly(first, last);
@@ -72,7 +70,7 @@ class WrongAnswersIT {
 	@ValueSource(strings = { "-inf", "inf", "-1", "1e300", "9007199254740993" })
 	void endOfAnotherMakingDoesNotBreakTheList(String end) {
 		Block block = this.limiter.block(ALICE, null, Duration.ofHours(1), "scraping");
-		RedisKeys keys = new RedisKeys(this.keyPrefix);
+		KeyNames keys = new KeyNames(this.keyPrefix);
 		TestRedis.client()
 			.eval("redis.call('ZADD', KEYS[1], ARGV[1], 'foreign')", List.of(keys.blockEnds()), List.of(end));
 		TestRedis.client().hset(keys.blockDescriptions(), "foreign", "1:a1:b0:0:");
@@ -84,31 +82,52 @@ class WrongAnswersIT {
 
 	/** Each call, and answers that say nothing about it. */
 	static Stream<Arguments> answers() {
-		Stream<String> numbers = Stream.of("*0\r\n", "*1\r\n:1\r\n", "*4\r\n:1\r\n:0\r\n:4\r\n:5\r\n",
-				"*6\r\n:1\r\n:0\r\n:4\r\n:5\r\n:0\r\n:0\r\n", "*5\r\n:1\r\n:0\r\n:4\r\n:5\r\n$1\r\n0\r\n",
-				"*5\r\n:1\r\n:0\r\n:4\r\n:5\r\n$-1\r\n", "*5\r\n:1\r\n:0\r\n*0\r\n:5\r\n:0\r\n",
-				"*5\r\n:2\r\n:0\r\n:4\r\n:5\r\n:0\r\n", "*5\r\n:1\r\n:-1\r\n:4\r\n:5\r\n:0\r\n",
-				"*5\r\n:1\r\n:0\r\n:-4\r\n:5\r\n:0\r\n", "*5\r\n:1\r\n:0\r\n:4\r\n:-5\r\n:0\r\n",
-				"*5\r\n:1\r\n:0\r\n:4\r\n:5\r\n:-2\r\n", "*5\r\n:1\r\n:0\r\n:4\r\n:9223372036854775807\r\n:0\r\n",
-				"*5\r\n:1\r\n:0\r\n:4\r\n:5\r\n-ERR odd\r\n");
-		Stream<String> lists = Stream.of("*1\r\n:1\r\n", "*2\r\n:1\r\n:1\r\n", "*3\r\n:1\r\n:1\r\n:1\r\n",
-				"*3\r\n:7\r\n:1\r\n:1\r\n", "*3\r\n:-1\r\n:1\r\n:1\r\n", "*3\r\n$1\r\na\r\n$1\r\na\r\n$1\r\na\r\n");
-		Stream<String> entries = Stream.of("*1\r\n:1\r\n", "*3\r\n:1\r\n:1\r\n:1\r\n");
+		Stream<String> decisions = Stream.concat(Stream.of("*0\r\n", list(":1\r\n"), list("$-1\r\n"), list("$0\r\n\r\n"),
+				list("-ERR odd\r\n"), list(text(1, 0, 4, 5, 0) + text(1, 0, 4, 5, 0)),
+				"*2\r\n" + text(1, 0, 4, 5, 0) + text(1, 0, 4, 5, 0), list(list(text(1, 0, 4, 5, 0)))),
+				Stream
+					.of(text(1), text(1, 0, 4, 5), text(1, 0, 4, 5, 0, 0), text(2, 0, 4, 5, 0), text(1, -1, 4, 5, 0),
+							text(1, 0, -4, 5, 0), text(1, 0, 4, -5, 0), text(1, 0, 4, 5, -2), text(1, 0, 4, 0.5, 0),
+							text(1, 0, 4, 1e300, 0), text(1, 0, 4, Double.NaN, 0),
+							text(1, 0, 4, Double.POSITIVE_INFINITY, 0))
+					.map(WrongAnswersIT::list));
+		List<String> all = decisions.toList();
+		Stream<String> nothings = Stream.of("*0\r\n", list(":1\r\n"), list(text(1, 0)));
+		Stream<String> lists = Stream
+			.of("*1\r\n:1\r\n", "*2\r\n:1\r\n:1\r\n", "*3\r\n:7\r\n:1\r\n:1\r\n", "*3\r\n:-1\r\n:1\r\n:1\r\n",
+					"*3\r\n$1\r\na\r\n$1\r\na\r\n$1\r\na\r\n", text(1))
+			.map(WrongAnswersIT::list);
+		Stream<String> entries = Stream.of("*1\r\n:1\r\n", "*3\r\n:1\r\n:1\r\n:1\r\n", text(1))
+			.map(WrongAnswersIT::list);
 		Stream<String> number = Stream.of("+OK\r\n", "$-1\r\n", "*0\r\n");
-		return Stream.of(cases("acquire a request", (limiter) -> limiter.tryAcquire(REQUEST), orNoList(numbers)),
-				cases("peek at a request", (limiter) -> limiter.peek(REQUEST), orNoList(Stream.of("*0\r\n"))),
-				cases("refund a request", (limiter) -> limiter.refund(REQUEST), orNoList(Stream.of("*1\r\n:1\r\n"))),
-				cases("charge a request", (limiter) -> limiter.charge(REQUEST), orNoList(Stream.of("*1\r\n:1\r\n"))),
+		return Stream.of(cases("acquire a request", (limiter) -> limiter.tryAcquire(REQUEST), orNoList(all.stream())),
+				cases("peek at a request", (limiter) -> limiter.peek(REQUEST), orNoList(all.stream())),
+				cases("refund a request", (limiter) -> limiter.refund(REQUEST), orNoList(nothings)),
+				cases("charge a request", (limiter) -> limiter.charge(REQUEST), orNoList(Stream.of("*0\r\n"))),
 				cases("read the entries of the policy 'api'", (limiter) -> limiter.entries(LOG, ALICE),
 						orNoList(entries)),
 				cases("read the series of the policy 'api'", (limiter) -> limiter.series(WINDOWS, ALICE),
-						orNoList(lists.filter((answer) -> !answer.startsWith("*3\r\n:1")))),
+						orNoList(lists)),
 				cases("block an identifier", (limiter) -> limiter.block(ALICE, null, Duration.ofHours(1), ""),
 						Stream.of("+OK\r\n", "$-1\r\n", "*0\r\n", ":-1\r\n", ":9223372036854775807\r\n")),
 				cases("unblock an identifier", (limiter) -> limiter.unblock(ALICE, null), number),
 				cases("list the blocks", RedisRateLimiter::blocks,
 						orNoList(Stream.of("*1\r\n:1\r\n", "*2\r\n:1\r\n:1\r\n"))))
 			.flatMap((some) -> some);
+	}
+
+	/** What a script says about one request. */
+	private static String text(int first, double... numbers) {
+		ByteBuffer bytes = ByteBuffer.allocate(1 + Double.BYTES * numbers.length).put((byte) first);
+		for (double number : numbers) {
+			bytes.putDouble(number);
+		}
+		return "$%d\r\n%s\r\n".formatted(bytes.capacity(), new String(bytes.array(), StandardCharsets.ISO_8859_1));
+	}
+
+	/** What it says if there was one request. */
+	private static String list(String answer) {
+		return "*1\r\n" + answer;
 	}
 
 	/** As well as answers that are no list. */
@@ -120,12 +139,12 @@ class WrongAnswersIT {
 		return answers.map((answer) -> Arguments.of(purpose, call, answer));
 	}
 
-	@ParameterizedTest(name = "{0} {2}")
+	@ParameterizedTest(name = "{index} {0}")
 	@MethodSource("answers")
 	void answerThatIsNoneIsAStoreException(String purpose, Consumer<RedisRateLimiter> call, String answer) {
 		try (AnsweringServer server = new AnsweringServer(answer);
-				UnifiedJedis jedis = JedisClients.create(server.uri())) {
-			RedisRateLimiter deceived = RedisRateLimiter.of(jedis);
+				RedisConnections redis = connections(server, false)) {
+			RedisRateLimiter deceived = RedisRateLimiter.of(redis);
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> call.accept(deceived))
 				.withMessage("Redis failed to " + purpose);
 		}
@@ -141,8 +160,8 @@ class WrongAnswersIT {
 	@MethodSource("unreadable")
 	void answerThatCannotBeReadIsAStoreException(String answer) {
 		try (AnsweringServer server = new AnsweringServer(answer);
-				UnifiedJedis jedis = JedisClients.create(server.uri())) {
-			RedisRateLimiter deceived = RedisRateLimiter.of(jedis);
+				RedisConnections redis = connections(server, false)) {
+			RedisRateLimiter deceived = RedisRateLimiter.of(redis);
 			assertUnreadable(() -> deceived.tryAcquire(REQUEST));
 			assertUnreadable(() -> deceived.peek(REQUEST));
 			assertUnreadable(() -> deceived.refund(REQUEST));
@@ -153,24 +172,21 @@ class WrongAnswersIT {
 			assertUnreadable(deceived::blocks);
 		}
 		try (AnsweringServer server = new AnsweringServer("DEL", answer, () -> {
-		}); UnifiedJedis jedis = JedisClients.create(server.uri())) {
-			assertUnreadable(() -> RedisRateLimiter.of(jedis).reset(WINDOWS, ALICE));
+		}); RedisConnections redis = connections(server, false)) {
+			assertUnreadable(() -> RedisRateLimiter.of(redis).reset(WINDOWS, ALICE));
 		}
 	}
 
 	/** What follows would answer the next request. */
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
-	@NeedsJedis72
 	void connectionIsNotUsedAgainAfterAnAnswerThatCannotBeRead(boolean cluster) {
-		String answer = "$-2\r\n*5\r\n:1\r\n:0\r\n:4\r\n:5\r\n:0\r\n";
-		try (AnsweringServer server = new AnsweringServer(answer)) {
-			TimeBudget budget = budget(server, cluster);
-			try (UnifiedJedis jedis = budget.client()) {
-				RateLimiter deceived = budget.limit(RedisRateLimiter.of(jedis));
-				for (int i = 0; i < 3; i++) {
-					assertUnreadable(() -> deceived.tryAcquire(REQUEST));
-				}
+		String answer = "$-2\r\n" + list(text(1, 0, 4, 5, 0));
+		try (AnsweringServer server = new AnsweringServer(answer);
+				RedisConnections redis = connections(server, cluster)) {
+			RateLimiter deceived = RedisRateLimiter.of(redis);
+			for (int i = 0; i < 3; i++) {
+				assertUnreadable(() -> deceived.tryAcquire(REQUEST));
 			}
 		}
 	}
@@ -179,33 +195,29 @@ class WrongAnswersIT {
 	 * A text, and lists in lists: more than a machine, and than a thread, has room for.
 	 */
 	static Stream<Arguments> tooLarge() {
-		return Stream.of("$2147483647\r\n*5\r\n:1\r\n:0\r\n:4\r\n:5\r\n:0\r\n", "*1\r\n".repeat(200_000))
+		return Stream.of("$2147483647\r\n" + list(text(1, 0, 4, 5, 0)), "*1\r\n".repeat(200_000))
 			.flatMap((answer) -> Stream.of(Arguments.of(answer, false), Arguments.of(answer, true)));
 	}
 
 	@ParameterizedTest(name = "{index}, in a cluster: {1}")
 	@MethodSource("tooLarge")
-	@NeedsJedis72
 	void requestIsAnsweredByItsPolicyWhenAnAnswerIsTooLarge(String answer, boolean cluster) {
-		try (AnsweringServer server = new AnsweringServer(answer)) {
-			TimeBudget budget = budget(server, cluster);
-			LocalRateLimiter local = new LocalRateLimiter(new MemoryRateLimiter(InstantSource.system()));
-			try (UnifiedJedis jedis = budget.client()) {
-				OutageRateLimiter deceived = new OutageRateLimiter(budget.limit(RedisRateLimiter.of(jedis)),
-						(policy) -> OnStoreFailure.ALLOW, local, (failure) -> RedisErrorKind.of(failure).isOutage());
-				for (int i = 0; i < 3; i++) {
-					assertThat(deceived.tryAcquire(REQUEST)).isEqualTo(Decision.withoutStore());
-				}
+		LocalRateLimiter local = new LocalRateLimiter(new MemoryRateLimiter(InstantSource.system()));
+		try (AnsweringServer server = new AnsweringServer(answer);
+				RedisConnections redis = connections(server, cluster)) {
+			OutageRateLimiter deceived = new OutageRateLimiter(RedisRateLimiter.of(redis),
+					(policy) -> OnStoreFailure.ALLOW, local, (failure) -> RedisErrorKind.of(failure).isUnanswered());
+			for (int i = 0; i < 3; i++) {
+				assertThat(deceived.tryAcquire(REQUEST)).isEqualTo(Decision.withoutStore());
 			}
 		}
 	}
 
-	private static TimeBudget budget(AnsweringServer server, boolean cluster) {
+	private static RedisConnections connections(AnsweringServer server, boolean cluster) {
 		HostAndPort address = new HostAndPort("127.0.0.1", server.uri().getPort());
-		DefaultJedisClientConfig config = DefaultJedisClientConfig.builder().build();
-		Duration budget = Duration.ofSeconds(30);
-		return cluster ? TimeBudget.ofCluster(budget, Set.of(address), config, new ConnectionPoolConfig())
-				: new TimeBudget(budget, address, config);
+		RedisConnections.Builder builder = cluster ? RedisConnections.cluster(Set.of(address))
+				: RedisConnections.server(address);
+		return builder.timeBudget(Duration.ofSeconds(30)).build();
 	}
 
 	/** Jedis 8 sees by itself that a length is wrong, and closes the connection. */
@@ -220,10 +232,10 @@ class WrongAnswersIT {
 
 	@Test
 	void answerThatIsOneIsUnderstood() {
-		String answer = "*5\r\n:1\r\n:0\r\n:4\r\n:5\r\n:0\r\n";
+		String answer = list(text(1, 0, 4, 5, 0));
 		try (AnsweringServer server = new AnsweringServer(answer);
-				UnifiedJedis jedis = JedisClients.create(server.uri())) {
-			assertThat(RedisRateLimiter.of(jedis).tryAcquire(REQUEST).statuses()).singleElement()
+				RedisConnections redis = connections(server, false)) {
+			assertThat(RedisRateLimiter.of(redis).tryAcquire(REQUEST).statuses()).singleElement()
 				.satisfies((status) -> assertThat(status.remaining()).isEqualTo(4));
 		}
 	}

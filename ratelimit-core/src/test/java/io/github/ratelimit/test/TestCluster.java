@@ -1,5 +1,6 @@
 package io.github.ratelimit.test;
 
+import io.github.ratelimit.redis.RedisConnections;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -206,6 +207,11 @@ public final class TestCluster implements AutoCloseable {
 	/** All nodes: first the masters of the beginning, then their replicas. */
 	public List<Node> nodes() {
 		return List.copyOf(this.nodes);
+	}
+
+	/** Connections to all nodes, with much time for each decision. */
+	public RedisConnections.Builder connections() {
+		return RedisConnections.cluster(addresses()).timeBudget(TestRedis.PATIENCE);
 	}
 
 	/** Addresses of all nodes. */

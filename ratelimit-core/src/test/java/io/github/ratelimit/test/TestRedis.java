@@ -14,6 +14,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.UUID;
 
+import io.github.ratelimit.redis.RedisConnections;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,6 +41,9 @@ public final class TestRedis {
 	/** Name of the environment variable with the file of a server's program. */
 	public static final String PROGRAM_VARIABLE = "RATELIMIT_TEST_REDIS_SERVER";
 
+	/** Much longer than a decision takes. */
+	public static final Duration PATIENCE = Duration.ofSeconds(10);
+
 	private static final Logger logger = LoggerFactory.getLogger(TestRedis.class);
 
 	private static final String IMAGE = "redis:8-alpine";
@@ -47,6 +51,8 @@ public final class TestRedis {
 	private static final URI URI = start();
 
 	private static final UnifiedJedis CLIENT = connect();
+
+	private static final RedisConnections CONNECTIONS = connections(URI).build();
 
 	private TestRedis() {
 	}
@@ -60,15 +66,31 @@ public final class TestRedis {
 		return CLIENT;
 	}
 
+	/** Connections that all tests share, and none closes. */
+	public static RedisConnections connections() {
+		return CONNECTIONS;
+	}
+
+	/**
+	 * Connections to a server, with much time for each decision: the machine may be busy.
+	 * @param uri the server, with how to log in
+	 */
+	public static RedisConnections.Builder connections(URI uri) {
+		return RedisConnections.server(JedisURIHelper.getHostAndPort(uri)).config(config(uri)).timeBudget(PATIENCE);
+	}
+
 	/** On a busy machine an answer may take much longer than the two seconds of Jedis. */
 	private static UnifiedJedis connect() {
-		JedisClientConfig config = DefaultJedisClientConfig.builder()
-			.user(JedisURIHelper.getUser(URI))
-			.password(JedisURIHelper.getPassword(URI))
-			.database(JedisURIHelper.getDBIndex(URI))
+		return JedisClients.create(JedisURIHelper.getHostAndPort(URI), config(URI));
+	}
+
+	private static JedisClientConfig config(URI uri) {
+		return DefaultJedisClientConfig.builder()
+			.user(JedisURIHelper.getUser(uri))
+			.password(JedisURIHelper.getPassword(uri))
+			.database(JedisURIHelper.getDBIndex(uri))
 			.timeoutMillis((int) Duration.ofMinutes(1).toMillis())
 			.build();
-		return JedisClients.create(JedisURIHelper.getHostAndPort(URI), config);
 	}
 
 	/** A key prefix that nobody else uses. */

@@ -1,16 +1,18 @@
-package io.github.ratelimit.redis;
+package io.github.ratelimit.redis.script;
 
+import java.net.URI;
+import io.github.ratelimit.redis.RedisConnections;
+import io.github.ratelimit.redis.RedisErrorKind;
+import io.github.ratelimit.redis.RedisRateLimiter;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
-import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.test.TestRedis;
@@ -19,9 +21,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import redis.clients.jedis.RedisClient;
-import redis.clients.jedis.UnifiedJedis;
-import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.embedded.RedisServer;
 
@@ -39,25 +38,26 @@ class ErrorTextIT {
 		.of(Policy.of("api", new FixedWindow(), Limit.parse("5/m")), Identifier.of("header:X-Api-Key", SECRET));
 
 	static Stream<Arguments> identifiersAreNotInTheErrorsOfAServerThatDoesNotKnowTheCommand() {
-		return Stream.of(refused("EVALSHA", RedisRateLimiter::of, (limiter) -> limiter.tryAcquire(REQUEST)),
-				refused("EVALSHA", RedisRateLimiter::of, (limiter) -> limiter.refund(REQUEST)),
-				refused("EVALSHA", RedisRateLimiter::of, (limiter) -> ((RedisRateLimiter) limiter)
-					.unblock(REQUEST.charges().get(0).identifiers().get(0), null)));
+		Policy policy = REQUEST.charges().get(0).policy();
+		Identifier identifier = REQUEST.charges().get(0).identifiers().get(0);
+		return Stream.of(refused("EVALSHA", (limiter) -> limiter.tryAcquire(REQUEST)),
+				refused("EVALSHA", (limiter) -> limiter.refund(REQUEST)),
+				refused("EVALSHA", (limiter) -> limiter.unblock(identifier, null)),
+				refused("DEL", (limiter) -> limiter.reset(policy, identifier)));
 	}
 
-	private static Arguments refused(String command, Function<UnifiedJedis, RateLimiter> store,
-			Consumer<RateLimiter> use) {
-		return Arguments.of(command, store, use);
+	private static Arguments refused(String command, Consumer<RedisRateLimiter> use) {
+		return Arguments.of(command, use);
 	}
 
 	@ParameterizedTest
 	@MethodSource
 	void identifiersAreNotInTheErrorsOfAServerThatDoesNotKnowTheCommand(String command,
-			Function<UnifiedJedis, RateLimiter> store, Consumer<RateLimiter> use) {
+			Consumer<RedisRateLimiter> use) {
 		int port = TestRedis.freePort();
 		RedisServer server = TestRedis.startServer(port, "rename-command " + command + " \"\"");
-		try (UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
-			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> use.accept(store.apply(jedis)))
+		try (RedisConnections redis = TestRedis.connections(URI.create("redis://127.0.0.1:" + port)).build()) {
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> use.accept(RedisRateLimiter.of(redis)))
 				.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.ERROR_REPLY))
 				.satisfies((ex) -> assertThat(trace(ex)).doesNotContain(SECRET));
 		}
@@ -86,8 +86,6 @@ class ErrorTextIT {
 
 	@Test
 	void otherErrorsStayAsTheyAre() {
-		JedisConnectionException broken = new JedisConnectionException("{broken}");
-		assertThat(ErrorText.withoutKeys(broken)).isSameAs(broken);
 		JedisDataException harmless = new JedisDataException("LOADING Redis is loading the dataset in memory");
 		assertThat(ErrorText.withoutKeys(harmless)).isSameAs(harmless);
 	}

@@ -1,4 +1,4 @@
-package io.github.ratelimit.redis;
+package io.github.ratelimit.redis.script;
 
 import java.util.Set;
 
@@ -8,6 +8,7 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 
@@ -18,7 +19,7 @@ class RedisKeysIT {
 	@Test
 	void oddIdentifiersHaveACountOfTheirOwn() {
 		String keyPrefix = TestRedis.newKeyPrefix();
-		RateLimiter limiter = RedisRateLimiter.of(TestRedis.client(), keyPrefix);
+		RateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), keyPrefix);
 		Set<String> texts = RedisKeysTests.oddTexts();
 		Policy policy = Policy.of("odd", new FixedWindow(), Limit.of(texts.size() + 1, Limit.MAX_WINDOW));
 		long used = 0;

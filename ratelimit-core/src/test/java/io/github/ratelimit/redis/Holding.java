@@ -1,0 +1,51 @@
+package io.github.ratelimit.redis;
+
+import java.time.InstantSource;
+
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.redis.connection.Servers;
+import io.github.ratelimit.redis.script.Answer;
+import io.github.ratelimit.redis.script.Operation;
+import io.github.ratelimit.redis.script.RedisKeys;
+import io.github.ratelimit.redis.script.Scope;
+import io.github.ratelimit.redis.script.ScriptCall;
+import io.github.ratelimit.redis.script.Scripts;
+import io.github.ratelimit.test.TestRedis;
+
+/**
+ * Does by itself what a decision over several slots consists of.
+ */
+final class Holding {
+
+	private final Servers servers;
+
+	private final Scripts scripts;
+
+	Holding(RedisConnections redis, String keyPrefix, InstantSource clock) {
+		this.servers = redis.servers();
+		this.scripts = new Scripts(new RedisKeys(keyPrefix), this.servers).withClock(clock);
+	}
+
+	Answer hold(RateLimitRequest request) {
+		return ask(Operation.HOLD, Scope.ALL, request);
+	}
+
+	Answer ask(Operation operation, Scope scope, RateLimitRequest request) {
+		return answer(this.scripts.call(operation, scope, request, deadline()));
+	}
+
+	/** Gives back what was held, and remains counted for no policy. */
+	Answer cancel(RateLimitRequest request, Scope scope, long heldAt) {
+		return answer(this.scripts.cancel(request, scope, (charge) -> false, heldAt, deadline()));
+	}
+
+	private Answer answer(ScriptCall call) {
+		this.servers.submit(call);
+		return call.answer();
+	}
+
+	private static long deadline() {
+		return System.nanoTime() + TestRedis.PATIENCE.toNanos();
+	}
+
+}
