@@ -6,12 +6,12 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.redis.connection.NotSentException.Reason;
-import io.github.ratelimit.test.NeedsJedis72;
 import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.Timeout;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.ConnectionPoolConfig;
@@ -154,7 +154,7 @@ class BorrowedIT {
 	}
 
 	@Test
-	@NeedsJedis72
+	@EnabledIf(value = "io.github.ratelimit.test.JedisClients#areNew", disabledReason = "There is no MultiDbClient")
 	void clientOfSeveralDatabasesGoesOnToTheNext() {
 		int second = TestRedis.freePort();
 		RedisServer other = TestRedis.startServer(second);
