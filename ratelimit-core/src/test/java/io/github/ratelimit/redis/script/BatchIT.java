@@ -1,5 +1,6 @@
 package io.github.ratelimit.redis.script;
 
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -15,9 +16,12 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.redis.RedisErrorKind;
 import io.github.ratelimit.redis.connection.OneConnection;
+import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.RateLimiterContract;
 import io.github.ratelimit.test.TestRedis;
@@ -25,7 +29,9 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
+import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -146,6 +152,41 @@ class BatchIT {
 		assertThatExceptionOfType(JedisDataException.class).isThrownBy(calls.get(1)::answer)
 			.withMessageStartingWith("ERR ")
 			.withMessageContaining("a damaged count");
+	}
+
+	@Test
+	void fullServerFailsOnlyWhatWrites() {
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("1/m"));
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port);
+		try (OneConnection servers = new OneConnection(URI.create("redis://127.0.0.1:" + port));
+				UnifiedJedis jedis = JedisClients.create(URI.create("redis://127.0.0.1:" + port))) {
+			Scripts full = new Scripts(this.keys, servers);
+			servers.submit(acquire(full, policy, "denied"));
+			jedis.configSet("maxmemory", "1");
+			List<ScriptCall> calls = Stream.of("new", "denied", "newer")
+				.map((user) -> acquire(full, policy, user))
+				.toList();
+			servers.submit(calls);
+			assertThat(calls.get(1).answer().decision().violated()).hasSize(1);
+			assertThatExceptionOfType(JedisDataException.class).isThrownBy(calls.get(0)::answer)
+				.withMessageStartingWith("OOM ");
+			assertThatExceptionOfType(JedisDataException.class).isThrownBy(calls.get(2)::answer)
+				.withMessageStartingWith("OOM ");
+			ScriptCall alone = acquire(full, policy, "new");
+			servers.submit(alone);
+			assertThatExceptionOfType(JedisDataException.class).isThrownBy(alone::answer)
+				.satisfies((ex) -> assertThat(RedisErrorKind.of(new StoreException("Redis failed", ex)))
+					.isEqualTo(RedisErrorKind.OOM));
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	private static ScriptCall acquire(Scripts scripts, Policy policy, String user) {
+		return scripts.call(Operation.ACQUIRE, Scope.ALL, RateLimitRequest.of(policy, Identifier.user(user)),
+				ScriptRateLimiter.deadline());
 	}
 
 	@ParameterizedTest
