@@ -326,7 +326,8 @@ class ClusterSplitIT {
 			try (Connection ofAnother = jedis.getClusterNodes().get(node).getResource()) {
 				assertThat(ofAnother.isConnected()).isTrue();
 				assertTimeoutPreemptively(Duration.ofSeconds(30),
-						() -> assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(request))
+						() -> assertThatExceptionOfType(StoreException.class)
+							.isThrownBy(() -> limiter.tryAcquire(request))
 							.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.OVERLOAD)));
 			}
 			TestCluster.await("The node is asked again", () -> isAllowed(limiter, request));

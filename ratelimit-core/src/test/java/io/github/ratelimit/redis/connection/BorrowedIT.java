@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.redis.connection.NotSentException.Reason;
-import io.github.ratelimit.test.NeedsJedis72;
+import org.junit.jupiter.api.condition.EnabledIf;
 import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
@@ -154,7 +154,7 @@ class BorrowedIT {
 	}
 
 	@Test
-	@NeedsJedis72
+	@EnabledIf(value = "io.github.ratelimit.test.JedisClients#areNew", disabledReason = "There is no MultiDbClient")
 	void clientOfSeveralDatabasesGoesOnToTheNext() {
 		int second = TestRedis.freePort();
 		RedisServer other = TestRedis.startServer(second);

@@ -34,7 +34,7 @@ class RedisKeysTests {
 
 	private static final String ENCODED_VALUE = "[A-Za-z0-9._@+/%:-]{0,64}|~[A-Za-z0-9_-]{43}";
 
-	private final RedisKeys keys = new RedisKeys("ratelimit");
+	private final KeyNames keys = new KeyNames("ratelimit");
 
 	private final Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("3/s"), Limit.parse("5/15m"));
 
@@ -47,11 +47,11 @@ class RedisKeysTests {
 				"\udc00", "\ud83d\ude00", "\ude00\ud83d", "é", "e\u0301", "\u202e", "x".repeat(64), "x".repeat(65),
 				longText + "a", longText + "b", "\u0000".repeat(21), "\u0000".repeat(22), "\u2603".repeat(10),
 				"\u2603".repeat(11)));
-		RedisKeys keys = new RedisKeys("p");
+		KeyNames keys = new KeyNames("p");
 		Policy policy = Policy.of("x", new FixedWindow(), Limit.parse("1/s"));
 		for (String text : List.copyOf(texts)) {
 			// What stands in the Redis key for this text, as a text of its own.
-			String key = keys.name(Identifier.user(text), policy);
+			String key = keys.key(Identifier.user(text), policy);
 			texts.add(key.substring("p:{user:".length(), key.indexOf('}')));
 			texts.add(key);
 		}
@@ -60,14 +60,14 @@ class RedisKeysTests {
 
 	@Test
 	void keyNamesIdentifierPolicyAndForm() {
-		assertThat(this.keys.name(Identifier.ip("2001:db8::/64"), this.policy))
+		assertThat(this.keys.key(Identifier.ip("2001:db8::/64"), this.policy))
 			.isEqualTo("ratelimit:{ip:2001:db8::/64}:api:fw-s-15m");
-		assertThat(this.keys.name(Identifier.user("alice@example.org"), this.policy))
+		assertThat(this.keys.key(Identifier.user("alice@example.org"), this.policy))
 			.isEqualTo("ratelimit:{user:alice@example.org}:api:fw-s-15m");
-		assertThat(this.keys.name(Identifier.GLOBAL, this.policy)).isEqualTo("ratelimit:{global:}:api:fw-s-15m");
-		assertThat(this.keys.name(Identifier.of("a:b", "{é}\ud800"), this.policy))
+		assertThat(this.keys.key(Identifier.GLOBAL, this.policy)).isEqualTo("ratelimit:{global:}:api:fw-s-15m");
+		assertThat(this.keys.key(Identifier.of("a:b", "{é}\ud800"), this.policy))
 			.isEqualTo("ratelimit:{a%3Ab:%7B%E9%7D%uD800}:api:fw-s-15m");
-		assertThat(this.keys.name(Identifier.user("x".repeat(65)), this.policy))
+		assertThat(this.keys.key(Identifier.user("x".repeat(65)), this.policy))
 			.isEqualTo("ratelimit:{user:~lTfF_fEgSC99WNJentWD9SwCtOME6oFNsWM61WWu1-k}:api:fw-s-15m");
 	}
 
@@ -81,7 +81,7 @@ class RedisKeysTests {
 					.distinct()
 					.forEach((identifier) -> {
 						List<Object> owner = List.of(identifier, each.name(), each.stateForm());
-						List<Object> other = owners.put(this.keys.name(identifier, each), owner);
+						List<Object> other = owners.put(this.keys.key(identifier, each), owner);
 						assertThat(other).as("owner of the Redis key of %s", owner).isNull();
 					});
 			}
@@ -100,24 +100,24 @@ class RedisKeysTests {
 	@Test
 	void quotasAreNoPartOfTheKey() {
 		Policy other = Policy.of("api", new FixedWindow(), Limit.parse("7/900s"), Limit.parse("4/1000ms"));
-		assertThat(this.keys.name(Identifier.GLOBAL, other)).isEqualTo(this.keys.name(Identifier.GLOBAL, this.policy));
+		assertThat(this.keys.key(Identifier.GLOBAL, other)).isEqualTo(this.keys.key(Identifier.GLOBAL, this.policy));
 	}
 
 	@Property
 	void differentIdentifiersNeverShareAKey(@ForAll("identifiers") Identifier one,
 			@ForAll("identifiers") Identifier other) {
 		Assume.that(!one.equals(other));
-		assertThat(this.keys.name(one, this.policy)).isNotEqualTo(this.keys.name(other, this.policy));
+		assertThat(this.keys.key(one, this.policy)).isNotEqualTo(this.keys.key(other, this.policy));
 	}
 
 	@Property
 	void keyIsShortAndItsHashTagIsTheIdentifier(@ForAll("identifiers") Identifier identifier) {
-		String key = this.keys.name(identifier, this.policy);
+		String key = this.keys.key(identifier, this.policy);
 		assertThat(key).hasSizeLessThan(200)
 			.matches("ratelimit:\\{(" + ENCODED + "):(" + ENCODED_VALUE + ")}:api:fw-s-15m");
 		String tag = key.substring(key.indexOf('{') + 1, key.indexOf('}'));
 		int slot = JedisClusterCRC16.getSlot(tag);
-		assertThat(policies().map((each) -> JedisClusterCRC16.getSlot(this.keys.name(identifier, each))))
+		assertThat(policies().map((each) -> JedisClusterCRC16.getSlot(this.keys.key(identifier, each))))
 			.containsOnly(slot);
 	}
 
@@ -141,13 +141,13 @@ class RedisKeysTests {
 	void keyStaysShortWhenEverythingIsLong(int length) {
 		Policy longest = Policy.of("p".repeat(Math.min(length, 128)), new SlidingLog(), Limit.parse("3/s"));
 		Identifier identifier = Identifier.of("t".repeat(length), "v".repeat(length));
-		assertThat(this.keys.name(identifier, longest)).hasSizeLessThan(256);
+		assertThat(this.keys.key(identifier, longest)).hasSizeLessThan(256);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "ratelimit", "a", "my-app:rate_limit.v2", "A09" })
 	void prefixStandsInFront(String prefix) {
-		assertThat(new RedisKeys(prefix).name(Identifier.GLOBAL, this.policy))
+		assertThat(new KeyNames(prefix).key(Identifier.GLOBAL, this.policy))
 			.isEqualTo(prefix + ":{global:}:api:fw-s-15m");
 	}
 
