@@ -1,5 +1,11 @@
 package io.github.ratelimit;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.provider.MethodSource;
 import java.util.Set;
 
 import com.tngtech.archunit.base.DescribedPredicate;
@@ -9,11 +15,9 @@ import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.domain.JavaPackage;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
-import com.tngtech.archunit.lang.ArchRule;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
@@ -27,6 +31,25 @@ class ArchitectureTests {
 
 	private static final String ROOT = "io.github.ratelimit";
 
+	private static final String REDIS = ROOT + ".redis";
+
+	private static final String CONNECTION = REDIS + ".connection";
+
+	private static final String CLUSTER = REDIS + ".cluster";
+
+	private static final String SCRIPT = REDIS + ".script";
+
+	private static final String PIPELINE = REDIS + ".pipeline";
+
+	/** What is public there is so for the others of the library. */
+	private static final Set<String> INTERNAL = Set.of(CONNECTION, CLUSTER, SCRIPT, PIPELINE);
+
+	/** Each package, and which others of the library it may know. */
+	private static final Map<String, Set<String>> PICTURE = Map.of(ROOT, Set.of(), ROOT + ".algorithm", Set.of(ROOT),
+			ROOT + ".memory", Set.of(ROOT), ROOT + ".denial", Set.of(ROOT), ROOT + ".outage", Set.of(ROOT), REDIS,
+			Set.of(ROOT, CONNECTION, CLUSTER, SCRIPT, PIPELINE), CONNECTION, Set.of(), CLUSTER, Set.of(CONNECTION),
+			SCRIPT, Set.of(ROOT, CONNECTION), PIPELINE, Set.of(ROOT, CONNECTION, SCRIPT));
+
 	private static final JavaClasses CLASSES = new ClassFileImporter()
 		.withImportOption(new ImportOption.DoNotIncludeTests())
 		.withImportOption(new ImportOption.DoNotIncludeJars())
@@ -38,9 +61,9 @@ class ArchitectureTests {
 	}
 
 	@Test
-	void onlyTheRedisPackageKnowsJedis() {
+	void onlyTheRedisPackagesKnowJedis() {
 		noClasses().that()
-			.resideOutsideOfPackage(ROOT + ".redis")
+			.resideOutsideOfPackage(REDIS + "..")
 			.should()
 			.dependOnClassesThat()
 			.resideInAPackage("redis..")
@@ -49,31 +72,76 @@ class ArchitectureTests {
 
 	@Test
 	void packagesHaveNoCycles() {
-		slices().matching(ROOT + ".(*)..").should().beFreeOfCycles().check(CLASSES);
+		slices().matching(ROOT + ".(**)").should().beFreeOfCycles().check(CLASSES);
 	}
 
-	@Test
-	void rootKnowsNoOtherPackage() {
-		onlyKnowsTheRootAndItself(ROOT).check(CLASSES);
+	static Set<String> packages() {
+		return PICTURE.keySet();
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "algorithm", "denial", "memory", "outage", "redis" })
-	void otherPackagesKnowTheRootOnly(String name) {
-		onlyKnowsTheRootAndItself(ROOT + "." + name).check(CLASSES);
+	@MethodSource("packages")
+	void packageKnowsNoOthersThanInThePicture(String name) {
+		Set<String> known = PICTURE.get(name);
+		noClasses().that()
+			.resideInAPackage(name)
+			.should()
+			.dependOnClassesThat(DescribedPredicate.describe("are in another package of the library than " + known,
+					(type) -> PICTURE.containsKey(type.getPackageName()) && !type.getPackageName().equals(name)
+							&& !known.contains(type.getPackageName())))
+			.check(CLASSES);
+	}
+
+	@Test
+	void pictureHasAllPackages() {
+		assertThat(CLASSES.stream().map(JavaClass::getPackageName)).allMatch(PICTURE::containsKey);
+	}
+
+	@Test
+	void plainCommandsKnowOfScriptsOnlyTheRedisKeys() {
+		noClasses().that()
+			.resideInAPackage(PIPELINE)
+			.should()
+			.dependOnClassesThat(DescribedPredicate.describe("are about scripts",
+					(type) -> type.getPackageName().equals(SCRIPT) && !type.getSimpleName().equals("RedisKeys")))
+			.check(CLASSES);
 	}
 
 	@Test
 	void usersSeeOnlyWhatTheyName() {
 		DescribedPredicate<JavaClass> visible = DescribedPredicate.describe("visible, but for algorithms",
 				(type) -> type.getModifiers().contains(JavaModifier.PUBLIC) && !type.getPackageName().equals(ROOT)
-						&& !type.isAssignableTo(Algorithm.class));
+						&& !INTERNAL.contains(type.getPackageName()) && !type.isAssignableTo(Algorithm.class));
 		assertThat(CLASSES.that(visible).stream().map(JavaClass::getName)).containsExactlyInAnyOrder(
 				ROOT + ".algorithm.Algorithms", ROOT + ".algorithm.SlidingWindowCounter$Rounding",
 				ROOT + ".denial.DenialCache", ROOT + ".memory.MemoryRateLimiter", ROOT + ".outage.LocalRateLimiter",
-				ROOT + ".outage.OnStoreFailure", ROOT + ".outage.OutageRateLimiter",
-				ROOT + ".redis.PipelineRateLimiter", ROOT + ".redis.RedisErrorKind", ROOT + ".redis.RedisRateLimiter",
-				ROOT + ".redis.TimeBudget");
+				ROOT + ".outage.OnStoreFailure", ROOT + ".outage.OutageRateLimiter", REDIS + ".PipelineRateLimiter",
+				REDIS + ".RedisConnections", REDIS + ".RedisConnections$Builder", REDIS + ".RedisErrorKind",
+				REDIS + ".RedisListener", REDIS + ".RedisRateLimiter");
+	}
+
+	@Test
+	void usersAreHandedNothingInternal() {
+		assertThat(CLASSES.stream()
+			.filter((type) -> type.getModifiers().contains(JavaModifier.PUBLIC)
+					&& !INTERNAL.contains(type.getPackageName()))
+			.flatMap((type) -> type.getCodeUnits().stream())
+			.filter((each) -> each.getModifiers().contains(JavaModifier.PUBLIC))
+			.flatMap((each) -> Stream.concat(Stream.of(each.getRawReturnType()), each.getRawParameterTypes().stream())))
+			.isNotEmpty()
+			.noneMatch((type) -> INTERNAL.contains(type.getPackageName()));
+	}
+
+	static Set<String> internalPackages() {
+		return INTERNAL;
+	}
+
+	@ParameterizedTest
+	@MethodSource("internalPackages")
+	void internalPackagesSaySo(String name) throws IOException {
+		Path description = Path.of("src", "main", "java").resolve(name.replace('.', '/')).resolve("package-info.java");
+		assertThat(Files.readString(description).replace("\n * ", " "))
+			.contains("Internal: not for users of the library.");
 	}
 
 	@Test
@@ -94,15 +162,6 @@ class ArchitectureTests {
 		assertThat(CLASSES.getPackage(ROOT).isAnnotatedWith(NullMarked.class)).isTrue();
 		assertThat(packages)
 			.allSatisfy((each) -> assertThat(each.isAnnotatedWith(NullMarked.class)).as(each.getName()).isTrue());
-	}
-
-	private static ArchRule onlyKnowsTheRootAndItself(String name) {
-		return noClasses().that()
-			.resideInAPackage(name)
-			.should()
-			.dependOnClassesThat(DescribedPredicate.describe("are in another package of the library than the root",
-					(type) -> type.getPackageName().startsWith(ROOT) && !type.getPackageName().equals(ROOT)
-							&& !type.getPackageName().equals(name)));
 	}
 
 }

@@ -42,7 +42,8 @@ class BucketStateIT {
 
 	private final ManualClock clock = new ManualClock("2026-03-01T12:00:20.123456Z");
 
-	private final RateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix).withClock(this.clock);
+	private final RateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix)
+		.withClock(this.clock);
 
 	private final RateLimiter memory = new MemoryRateLimiter(this.clock);
 

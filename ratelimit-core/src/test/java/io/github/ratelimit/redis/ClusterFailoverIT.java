@@ -134,9 +134,11 @@ class ClusterFailoverIT {
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void nothingButTheLastWritesIsLostUnderLoad(boolean ownClient) throws Exception {
-		UnifiedJedis client = JedisClients.ofCluster(this.cluster.addresses(), DefaultJedisClientConfig.builder().build());
-		RateLimiter limiter = ownClient ? RedisRateLimiter
-			.of(RedisConnections.client(client).timeBudget(BUDGET).build(), this.keyPrefix) : this.limiter;
+		UnifiedJedis client = JedisClients.ofCluster(this.cluster.addresses(),
+				DefaultJedisClientConfig.builder().build());
+		RateLimiter limiter = ownClient
+				? RedisRateLimiter.of(RedisConnections.client(client).timeBudget(BUDGET).build(), this.keyPrefix)
+				: this.limiter;
 		Load load = new Load(limiter);
 		ExecutorService threads = Executors.newFixedThreadPool(6);
 		try {

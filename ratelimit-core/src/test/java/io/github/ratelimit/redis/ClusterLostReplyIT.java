@@ -75,7 +75,8 @@ class ClusterLostReplyIT {
 		}
 	}
 
-	private void assertServedOnce(RedisConnections redis, BiConsumer<RateLimiter, RateLimitRequest> call, long remaining) {
+	private void assertServedOnce(RedisConnections redis, BiConsumer<RateLimiter, RateLimitRequest> call,
+			long remaining) {
 		RateLimiter limiter = RedisRateLimiter.of(redis, this.keyPrefix);
 		for (int i = 0; i < 10; i++) {
 			limiter.tryAcquire(REQUEST);

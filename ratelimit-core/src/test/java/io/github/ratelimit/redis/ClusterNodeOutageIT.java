@@ -92,8 +92,8 @@ class ClusterNodeOutageIT {
 
 	private static void assertFailsForItsNodeOnly(Runnable call) {
 		assertThatExceptionOfType(StoreException.class).isThrownBy(call::run)
-			.satisfies(
-					(ex) -> assertThat(RedisErrorKind.of(ex)).as(String.valueOf(ex.getCause())).isEqualTo(RedisErrorKind.NODE));
+			.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).as(String.valueOf(ex.getCause()))
+				.isEqualTo(RedisErrorKind.NODE));
 	}
 
 	@Test

@@ -312,6 +312,7 @@ class ClusterSplitIT {
 
 	/** Those of Jedis wait without an end unless they are told otherwise. */
 	@Test
+	@SuppressWarnings("deprecation")
 	void connectionOfTheClientIsNotWaitedForWithoutAnEnd() {
 		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("3/h"));
 		RateLimitRequest request = RateLimitRequest.of(policy, this.users.get(0));
@@ -326,7 +327,8 @@ class ClusterSplitIT {
 			try (Connection ofAnother = jedis.getClusterNodes().get(node).getResource()) {
 				assertThat(ofAnother.isConnected()).isTrue();
 				assertTimeoutPreemptively(Duration.ofSeconds(30),
-						() -> assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(request))
+						() -> assertThatExceptionOfType(StoreException.class)
+							.isThrownBy(() -> limiter.tryAcquire(request))
 							.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.OVERLOAD)));
 			}
 			TestCluster.await("The node is asked again", () -> isAllowed(limiter, request));

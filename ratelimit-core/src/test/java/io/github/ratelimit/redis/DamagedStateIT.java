@@ -46,7 +46,8 @@ class DamagedStateIT {
 
 	private final ManualClock clock = new ManualClock("2026-03-01T12:00:20.123456Z");
 
-	private final RedisRateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix).withClock(this.clock);
+	private final RedisRateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix)
+		.withClock(this.clock);
 
 	static Stream<Arguments> algorithms() {
 		return Stream

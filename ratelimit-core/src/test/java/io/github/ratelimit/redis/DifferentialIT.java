@@ -1,5 +1,13 @@
 package io.github.ratelimit.redis;
 
+import java.util.LinkedHashMap;
+import io.github.ratelimit.redis.connection.Carrier;
+import io.github.ratelimit.redis.connection.OneConnection;
+import io.github.ratelimit.redis.script.RedisKeys;
+import io.github.ratelimit.redis.script.Scope;
+import io.github.ratelimit.redis.script.ScriptCall;
+import io.github.ratelimit.redis.script.Scripts;
+import org.jspecify.annotations.Nullable;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.ArrayList;
@@ -55,11 +63,14 @@ class DifferentialIT {
 	private static final Map<String, Policy> POLICIES = OperationSequences.POLICIES.stream()
 		.collect(Collectors.toMap(Policy::name, Function.identity()));
 
+	private static final OneConnection CONNECTION = new OneConnection(TestRedis.uri());
+
 	/** How many operations there were, and how many met each algorithm. */
 	private static final Map<String, LongAdder> COUNTS = new TreeMap<>();
 
 	@AfterContainer
 	static void tellHowMuchWasCompared() {
+		CONNECTION.close();
 		logger.info("Compared without a difference: {}", COUNTS);
 	}
 
@@ -72,6 +83,84 @@ class DifferentialIT {
 	@Provide
 	Arbitrary<List<Operation>> sequences() {
 		return OperationSequences.all();
+	}
+
+	/**
+	 * Calls that wait at the same moment travel together, and each is decided for itself.
+	 */
+	@Property(shrinking = ShrinkingMode.FULL)
+	void redisAndMemoryComeToTheSameDecisionsInBatches(@ForAll("batches") List<List<Operation>> batches) {
+		ManualClock clock = new ManualClock("2026-03-01T12:00:20.123456Z");
+		MemoryRateLimiter memory = new MemoryRateLimiter(clock);
+		String keyPrefix = TestRedis.newKeyPrefix();
+		RateLimiter redis = RedisRateLimiter.of(TestRedis.connections(), keyPrefix).withClock(clock);
+		Scripts scripts = new Scripts(new RedisKeys(keyPrefix), CONNECTION).withClock(clock);
+		for (List<Operation> batch : batches) {
+			batch.forEach((operation) -> operation.pass(clock, Operation.NONE));
+			compareBatch(batch, scripts, memory);
+			for (Operation check : peek(policies(batch))) {
+				assertThat(differences(check.ask(redis), check.ask(memory))).as("after %s", batch).isEmpty();
+			}
+			batch.forEach(DifferentialIT::count);
+		}
+	}
+
+	@Provide
+	Arbitrary<List<List<Operation>>> batches() {
+		return OperationSequences.batches();
+	}
+
+	/** Those of one script first, in their order, then those of the next. */
+	private static void compareBatch(List<Operation> batch, Scripts scripts, RateLimiter memory) {
+		Map<Carrier, Map<ScriptCall, Operation>> groups = new LinkedHashMap<>();
+		for (Operation operation : batch) {
+			ScriptCall call = call(scripts, operation);
+			if (call != null) {
+				groups.computeIfAbsent(call.carrier(), (carrier) -> new LinkedHashMap<>()).put(call, operation);
+			}
+		}
+		groups.values().forEach((group) -> {
+			CONNECTION.submit(List.copyOf(group.keySet()));
+			group.forEach((call, operation) -> {
+				Object inRedis = call.answer().decision();
+				Object inMemory = ask(memory, operation);
+				assertThat(differences((inMemory != Operation.NONE) ? inRedis : Operation.NONE, inMemory))
+					.as("%s in %s", operation, group.values())
+					.isEmpty();
+			});
+		});
+	}
+
+	private static @Nullable ScriptCall call(Scripts scripts, Operation operation) {
+		if (operation instanceof Operation.Acquire acquire) {
+			return call(scripts, io.github.ratelimit.redis.script.Operation.ACQUIRE, acquire.request());
+		}
+		if (operation instanceof Operation.Peek peek) {
+			return call(scripts, io.github.ratelimit.redis.script.Operation.PEEK, peek.request());
+		}
+		if (operation instanceof Operation.Refund refund) {
+			return call(scripts, io.github.ratelimit.redis.script.Operation.REFUND, refund.request());
+		}
+		return (operation instanceof Operation.Charged charged) ? call(scripts,
+				io.github.ratelimit.redis.script.Operation.CHARGE, charged.request().withPossibleCosts()) : null;
+	}
+
+	private static ScriptCall call(Scripts scripts, io.github.ratelimit.redis.script.Operation operation,
+			RateLimitRequest request) {
+		return scripts.call(operation, Scope.ALL, request, System.nanoTime() + TestRedis.PATIENCE.toNanos());
+	}
+
+	/** Without a look at what is left: others of the batch may have changed that. */
+	private static Object ask(RateLimiter limiter, Operation operation) {
+		if (operation instanceof Operation.Refund refund) {
+			limiter.refund(refund.request());
+			return Operation.NONE;
+		}
+		if (operation instanceof Operation.Charged charged) {
+			limiter.charge(charged.request());
+			return Operation.NONE;
+		}
+		return operation.ask(limiter);
 	}
 
 	/** Too rare to be met by chance. */

@@ -51,7 +51,8 @@ class LargeLogIT {
 
 	private final ManualClock clock = new ManualClock("2026-03-01T12:00:20.123456Z");
 
-	private final RedisRateLimiter redis = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix).withClock(this.clock);
+	private final RedisRateLimiter redis = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix)
+		.withClock(this.clock);
 
 	private final MemoryRateLimiter memory = new MemoryRateLimiter(this.clock);
 

@@ -58,8 +58,7 @@ class MultiDbIT {
 		this.second = TestRedis.startServer(this.secondPort);
 		this.proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.firstPort));
 		this.jedis = Clients.connect(this.proxy.uri().getPort(), this.secondPort);
-		this.limiter = RedisRateLimiter
-			.of(RedisConnections.client(this.jedis).timeBudget(TestRedis.PATIENCE).build());
+		this.limiter = RedisRateLimiter.of(RedisConnections.client(this.jedis).timeBudget(TestRedis.PATIENCE).build());
 	}
 
 	@AfterEach

@@ -102,6 +102,28 @@ final class OperationSequences {
 				Tuple.of(5, waits(-1))));
 	}
 
+	/** Requests that are made at once, many of them in one form, and times in between. */
+	static Arbitrary<List<List<Operation>>> batches() {
+		return Arbitraries.of(POLICIES).set().ofMinSize(1).ofMaxSize(3).flatMap((policies) -> {
+			Arbitrary<List<RateLimitRequest>> forms = requests(List.copyOf(policies)).list().ofMinSize(1).ofMaxSize(3);
+			Arbitrary<List<Operation>> time = times(false).map(List::of);
+			return forms.flatMap((some) -> Arbitraries
+				.frequencyOf(Tuple.of(3, together(some).list().ofMinSize(1).ofMaxSize(12)), Tuple.of(2, time))
+				.list()
+				.ofMaxSize(20));
+		}).withoutEdgeCases();
+	}
+
+	private static Arbitrary<Operation> together(List<RateLimitRequest> forms) {
+		Arbitrary<RateLimitRequest> requests = Combinators
+			.combine(Arbitraries.of(forms), Arbitraries.longs().between(0, 3))
+			.as((form, cost) -> new RateLimitRequest(
+					form.charges().stream().map((charge) -> charge.withCost(cost)).toList(), form.metadata()));
+		return Arbitraries.frequencyOf(Tuple.of(8, requests.map(Operation.Acquire::new)),
+				Tuple.of(1, requests.map(Operation.Peek::new)), Tuple.of(1, requests.map(Operation.Refund::new)),
+				Tuple.of(1, requests.map(Operation.Charged::new)));
+	}
+
 	/**
 	 * Their clock is not set back, because a block that has ended may be forgotten, and
 	 * may also be not yet.

@@ -104,8 +104,7 @@ class ScriptKeysIT {
 	@MethodSource("algorithms")
 	void callsOnOneOfSeveralSlotsTouchNothingElse(Algorithm algorithm) throws InterruptedException {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("3/d"), Limit.parse("5/30d"));
-		RateLimitRequest request = RateLimitRequest.of(
-				Charge.of(policy, ALICE, ADDRESS),
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, ALICE, ADDRESS),
 				Charge.of(new Policy("strict", algorithm, policy.limits(), true), ALICE));
 		for (Scope scope : Scope.values()) {
 			for (Operation operation : Operation.values()) {
