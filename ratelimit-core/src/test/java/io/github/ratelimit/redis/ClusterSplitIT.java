@@ -312,6 +312,7 @@ class ClusterSplitIT {
 
 	/** Those of Jedis wait without an end unless they are told otherwise. */
 	@Test
+	@SuppressWarnings("deprecation")
 	void connectionOfTheClientIsNotWaitedForWithoutAnEnd() {
 		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("3/h"));
 		RateLimitRequest request = RateLimitRequest.of(policy, this.users.get(0));
