@@ -48,7 +48,7 @@ public final class DenialCache {
 	 */
 	public static final Duration LONGEST_AGE = Limit.MAX_WINDOW;
 
-	private static final int MAX_QUESTIONS = 16;
+	private static final int MAX_CALLS = 16;
 
 	private final DenialMemory memory;
 
@@ -62,16 +62,16 @@ public final class DenialCache {
 	 * @throws IllegalArgumentException if one of them is out of range
 	 */
 	public DenialCache(Duration maxAge, long maxSize) {
-		this(maxAge, maxSize, MAX_QUESTIONS, System::nanoTime);
+		this(maxAge, maxSize, MAX_CALLS, System::nanoTime);
 	}
 
 	/**
 	 * Creates an empty cache.
-	 * @param maxQuestions how often the store is asked, in a second, about an identifier
-	 * that is certainly denied
+	 * @param maxCalls how often the store is asked, in a second, about an identifier that
+	 * is certainly denied
 	 * @param nanos the time, in nanoseconds
 	 */
-	DenialCache(Duration maxAge, long maxSize, int maxQuestions, LongSupplier nanos) {
+	DenialCache(Duration maxAge, long maxSize, int maxCalls, LongSupplier nanos) {
 		if (maxAge.compareTo(Duration.ofMillis(1)) < 0 || maxAge.compareTo(LONGEST_AGE) > 0) {
 			throw new IllegalArgumentException(
 					"Invalid maximum age (%s): must be from 1ms to %dd.".formatted(maxAge, LONGEST_AGE.toDays()));
@@ -79,7 +79,7 @@ public final class DenialCache {
 		if (maxSize < 1) {
 			throw new IllegalArgumentException("Invalid maximum size (%d): must be at least 1.".formatted(maxSize));
 		}
-		this.memory = new DenialMemory(maxAge, maxSize, maxQuestions, nanos);
+		this.memory = new DenialMemory(maxAge, maxSize, maxCalls, nanos);
 	}
 
 	/**

@@ -10,142 +10,128 @@
 -- otherwise it would look as if the clock had been set back.
 --
 -- @slot charged
--- @limit empty, part, rate
+-- @limit empty, part, rate, whole, over, full, full_part
 
 --- functions
 -- Times of 16 digits are those from 2001 to 2286.
 local FIRST, END = 10 ^ 15, 10 ^ 16
 
--- Time that a cost takes to drain: microseconds and parts of one.
-local function draining(cost, window, quota)
+-- How long one takes to drain, in microseconds and parts of one, and when a bucket is empty that is full now.
+local function pace(size, window, quota, now)
+    if quota == 0 then
+        return 0, 0, now + window, 0
+    end
     local over = window % quota
-    local rest = cost * over
+    local whole = (window - over) / quota
+    local rest = size * over
     local rest_part = rest % quota
-    return cost * ((window - over) / quota) + (rest - rest_part) / quota, rest_part
+    return whole, over, now + size * whole + (rest - rest_part) / quota, rest_part
 end
 
--- Time after which a bucket is empty that is full now so many times, 1 or 2.
-local function fullness(size, window, quota, times)
-    -- A bucket as large as its quota takes a window, whatever the quota was.
-    local full, full_part = window, 0
-    if quota > 0 and size ~= quota then
-        full, full_part = draining(size, window, quota)
-    end
-    if times > 1 then
-        full, full_part = 2 * full, 2 * full_part
-        if full_part > 0 and full_part >= quota then
-            full, full_part = full + 1, full_part - quota
-        end
+-- When a bucket is empty that is twice full now.
+local function twice(full, full_part, quota, now)
+    full, full_part = 2 * full - now, 2 * full_part
+    if full_part > 0 and full_part >= quota then
+        full, full_part = full + 1, full_part - quota
     end
     return full, full_part
-end
-
-local function is_more(one, one_part, other, other_part)
-    return one > other or (one == other and one_part > other_part)
-end
-
--- Adds to a bucket. It becomes no more than full so many times, or than it was before.
-local function fill(empty, part, cost, size, window, quota, now, times)
-    local time, time_part = draining(cost < size and cost or size, window, quota)
-    local full, full_part = fullness(size, window, quota, times)
-    local filled, filled_part = empty + time, part + time_part
-    if filled_part >= quota then
-        filled, filled_part = filled + 1, filled_part - quota
-    end
-    if is_more(filled, filled_part, now + full, full_part) then
-        if is_more(empty, part, now + full, full_part) then
-            return empty, part
-        end
-        return now + full, full_part
-    end
-    return filled, filled_part
-end
-
-local function wait_for(cost, empty, part, size, window, quota, now)
-    local room, room_part = draining(size - cost, window, quota)
-    local left = empty - now - room
-    if part > room_part then
-        left = left + 1
-    end
-    return left > 0 and left or 0
 end
 
 --- load
 each(empty, part, rate) = each(now, 0, QUOTA)
 charged = false
-local size, stored = state and #state, true
+local size = state and #state
 --[if BURST]
 local width = 15 * LIMITS
 if size == width or size == width + 7 then
     each(empty, part, rate) = struct.unpack('>each(I7I4I4)', state)
+end
 --[else]
 local width = 11 * LIMITS
-local digits = size == 16 and LIMITS == 1 and tonumber(state)
-if digits and digits >= FIRST and digits < END then
-    each(empty) = each(digits - digits % 1)
+if size == 16 and LIMITS == 1 then
+    local digits = tonumber(state)
+    if digits and digits >= FIRST and digits < END then
+        each(empty) = each(digits - digits % 1)
+    end
 elseif size == width or size == width + 7 then
     each(empty, part) = struct.unpack('>each(I7I4)', state)
---[end]
-else
-    stored = false
 end
+--[end]
 if size == width + 7 then
     -- If the clock was set back since, nobody knows how much more than full it is.
     charged = struct.unpack('>I7', state, width + 1) <= now
 end
-if stored then
 --[each limit]
 --[if BURST]
-    if rate < 1 then
-        rate = 1
-    end
-    local bucket = BURST
+if rate < 1 then
+    rate = QUOTA > 0 and 1 or rate
+end
+whole, over, full, full_part = pace(BURST, WINDOW, rate, now)
 --[else]
-    local bucket = QUOTA
+whole, over, full, full_part = pace(QUOTA, WINDOW, rate, now)
 --[end]
-    if part >= rate and rate > 0 then
-        part = rate - 1
-    end
+if empty <= now then
     if empty < now then
         empty, part = now, 0
-    else
-        local full, full_part = fullness(bucket, WINDOW, rate, charged and 2 or 1)
-        if is_more(empty, part, now + full, full_part) then
-            -- The clock was set back.
-            empty, part = now + full, full_part
-            corrected = true
-        end
     end
---[if BURST]
-    if QUOTA > 0 and rate ~= QUOTA then
-        -- Makes of the time at another quota the time that the same cost takes at this.
-        local time = empty - now
-        local over = time % QUOTA
-        local rest = over * rate + part
-        part = rest % QUOTA
-        empty = now + (time - over) / QUOTA * rate + (rest - part) / QUOTA
-        rate = QUOTA
+end
+if part >= rate and rate > 0 then
+    part = rate - 1
+end
+if empty >= full then
+    local most, most_part = full, full_part
+    if charged then
+        most, most_part = twice(full, full_part, rate, now)
+    end
+    if empty > most or (empty == most and part > most_part) then
+        -- The clock was set back.
+        empty, part = most, most_part
         corrected = true
     end
---[end]
---[end]
 end
+--[if BURST]
+if QUOTA > 0 and rate ~= QUOTA then
+    -- Makes of the time at another quota the time that the same cost takes at this.
+    local time = empty - now
+    local rest_time = time % QUOTA
+    local rest = rest_time * rate + part
+    part = rest % QUOTA
+    empty = now + (time - rest_time) / QUOTA * rate + (rest - part) / QUOTA
+    rate = QUOTA
+    whole, over, full, full_part = pace(BURST, WINDOW, rate, now)
+    corrected = true
+end
+--[end]
+--[end]
 
 --- wait
---[if BURST]
-wait = wait_for(cost, empty, part, BURST, WINDOW, QUOTA, now)
---[else]
-wait = wait_for(cost, empty, part, QUOTA, WINDOW, QUOTA, now)
---[end]
+local room = LARGEST - cost
+local rest = room * over
+local rest_part = rest % QUOTA
+local left = empty - now - room * whole - (rest - rest_part) / QUOTA
+if part > rest_part then
+    left = left + 1
+end
+if left > 0 then
+    wait = left
+end
 
 --- add
 --[each limit]
 if QUOTA > 0 then
---[if BURST]
-    empty, part = fill(empty, part, cost, BURST, WINDOW, rate, now, 1)
---[else]
-    empty, part = fill(empty, part, cost, QUOTA, WINDOW, QUOTA, now, 1)
---[end]
+    local used = cost < LARGEST and cost or LARGEST
+    local rest = used * over
+    local rest_part = rest % QUOTA
+    local filled, filled_part = empty + used * whole + (rest - rest_part) / QUOTA, part + rest_part
+    if filled_part >= QUOTA then
+        filled, filled_part = filled + 1, filled_part - QUOTA
+    end
+    -- No more than full, or than before.
+    if filled < full or (filled == full and filled_part <= full_part) then
+        empty, part = filled, filled_part
+    elseif empty < full or (empty == full and part < full_part) then
+        empty, part = full, full_part
+    end
 end
 --[end]
 
@@ -153,11 +139,20 @@ end
 charged = true
 --[each limit]
 if QUOTA > 0 then
---[if BURST]
-    empty, part = fill(empty, part, cost, BURST, WINDOW, rate, now, 2)
---[else]
-    empty, part = fill(empty, part, cost, QUOTA, WINDOW, QUOTA, now, 2)
---[end]
+    local used = cost < LARGEST and cost or LARGEST
+    local rest = used * over
+    local rest_part = rest % QUOTA
+    local filled, filled_part = empty + used * whole + (rest - rest_part) / QUOTA, part + rest_part
+    if filled_part >= QUOTA then
+        filled, filled_part = filled + 1, filled_part - QUOTA
+    end
+    -- No more than twice full.
+    local most, most_part = twice(full, full_part, QUOTA, now)
+    if filled < most or (filled == most and filled_part <= most_part) then
+        empty, part = filled, filled_part
+    else
+        empty, part = most, most_part
+    end
 end
 --[end]
 
@@ -165,12 +160,13 @@ end
 --[each limit]
 if rate > 0 then
 --[if BURST]
-    local bucket = BURST
+    local used = cost < BURST and cost or BURST
 --[else]
-    local bucket = QUOTA
+    local used = cost < QUOTA and cost or QUOTA
 --[end]
-    local time, time_part = draining(cost < bucket and cost or bucket, WINDOW, rate)
-    empty, part = empty - time, part - time_part
+    local rest = used * over
+    local rest_part = rest % rate
+    empty, part = empty - used * whole - (rest - rest_part) / rate, part - rest_part
     if part < 0 then
         empty, part = empty - 1, part + rate
     end
@@ -182,14 +178,15 @@ end
 
 --- remaining
 if QUOTA > 0 then
---[if BURST]
-    local bucket = BURST
---[else]
-    local bucket = QUOTA
---[end]
     -- So many or more, never fewer: a double is far less than one token off.
-    local left = bucket - math.floor((empty - now + part / QUOTA) / WINDOW * QUOTA)
-    while left > 0 and wait_for(left, empty, part, bucket, WINDOW, QUOTA, now) > 0 do
+    local left = LARGEST - math.floor((empty - now + part / QUOTA) / WINDOW * QUOTA)
+    while left > 0 do
+        local rest = (LARGEST - left) * over
+        local rest_part = rest % QUOTA
+        local time = empty - now - (LARGEST - left) * whole - (rest - rest_part) / QUOTA
+        if time < 0 or (time == 0 and part <= rest_part) then
+            break
+        end
         left = left - 1
     end
     if left > 0 then
@@ -212,12 +209,7 @@ end
 local more = false
 if charged then
 --[each limit]
---[if BURST]
-    local full, full_part = fullness(BURST, WINDOW, rate, 1)
---[else]
-    local full, full_part = fullness(QUOTA, WINDOW, rate, 1)
---[end]
-    more = more or is_more(empty, part, now + full, full_part)
+    more = more or empty > full or (empty == full and part > full_part)
 --[end]
 end
 --[if BURST]

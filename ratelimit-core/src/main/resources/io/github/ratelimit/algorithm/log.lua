@@ -467,18 +467,24 @@ state = log
 --[end]
 
 --- history
-local from, k, count = 1, first(log, offset, last, 1, before - 1) - 1, 0
---[last limit]
-from = first(log, offset, last, 1, now - WINDOW)
---[end]
-while k >= from and count < most do
+local from = first(log, offset, last, 1, now - LONGEST)
+local newest_read = math.max(from, (first(log, offset, last, 1, before - 1))) - 1
+local least = math.max(from, newest_read - most + 1)
+if least > from then
+    local time = entry(log, offset, least)
+    if time == entry(log, offset, least - 1) and time < entry(log, offset, newest_read) then
+        -- Not all of that time would fit.
+        least = first(log, offset, last, least, time)
+    end
+end
+for k = newest_read, least, -1 do
     local time, sum = entry(log, offset, k)
+    local _, sum_before = entry(log, offset, k - 1)
     history[#history + 1] = time < present and time or present
-    history[#history + 1] = (sum - select(2, entry(log, offset, k - 1))) % TOTALS
+    history[#history + 1] = (sum - sum_before) % TOTALS
 --[if METADATA]
     history[#history + 1] = string.sub(text, text_end(log, offset, k - 1) + 1, text_end(log, offset, k))
 --[else]
     history[#history + 1] = ''
 --[end]
-    k, count = k - 1, count + 1
 end

@@ -36,14 +36,14 @@ class StartFailureTests {
 							policies.a.limits=10/s,9/y                                 | policies.a.limits      | 10/s,9/y  | Invalid limit (9/y): must be quota/window
 							policies.a.limits=10/m,20/60s                              | policies.a.limits      | 20/60s    | there must be only one limit for the window m
 							policies.a.limits=10/0s                                    | policies.a.limits      | 10/0s     | Invalid window (PT0S): must be whole milliseconds, from 1ms to 3650d
-							policies.a.limits=200000/m                                 | policies.a.limits      | 200000/m  | the quota must be at most 100000 for sliding-log
+							policies.a.limits=300000000000/m                           | policies.a.limits      | 300000000000/m  | the quota must be at most 274877906944 for sliding-window
 							policies.a.paths=/a                                        | policies.a.limits      | null      | A policy must have at least one limit, such as 100/m
 							policies[a/b].limits=1/m                                   | policies[a/b]          | a/b       | must be 1 to 128 printable ASCII characters other than '/'
 							policies[café].limits=1/m                                  | policies[café]         | café      | must be 1 to 128 printable ASCII characters other than '/'
 							policies.my-api.limits=1/m;policies.myapi.limits=2/m       | policies.my            | my        | to Spring Boot, which ignores hyphens: rename one of the policies
 							policies[ReportController.report].limits=1/m               | ReportController.report | ratelimit.policies | give one of them another name
 							policies.a.limits=1/m;policies.a.algorithm=guess           | policies.a.algorithm   | guess     | must be one of fixed-window, first-request-window, sliding-log
-							policies.a.limits=1/m;policies.a.burst=5                   | policies.a.burst       | 5         | Is an option of token-bucket, but the algorithm of this policy is sliding-log: change the algorithm, or remove the option
+							policies.a.limits=1/m;policies.a.burst=5                   | policies.a.burst       | 5         | Is an option of token-bucket, but the algorithm of this policy is sliding-window: change the algorithm, or remove the option
 							policies.a.limits=1/m;policies.a.algorithm=fixed-window;policies.a.retain=0 | policies.a.retain | 0 | Invalid retain (0): must be
 							policies.a.limits=1/m;policies.a.algorithm=sliding-window;policies.a.precision=2m | policies.a.precision | PT2M | Invalid precision
 							policies.a.limits=1/m;policies.a.paths=a/**                | policies.a.paths       | a/**      | must be a pattern such as /api/** or GET /user/**

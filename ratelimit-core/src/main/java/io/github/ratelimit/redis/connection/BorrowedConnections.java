@@ -1,6 +1,5 @@
 package io.github.ratelimit.redis.connection;
 
-import java.io.IOException;
 import java.time.Duration;
 import java.util.function.Supplier;
 
@@ -27,13 +26,14 @@ final class BorrowedConnections extends ConnectionSource {
 	@Override
 	Link connect(boolean checked) {
 		for (int i = 1;; i++) {
-			BorrowedLink link = new BorrowedLink(this.pool.get());
+			Link link = Link.borrowed(this.pool.get());
 			if (!checked) {
 				return link;
 			}
 			try {
-				link.connection().setSoTimeout(Math.toIntExact(PATIENCE.toMillis()));
-				return checked(link);
+				link.await(PATIENCE);
+				link.ping();
+				return link;
 			}
 			catch (JedisException ex) {
 				if (i == ATTEMPTS || isSilence(ex)) {
@@ -41,53 +41,6 @@ final class BorrowedConnections extends ConnectionSource {
 				}
 			}
 		}
-	}
-
-	private static final class BorrowedLink extends Link {
-
-		private final int timeoutMillis;
-
-		BorrowedLink(Connection connection) {
-			super(connection);
-			this.timeoutMillis = connection.getSoTimeout();
-		}
-
-		@Override
-		void doWatch(WatchedSocket.Watch watch, Duration budget) {
-			connection().setSoTimeout(Math.toIntExact(budget.toMillis()));
-		}
-
-		@Override
-		boolean isUsable(boolean rested) {
-			return true;
-		}
-
-		@Override
-		boolean isBorrowed() {
-			return true;
-		}
-
-		@Override
-		void cut() {
-			try {
-				connection().forceDisconnect();
-			}
-			catch (IOException ex) {
-				// Closed in any case.
-			}
-		}
-
-		@Override
-		void release() {
-			try {
-				connection().setSoTimeout(this.timeoutMillis);
-			}
-			catch (JedisException ex) {
-				// It is broken.
-			}
-			super.release();
-		}
-
 	}
 
 }

@@ -24,13 +24,14 @@ public abstract class ConnectionSource {
 	/**
 	 * Connections that are made for one server alone.
 	 * @param address where it is
-	 * @param config how to log in, and to encrypt; the connection time-out is the time
-	 * for making a connection, and the socket time-out does not matter
+	 * @param config how to log in, and to encrypt; the connection time-out is for each
+	 * address of the host, and for the login; the socket time-out does not matter
 	 * @return a source, which connects to nothing yet
 	 */
 	public static ConnectionSource server(HostAndPort address, JedisClientConfig config) {
-		return new OwnConnections((patience) -> address, () -> {
-		}, OwnConnections.checked(config));
+		requireNoTokens(config);
+		return new OwnConnections(() -> address, () -> {
+		}, config);
 	}
 
 	/**
@@ -47,9 +48,16 @@ public abstract class ConnectionSource {
 		if (sentinels.isEmpty()) {
 			throw new IllegalArgumentException("Invalid sentinels: there must be at least one.");
 		}
-		OwnConnections.checked(config);
+		requireNoTokens(config);
 		SentinelMaster asked = new SentinelMaster(master, sentinels, sentinelConfig);
 		return new OwnConnections(asked::get, asked::close, config);
+	}
+
+	private static void requireNoTokens(JedisClientConfig config) {
+		if (config.getAuthXManager() != null) {
+			throw new IllegalArgumentException(
+					"Invalid configuration: tokens are not supported, hand over a client of your own.");
+		}
 	}
 
 	/**
@@ -89,18 +97,6 @@ public abstract class ConnectionSource {
 	 * exceptions if a pool or what knows a password fails
 	 */
 	abstract Link connect(boolean checked);
-
-	/** Returns the link if its server answers, and releases it otherwise. */
-	static Link checked(Link link) {
-		try {
-			link.ping();
-			return link;
-		}
-		catch (JedisException ex) {
-			link.release();
-			throw ex;
-		}
-	}
 
 	/** Returns whether a connection has failed because nothing came in time. */
 	static boolean isSilence(@Nullable Throwable failure) {

@@ -3,7 +3,9 @@ package io.github.ratelimit.redis.connection;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.Protocol.Command;
@@ -13,16 +15,32 @@ import redis.clients.jedis.exceptions.JedisException;
 /**
  * A connection. Used by one thread at a time, but for {@link #cut()}.
  */
-abstract class Link {
+final class Link {
 
 	private final Connection connection;
 
-	Link(Connection connection) {
+	/** Of one that is not borrowed. */
+	private final @Nullable WatchedSocket socket;
+
+	private final BooleanSupplier current;
+
+	private final int timeoutMillis;
+
+	private Link(Connection connection, @Nullable WatchedSocket socket, BooleanSupplier current) {
 		this.connection = connection;
+		this.socket = socket;
+		this.current = current;
+		this.timeoutMillis = connection.getSoTimeout();
 	}
 
-	final Connection connection() {
-		return this.connection;
+	/** One that leads to the right server as long as it is told so. */
+	static Link own(Connection connection, WatchedSocket socket, BooleanSupplier current) {
+		return new Link(connection, socket, current);
+	}
+
+	/** One that is given back after each batch. */
+	static Link borrowed(Connection connection) {
+		return new Link(connection, null, () -> true);
 	}
 
 	/**
@@ -30,9 +48,8 @@ abstract class Link {
 	 * @return errors of the server as exceptions
 	 * @throws JedisException if the connection has failed, and must not be used again
 	 */
-	final List<Object> exchange(List<CommandArguments> commands) {
+	List<Object> exchange(List<CommandArguments> commands) {
 		try {
-			begin();
 			commands.forEach(this.connection::sendCommand);
 			return this.connection.getMany(commands.size());
 		}
@@ -44,47 +61,70 @@ abstract class Link {
 
 	/**
 	 * Has the server answer something, if only with an error.
-	 * @throws JedisException if it does not, and the connection must not be used again
+	 * @throws JedisException if it does not; the connection is closed then
 	 */
-	final void ping() {
-		exchange(List.of(new CommandArguments(Command.PING)));
+	void ping() {
+		try {
+			exchange(List.of(new CommandArguments(Command.PING)));
+		}
+		catch (JedisException ex) {
+			release();
+			throw ex;
+		}
 	}
 
-	/**
-	 * Sets for how long an answer is waited for.
-	 * @param watch learns of silence; not all connections can tell it
-	 * @throws JedisException if the connection has failed
-	 */
-	final void watch(WatchedSocket.Watch watch, Duration budget) {
+	/** Sets for how long an answer is waited for, if it is borrowed. */
+	void await(Duration longest) {
+		if (this.socket == null) {
+			this.connection.setSoTimeout(Math.toIntExact(longest.toMillis()));
+		}
+	}
+
+	/** Has somebody told of silence, if it is not borrowed. */
+	void watch(WatchedSocket.Watch watch, Duration budget) {
+		await(budget);
 		try {
-			doWatch(watch, budget);
+			if (this.socket != null) {
+				this.socket.watch(watch, budget);
+			}
 		}
 		catch (IOException ex) {
 			throw new JedisConnectionException(ex);
 		}
 	}
 
-	abstract void doWatch(WatchedSocket.Watch watch, Duration budget) throws IOException;
-
-	/** Begins to wait for an answer. */
-	void begin() {
-	}
-
 	/**
 	 * Returns whether it leads to the right server.
 	 * @param rested whether it was not used for a time, in which it may have been closed
 	 */
-	abstract boolean isUsable(boolean rested);
+	boolean isUsable(boolean rested) {
+		return this.current.getAsBoolean() && !(rested && this.socket != null && this.socket.isForsaken());
+	}
 
-	/** Returns whether it is released after each batch. */
-	abstract boolean isBorrowed();
+	boolean isBorrowed() {
+		return this.socket == null;
+	}
 
 	/** Makes the thread fail that reads. */
-	abstract void cut();
+	void cut() {
+		try {
+			this.connection.forceDisconnect();
+		}
+		catch (IOException ex) {
+			// Closed in any case.
+		}
+	}
 
-	/** Closes it, or gives it back. */
+	/** Closes it, or gives it back as it was. */
 	void release() {
 		try {
+			if (!this.connection.isBroken()) {
+				await(Duration.ofMillis(this.timeoutMillis));
+			}
+			else if (this.socket != null) {
+				// What is left to be sent would be sent first.
+				cut();
+			}
 			this.connection.close();
 		}
 		catch (RuntimeException ex) {

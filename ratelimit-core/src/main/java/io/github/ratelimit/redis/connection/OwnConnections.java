@@ -1,18 +1,17 @@
 package io.github.ratelimit.redis.connection;
 
-import java.io.IOException;
-import java.net.InetAddress;
-import java.time.Duration;
-import java.util.Arrays;
-import java.util.Collections;
-import java.util.List;
-import java.util.function.Function;
+import java.net.Socket;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Connection;
+import redis.clients.jedis.DefaultJedisSocketFactory;
 import redis.clients.jedis.HostAndPort;
-import redis.clients.jedis.HostAndPortMapper;
 import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.JedisSocketFactory;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.util.IOUtils;
 
 /**
  * Connections to a server whose address may change. One to a former address is not used
@@ -20,77 +19,34 @@ import redis.clients.jedis.JedisClientConfig;
  */
 final class OwnConnections extends ConnectionSource {
 
-	/** Returns the address, and waits for it no longer than it is told. */
-	private final Function<Duration, HostAndPort> address;
+	private final Supplier<HostAndPort> address;
 
 	private final Runnable close;
 
 	private final JedisClientConfig config;
 
-	private final Duration patience;
-
-	private final OwnSockets.Addresses addresses;
-
-	/** The address that has answered, and is tried first. */
-	private volatile @Nullable InetAddress favourite;
-
-	OwnConnections(Function<Duration, HostAndPort> address, Runnable close, JedisClientConfig config) {
-		this(address, close, config, InetAddress::getAllByName);
-	}
-
-	OwnConnections(Function<Duration, HostAndPort> address, Runnable close, JedisClientConfig config,
-			OwnSockets.Addresses addresses) {
+	OwnConnections(Supplier<HostAndPort> address, Runnable close, JedisClientConfig config) {
 		this.address = address;
 		this.close = close;
 		this.config = config;
-		this.addresses = addresses;
-		this.patience = Duration.ofMillis(Math.max(1, config.getConnectionTimeoutMillis()));
-	}
-
-	/**
-	 * Checks how to log in.
-	 * @throws IllegalArgumentException if only a client of the application could
-	 */
-	static JedisClientConfig checked(JedisClientConfig config) {
-		if (config.getAuthXManager() != null) {
-			throw new IllegalArgumentException(
-					"Invalid configuration: tokens are not supported, hand over a client of your own.");
-		}
-		return config;
 	}
 
 	@Override
 	Link connect(boolean checked) {
-		long deadline = System.nanoTime() + this.patience.toNanos();
-		HostAndPort server = this.address.apply(this.patience);
-		OwnSockets sockets = new OwnSockets(mapped(server), this.config, this::addresses, deadline);
-		boolean made = false;
+		HostAndPort server = this.address.get();
+		Sockets sockets = new Sockets(server, this.config);
 		try {
-			Link link = new OwnLink(new Connection(sockets, this.config), sockets.socket(), server);
-			this.favourite = sockets.socket().getInetAddress();
-			made = true;
-			return checked ? checked(link) : link;
-		}
-		finally {
-			if (!made) {
-				sockets.close();
+			Connection connection = new Connection(sockets, this.config);
+			Link link = Link.own(connection, sockets.made(), () -> server.equals(this.address.get()));
+			if (checked) {
+				link.ping();
 			}
+			return link;
 		}
-	}
-
-	private InetAddress[] addresses(String host) throws IOException {
-		List<InetAddress> addresses = Arrays.asList(this.addresses.of(host));
-		int known = addresses.indexOf(this.favourite);
-		if (known > 0) {
-			Collections.swap(addresses, 0, known);
+		catch (RuntimeException | Error ex) {
+			IOUtils.closeQuietly(sockets.made);
+			throw ex;
 		}
-		return addresses.toArray(InetAddress[]::new);
-	}
-
-	private HostAndPort mapped(HostAndPort server) {
-		HostAndPortMapper mapper = this.config.getHostAndPortMapper();
-		HostAndPort mapped = (mapper != null) ? mapper.getHostAndPort(server) : null;
-		return (mapped != null) ? mapped : server;
 	}
 
 	@Override
@@ -98,52 +54,36 @@ final class OwnConnections extends ConnectionSource {
 		this.close.run();
 	}
 
-	private final class OwnLink extends Link {
-
-		private final WatchedSocket socket;
+	/** Makes one socket. A second one would not be logged in. */
+	private static final class Sockets implements JedisSocketFactory {
 
 		private final HostAndPort server;
 
-		OwnLink(Connection connection, WatchedSocket socket, HostAndPort server) {
-			super(connection);
-			this.socket = socket;
+		private final JedisClientConfig config;
+
+		private @Nullable WatchedSocket made;
+
+		Sockets(HostAndPort server, JedisClientConfig config) {
 			this.server = server;
+			this.config = config;
 		}
 
 		@Override
-		void doWatch(WatchedSocket.Watch watch, Duration budget) throws IOException {
-			this.socket.watch(watch, budget);
-		}
-
-		@Override
-		void begin() {
-			this.socket.begin();
-		}
-
-		@Override
-		boolean isUsable(boolean rested) {
-			return this.server.equals(OwnConnections.this.address.apply(Duration.ZERO))
-					&& !(rested && this.socket.isForsaken());
-		}
-
-		@Override
-		boolean isBorrowed() {
-			return false;
-		}
-
-		@Override
-		void release() {
-			if (connection().isBroken()) {
-				// What is left to be sent would be sent first.
-				cut();
+		public Socket createSocket() {
+			if (this.made != null) {
+				throw new JedisConnectionException("The connection to " + this.server + " was closed");
 			}
-			super.release();
+			Socket socket = new DefaultJedisSocketFactory(this.server, this.config).createSocket();
+			this.made = new WatchedSocket(socket,
+					System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(this.config.getConnectionTimeoutMillis()));
+			return this.made;
 		}
 
-		@Override
-		void cut() {
-			// Not through its encryption, which might wait for the one who reads.
-			OwnSockets.close(this.socket);
+		WatchedSocket made() {
+			if (this.made == null) {
+				throw new IllegalStateException("Not connected");
+			}
+			return this.made;
 		}
 
 	}

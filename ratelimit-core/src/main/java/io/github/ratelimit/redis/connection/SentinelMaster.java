@@ -1,12 +1,13 @@
 package io.github.ratelimit.redis.connection;
 
-import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
-import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.exceptions.JedisConnectionException;
@@ -20,8 +21,7 @@ import redis.clients.jedis.providers.SentineledConnectionProvider;
  */
 final class SentinelMaster {
 
-	/** What Jedis waits before it asks a sentinel again. */
-	private static final Duration PAUSE = Duration.ofSeconds(5);
+	private static final long PAUSE_SECONDS = 1;
 
 	private final String name;
 
@@ -29,29 +29,24 @@ final class SentinelMaster {
 
 	private final JedisClientConfig config;
 
-	private final CountDownLatch asked = new CountDownLatch(1);
+	private final CompletableFuture<SentineledConnectionProvider> watch = new CompletableFuture<>();
 
 	private final CountDownLatch closed = new CountDownLatch(1);
-
-	private volatile @Nullable SentineledConnectionProvider watch;
 
 	/** Begins to ask. */
 	SentinelMaster(String name, Set<HostAndPort> sentinels, JedisClientConfig config) {
 		this.name = name;
 		this.sentinels = Set.copyOf(sentinels);
 		this.config = config;
-		Thread thread = new Thread(this::askUntilAnswered, "ratelimit-sentinel");
-		thread.setDaemon(true);
-		thread.start();
+		Lane.start(this::askUntilAnswered, "ratelimit-sentinel-" + name);
 	}
 
 	private void askUntilAnswered() {
 		try {
 			do {
 				ask();
-				this.asked.countDown();
 			}
-			while (this.watch == null && !this.closed.await(PAUSE.toMillis(), TimeUnit.MILLISECONDS));
+			while (!this.watch.isDone() && !this.closed.await(PAUSE_SECONDS, TimeUnit.SECONDS));
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -60,54 +55,39 @@ final class SentinelMaster {
 
 	private void ask() {
 		try {
-			use(new SentineledConnectionProvider(this.name, this.config, new GenericObjectPoolConfig<>(),
-					this.sentinels, this.config));
+			SentineledConnectionProvider provider = new SentineledConnectionProvider(this.name, this.config,
+					new GenericObjectPoolConfig<>(), this.sentinels, this.config);
+			if (!this.watch.complete(provider)) {
+				provider.close();
+			}
 		}
 		catch (JedisException ex) {
 			// Jedis has warned of each sentinel.
 		}
 	}
 
-	private synchronized void use(SentineledConnectionProvider provider) {
-		if (this.closed.getCount() == 0) {
-			provider.close();
-		}
-		else {
-			this.watch = provider;
-		}
-	}
-
 	/**
-	 * Returns the present master.
-	 * @param patience how long the first answer is waited for
+	 * Returns the present master. Waits a second for the first answer.
 	 * @throws JedisConnectionException if no sentinel has named it yet
 	 */
-	HostAndPort get(Duration patience) {
-		SentineledConnectionProvider provider = this.watch;
-		if (provider == null) {
-			awaitFirstAnswer(patience);
-			provider = this.watch;
-		}
-		if (provider == null) {
-			throw new JedisConnectionException(
-					"None of the sentinels %s has named the master %s".formatted(this.sentinels, this.name));
-		}
-		return provider.getCurrentMaster();
-	}
-
-	private void awaitFirstAnswer(Duration patience) {
+	HostAndPort get() {
 		try {
-			this.asked.await(patience.toNanos(), TimeUnit.NANOSECONDS);
+			return this.watch.get(1, TimeUnit.SECONDS).getCurrentMaster();
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
+			throw new JedisConnectionException(ex);
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			throw new JedisConnectionException(
+					"None of the sentinels %s has named the master %s".formatted(this.sentinels, this.name), ex);
 		}
 	}
 
-	synchronized void close() {
+	void close() {
 		this.closed.countDown();
-		if (this.watch != null) {
-			this.watch.close();
+		if (!this.watch.cancel(false)) {
+			this.watch.join().close();
 		}
 	}
 

@@ -1,12 +1,14 @@
 package io.github.ratelimit.redis.script;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BiConsumer;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.github.ratelimit.redis.script.Shape.OfPolicy;
@@ -20,6 +22,11 @@ final class Composer {
 
 	private static final Pattern METADATA = Pattern.compile("\\bmetadata\\b");
 
+	private static final Pattern PLACE = Pattern.compile("\\bk_ \\+ (\\d+)");
+
+	/** What a declaration of a function or of constants begins with. */
+	private static final Pattern DECLARED = Pattern.compile("local (?:function )?([\\w, ]+?)(?:\\(| =)");
+
 	private final Shape shape;
 
 	private final List<Fragment> fragments;
@@ -28,7 +35,8 @@ final class Composer {
 
 	private final Set<String> libraries = new TreeSet<>();
 
-	private final StringBuilder functions = new StringBuilder();
+	/** One declaration each. */
+	private final List<String> functions = new ArrayList<>();
 
 	/** Numbers of functions by where they come from. */
 	private final Map<List<Object>, Integer> functionNumbers = new HashMap<>();
@@ -69,20 +77,48 @@ final class Composer {
 		String body = this.lua.toString();
 		this.lua.setLength(0);
 		boolean metadata = METADATA.matcher(body).find();
-		int stride = metadata ? 2 : 1;
-		head(stride);
-		this.lua.append(this.functions);
-		line("local function decide(k, a, metadata)");
+		head(metadata ? 2 : 1);
+		this.lua.append(usedFunctions(body));
+		if (!this.names.isFlat()) {
+			// A request alone needs no functions, which cost as much as the decision.
+			line(metadata ? "if #arguments == 2 then" : "if #arguments == 1 then");
+			line("local a_, metadata = arguments[1], arguments[2]");
+			locals();
+			this.lua.append(PLACE.matcher(body).replaceAll("$1").replaceFirst("\\nreturn (.*)\n$", "\nreturn {$1}\n"));
+			line("end");
+		}
+		line("local function decide(k_, a_, metadata)");
+		locals();
+		this.lua.append(body);
+		line("end");
+		foot(metadata ? 2 : 1);
+		return new Source(this.lua.toString(), metadata);
+	}
+
+	private void locals() {
 		if (this.names.isFlat()) {
-			line("local x, out = {}, {}");
+			line("local x_, out_ = {}, {}");
 		}
 		else if (!this.names.locals().isEmpty()) {
 			line("local " + String.join(", ", this.names.locals()));
 		}
-		this.lua.append(body);
-		line("end");
-		foot(stride);
-		return new Source(this.lua.toString(), metadata);
+	}
+
+	/** Leaves out functions that nothing needs, because making them takes time. */
+	private String usedFunctions(String body) {
+		String used = body;
+		StringBuilder kept = new StringBuilder();
+		for (int i = this.functions.size() - 1; i >= 0; i--) {
+			String function = this.functions.get(i);
+			Matcher names = DECLARED.matcher(function);
+			String text = used;
+			if (names.lookingAt() && Arrays.stream(names.group(1).split(", "))
+				.anyMatch((name) -> Pattern.compile("\\b" + name + "\\b").matcher(text).find())) {
+				kept.insert(0, function);
+				used += function;
+			}
+		}
+		return kept.toString();
 	}
 
 	/** What is done once for all requests. */
@@ -108,22 +144,6 @@ final class Composer {
 			}
 			line("end");
 			line("values = redis_call('MGET', unpack(values))");
-		}
-		if (isBlockable()) {
-			line("""
-					local function blocked_for(blocks, a, p, blocked)
-					local policy, at = nil, %d
-					for i = 1, p do policy, at = struct_unpack('s', a, at) end
-					at = 1
-					while at + 8 <= #blocks do
-					local till, length = struct_unpack('>I7I2', blocks, at)
-					local name = string.sub(blocks, at + 9, at + 8 + length)
-					if (name == '' or name == policy) and till - NOW > blocked then blocked = till - NOW end
-					at = at + 9 + length
-					end
-					return blocked
-					end""".formatted(8 * this.names.numbers().size() + 1)
-				.replace("NOW", this.shape.handsInTime() ? "(struct_unpack('>d', a))" : "now"));
 		}
 	}
 
@@ -168,12 +188,12 @@ final class Composer {
 
 	private void body() {
 		List<String> numbers = this.names.numbers();
-		String format = "'>" + "d".repeat(numbers.size()) + "', a)";
+		String format = "'>" + "d".repeat(numbers.size()) + "', a_)";
 		if (this.names.isFlat()) {
-			line("local n = {struct_unpack(" + format + "}");
+			line("local n_ = {struct_unpack(" + format + "}");
 			for (String name : List.of("now", "since", "most", "before")) {
 				if (numbers.contains(name)) {
-					line("local %s = n[%d]".formatted(name, numbers.indexOf(name) + 1));
+					line("local %s = n_[%d]".formatted(name, numbers.indexOf(name) + 1));
 				}
 			}
 		}
@@ -206,9 +226,7 @@ final class Composer {
 			eachSlot((words, place) -> refund(words));
 		}
 		if (isBlockable()) {
-			eachSlot((words,
-					place) -> line("if values[k + %s] then blocked = blocked_for(values[k + %s], a, %d, blocked) end"
-						.formatted(place.blocks(), place.blocks(), words.p() + 1)));
+			eachSlot(this::block);
 		}
 		if (counts) {
 			eachSlot((words, place) -> waits(words));
@@ -219,7 +237,7 @@ final class Composer {
 			answer.add("now");
 		}
 		if (this.names.isFlat()) {
-			line("out[1] = " + pack("B", answer));
+			line("out_[1] = " + pack("B", answer));
 			answer.clear();
 		}
 		if (counts) {
@@ -229,12 +247,12 @@ final class Composer {
 				}
 				answer.addAll(report(words));
 				if (this.names.isFlat()) {
-					line("out[#out + 1] = " + pack("", answer));
+					line("out_[#out_ + 1] = " + pack("", answer));
 					answer.clear();
 				}
 			});
 		}
-		line("return " + (this.names.isFlat() ? "table.concat(out)" : pack("B", answer)));
+		line("return " + (this.names.isFlat() ? "table.concat(out_)" : pack("B", answer)));
 	}
 
 	private static String pack(String first, List<String> numbers) {
@@ -251,11 +269,11 @@ final class Composer {
 			this.unread.add(new int[] { words.slot() + 1, words.slot() + this.shape.blocks().get(words.p()).size() });
 		}
 		String key = words.variable("key", 0);
-		line(key + " = keys[k + " + place.key() + "]");
+		line(key + " = keys[k_ + " + place.key() + "]");
 		line("do");
 		if (reads) {
 			line("local state = written[" + key + "]");
-			line("if state == nil then state = values[k + " + place.key() + "] end");
+			line("if state == nil then state = values[k_ + " + place.key() + "] end");
 		}
 		if (refunds()) {
 			line(words.variable("stored", 0) + " = " + (reads ? "state" : "true"));
@@ -287,6 +305,26 @@ final class Composer {
 
 		}).write(words.fragment().sections().getOrDefault("load", List.of()), 0, new StringBuilder());
 		return reads[0];
+	}
+
+	/** For how long the identifier is blocked, in the policy or in all. */
+	private void block(SlotWords words, Place place) {
+		line("""
+				local blocks = values[k_ + %s]
+				if blocks then
+				local policy, at = nil, %d
+				for i = 1, %d do policy, at = struct_unpack('s', a_, at) end
+				at = 1
+				while at + 8 <= #blocks do
+				local till, length = struct_unpack('>I7I2', blocks, at)
+				local name = string.sub(blocks, at + 9, at + 8 + length)
+				if (name == '' or name == policy) and till - now > blocked then blocked = till - now end
+				at = at + 9 + length
+				end
+				end""".formatted(place.blocks(), 8 * this.names.numbers().size() + 1, words.p() + 1)
+			.indent(0)
+			.strip()
+			.transform((block) -> "do\n" + block + "\nend"));
 	}
 
 	private void waits(SlotWords words) {
@@ -422,11 +460,11 @@ final class Composer {
 		for (int p = 0; p < this.fragments.size(); p++) {
 			List<Integer> blocks = this.shape.blocks().get(p);
 			if (this.names.isFlat()) {
-				line("for s = 1, %d do local b = %d + (s - 1) * %d".formatted(blocks.size(), base,
+				line("for s_ = 1, %d do local b_ = %d + (s_ - 1) * %d".formatted(blocks.size(), base,
 						this.names.width(p)));
-				line("local blocks_at = ({%s})[s]".formatted(
+				line("local blocks_at_ = ({%s})[s_]".formatted(
 						String.join(",", blocks.stream().map((b) -> Integer.toString(stateKeys() + b + 1)).toList())));
-				writer.accept(words(p, slot), new Place("(" + slot + " + s)", "blocks_at"));
+				writer.accept(words(p, slot), new Place("(" + slot + " + s_)", "blocks_at_"));
 				line("end");
 			}
 			for (int i = 0; i < blocks.size() && !this.names.isFlat(); i++) {
@@ -454,10 +492,30 @@ final class Composer {
 		}
 		int number = this.functionNumbers.size() + 1;
 		this.functionNumbers.put(source, number);
+		StringBuilder functions = new StringBuilder();
 		new Template(policy.limits(),
 				new SlotWords(this.shape, fragment, this.names, p, -1, number, Map.of(), this.libraries))
-			.write(fragment.sections().getOrDefault("functions", List.of()), 0, this.functions);
+			.write(fragment.sections().getOrDefault("functions", List.of()), 0, functions);
+		declare(functions.toString(), fragment, "_" + number);
 		return number;
+	}
+
+	/** Takes functions and constants apart. */
+	private void declare(String functions, Fragment fragment, String suffix) {
+		StringBuilder declaration = new StringBuilder();
+		for (String line : functions.lines().toList()) {
+			Matcher declared = DECLARED.matcher(line);
+			if (declared.lookingAt() && !declaration.isEmpty()) {
+				String name = declared.group(1).split(", ")[0];
+				if (name.endsWith(suffix)
+						&& fragment.functionNames().contains(name.substring(0, name.length() - suffix.length()))) {
+					this.functions.add(declaration.toString());
+					declaration.setLength(0);
+				}
+			}
+			declaration.append(line).append('\n');
+		}
+		this.functions.add(declaration.toString());
 	}
 
 	private void line(String text) {

@@ -43,7 +43,7 @@ record Fragment(String place, Set<String> slotNames, Set<String> limitNames, Lis
 	private static final Pattern CONTROL = Pattern
 		.compile("--\\[(?:(each limit|last limit)|if (not )?([A-Z0-9_]+)|(else)|(end))\\]");
 
-	private static final Pattern FUNCTION = Pattern.compile("local (?:function )?(\\w+)(?:\\(| =).*");
+	private static final Pattern FUNCTION = Pattern.compile("local (?:function )?([\\w, ]+?)(?:\\(| =).*");
 
 	private static final Pattern LOCALS = Pattern.compile("local ([\\w, ]+)");
 
@@ -200,7 +200,7 @@ record Fragment(String place, Set<String> slotNames, Set<String> limitNames, Lis
 			if (this.section.equals("functions")) {
 				Matcher function = FUNCTION.matcher(line);
 				if (function.matches()) {
-					this.functions.add(function.group(1));
+					this.functions.addAll(List.of(function.group(1).split(", ")));
 				}
 			}
 			else {

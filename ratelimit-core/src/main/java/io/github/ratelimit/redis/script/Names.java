@@ -11,12 +11,12 @@ import io.github.ratelimit.redis.script.Shape.OfPolicy;
 
 /**
  * Names everything of a request in its script. Few variables are locals; many lie in a
- * table, of which each policy and identifier has a stretch that begins at {@code b}.
+ * table, of which each policy and identifier has a stretch that begins at {@code b_}.
  */
 final class Names {
 
 	/** Lua has 200 locals in a function, and 250 registers. */
-	private static final int MOST_LOCALS = 150;
+	private static final int MOST_LOCALS = 120;
 
 	/** For more policies and identifiers than that, a script has loops. */
 	private static final int MOST_SLOTS = 8;
@@ -129,14 +129,14 @@ final class Names {
 	/** A number of a policy that comes with each request. */
 	String number(int p, String name, int limit) {
 		String number = ofPolicy(p, name, limit);
-		return this.flat ? "n[" + this.numbers.get(number) + "]" : number;
+		return this.flat ? "n_[" + this.numbers.get(number) + "]" : number;
 	}
 
 	/** A variable of a slot, or of a limit of it. */
 	String variable(int p, int slot, String name, int limit) {
 		String variable = (limit > 0) ? name + "_" + limit : name;
 		if (this.flat) {
-			return "x[b + " + this.offsets.get(p).get(variable) + "]";
+			return "x_[b_ + " + this.offsets.get(p).get(variable) + "]";
 		}
 		String local = "s" + (slot + 1) + "_" + variable;
 		this.locals.add(local);

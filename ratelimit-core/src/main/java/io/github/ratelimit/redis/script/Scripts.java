@@ -3,7 +3,6 @@ package io.github.ratelimit.redis.script;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +12,7 @@ import java.util.function.Predicate;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.Meter;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.redis.connection.Call;
@@ -266,7 +266,7 @@ public final class Scripts {
 	}
 
 	static long micros(Instant instant) {
-		return ChronoUnit.MICROS.between(Instant.EPOCH, instant);
+		return Meter.micros(instant);
 	}
 
 }

@@ -63,7 +63,8 @@
  * <p>
  * Functions of {@code math}, {@code string}, {@code struct}, {@code table} and
  * {@code redis} become locals of the script by themselves. Names are whole words outside
- * of strings and comments that do not stand behind a dot. Comments are left out.
+ * of strings and comments that do not stand behind a dot. Those that end with an
+ * underscore are the composer's. Comments are left out.
  */
 @NullMarked
 package io.github.ratelimit.redis.script;

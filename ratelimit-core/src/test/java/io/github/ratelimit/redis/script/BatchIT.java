@@ -1,8 +1,9 @@
 package io.github.ratelimit.redis.script;
 
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
@@ -12,12 +13,15 @@ import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
-import io.github.ratelimit.algorithm.TokenBucket;
 import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.redis.RedisErrorKind;
 import io.github.ratelimit.redis.connection.OneConnection;
+import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.RateLimiterContract;
 import io.github.ratelimit.test.TestRedis;
@@ -25,8 +29,12 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisDataException;
+import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Requests that travel together are decided one after the other, as if they came alone.
@@ -54,7 +62,8 @@ class BatchIT {
 	}
 
 	static Stream<Algorithm> algorithms() {
-		return Stream.concat(RateLimiterContract.algorithms(), Stream.of(new FixedWindow(3, new FixedWindow().zone())));
+		return Stream.concat(RateLimiterContract.algorithms(),
+				Stream.of(new FixedWindow(3, new FixedWindow().zone()), new QuietPeriod(0), new QuietPeriod(2)));
 	}
 
 	@ParameterizedTest
@@ -115,7 +124,7 @@ class BatchIT {
 	void manyIdentifiersAreDecidedInLoops(Algorithm algorithm) {
 		Policy policy = Policy.of("many", algorithm, Limit.parse("2/s"), Limit.parse("3/10s"), Limit.parse("4/m"));
 		Policy other = new Policy("other", algorithm, List.of(Limit.parse("3/s")), true);
-		List<Identifier> many = IntStream.range(0, 100).mapToObj((i) -> Identifier.user("u" + i)).toList();
+		List<Identifier> many = IntStream.range(0, 80).mapToObj((i) -> Identifier.user("u" + i)).toList();
 		RateLimitRequest request = RateLimitRequest.of(new Charge(policy, many, 1),
 				new Charge(other, many.subList(50, 60), 1));
 		for (int i = 0; i < 3; i++) {
@@ -130,16 +139,97 @@ class BatchIT {
 
 	@Test
 	void errorOfOneRequestIsNoneOfTheOthers() {
-		Policy policy = Policy.of("api", new TokenBucket(5L), Limit.parse("10/s"));
+		Policy policy = Policy.of("api", new QuietPeriod(0), Limit.parse("10/s"));
 		Identifier damaged = Identifier.user("damaged");
-		// A foreign value that is read as a state, and cannot be written.
-		TestRedis.client().set(this.keys.key(damaged, policy), new byte[15]);
+		TestRedis.client().set(this.keys.key(damaged, policy), "\u007f".repeat(14).getBytes(StandardCharsets.US_ASCII));
 		List<ScriptCall> calls = Stream.of(Identifier.user("a"), damaged, Identifier.user("b"))
 			.map((identifier) -> this.scripts.call(Operation.ACQUIRE, Scope.ALL,
 					RateLimitRequest.of(policy, identifier), ScriptRateLimiter.deadline()))
 			.toList();
-		SERVERS.submit(new ArrayList<>(calls));
-		assertThat(calls).allSatisfy((call) -> assertThat(call.answer().allowed()).isTrue());
+		SERVERS.submit(calls);
+		assertThat(calls.get(0).answer().allowed()).isTrue();
+		assertThat(calls.get(2).answer().allowed()).isTrue();
+		assertThatExceptionOfType(JedisDataException.class).isThrownBy(calls.get(1)::answer)
+			.withMessageStartingWith("ERR ")
+			.withMessageContaining("a damaged count");
+	}
+
+	@Test
+	void fullServerFailsOnlyWhatWrites() {
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("1/m"));
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port);
+		try (OneConnection servers = new OneConnection(URI.create("redis://127.0.0.1:" + port));
+				UnifiedJedis jedis = JedisClients.create(URI.create("redis://127.0.0.1:" + port))) {
+			Scripts full = new Scripts(this.keys, servers);
+			servers.submit(acquire(full, policy, "denied"));
+			jedis.configSet("maxmemory", "1");
+			List<ScriptCall> calls = Stream.of("new", "denied", "newer")
+				.map((user) -> acquire(full, policy, user))
+				.toList();
+			servers.submit(calls);
+			assertThat(calls.get(1).answer().decision().violated()).hasSize(1);
+			assertThatExceptionOfType(JedisDataException.class).isThrownBy(calls.get(0)::answer)
+				.withMessageStartingWith("OOM ");
+			assertThatExceptionOfType(JedisDataException.class).isThrownBy(calls.get(2)::answer)
+				.withMessageStartingWith("OOM ");
+			ScriptCall alone = acquire(full, policy, "new");
+			servers.submit(alone);
+			assertThatExceptionOfType(JedisDataException.class).isThrownBy(alone::answer)
+				.satisfies((ex) -> assertThat(RedisErrorKind.of(new StoreException("Redis failed", ex)))
+					.isEqualTo(RedisErrorKind.OOM));
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	private static ScriptCall acquire(Scripts scripts, Policy policy, String user) {
+		return scripts.call(Operation.ACQUIRE, Scope.ALL, RateLimitRequest.of(policy, Identifier.user(user)),
+				ScriptRateLimiter.deadline());
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void whatWasHeldIsGivenBack(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/s"), Limit.parse("9/10s"));
+		RateLimitRequest request = RateLimitRequest
+			.of(Charge.of(policy, IDENTIFIERS.toArray(Identifier[]::new)).withCost(2));
+		Answer before = ask(this.scripts.call(Operation.PEEK, Scope.ALL, request, ScriptRateLimiter.deadline()));
+		Answer held = ask(this.scripts.call(Operation.HOLD, Scope.ALL, request, ScriptRateLimiter.deadline()));
+		assertThat(held.heldAt()).isEqualTo(Scripts.micros(this.clock.instant()));
+		assertThat(held.statuses()).extracting(LimitStatus::remaining)
+			.isEqualTo(before.statuses().stream().map((status) -> status.remaining() - 2).toList());
+		assertThat(cancel(request, held, true).statuses()).isEqualTo(held.statuses());
+		assertThat(cancel(request, held, false).statuses()).isEqualTo(before.statuses());
+	}
+
+	private Answer cancel(RateLimitRequest request, Answer held, boolean stays) {
+		return ask(this.scripts.cancel(request, Scope.ALL, (charge) -> stays, held.heldAt(),
+				ScriptRateLimiter.deadline()));
+	}
+
+	@Test
+	void countsAndBlocksAreDecidedByThemselves() {
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("1/s"));
+		Policy other = Policy.of("other", new FixedWindow(), Limit.parse("1/s"));
+		Identifier identifier = IDENTIFIERS.get(0);
+		this.blocks.block(identifier, "api", Duration.ofSeconds(9), "", ScriptRateLimiter.deadline());
+		assertThat(ask(Scope.ALL, RateLimitRequest.of(policy, identifier)).allowed()).isFalse();
+		assertThat(ask(Scope.COUNTS, RateLimitRequest.of(policy, identifier)).allowed()).isTrue();
+		Answer blocked = ask(Scope.BLOCKS,
+				RateLimitRequest.of(Charge.of(other, identifier), Charge.of(policy, identifier)));
+		assertThat(blocked).isEqualTo(new Answer(false, 9_000_000, List.of(), 0));
+		assertThat(ask(Scope.BLOCKS, RateLimitRequest.of(other, identifier)).allowed()).isTrue();
+	}
+
+	private Answer ask(Scope scope, RateLimitRequest request) {
+		return ask(this.scripts.call(Operation.ACQUIRE, scope, request, ScriptRateLimiter.deadline()));
+	}
+
+	private static Answer ask(ScriptCall call) {
+		SERVERS.submit(call);
+		return call.answer();
 	}
 
 }

@@ -95,7 +95,7 @@ public @interface RateLimited {
 
 	/**
 	 * Algorithm of the limits written in place, such as {@code fixed-window}.
-	 * @return the name; empty for the default, {@code sliding-log}
+	 * @return the name; empty for the default, {@code sliding-window}
 	 */
 	String algorithm() default "";
 

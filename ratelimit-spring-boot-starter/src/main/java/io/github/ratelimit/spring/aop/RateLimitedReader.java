@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.Algorithms;
-import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.IdentifierParts;
@@ -357,7 +357,7 @@ final class RateLimitedReader {
 			ConfiguredPolicies policies = RateLimitedReader.this.policies.get();
 			requireUnique(name, own.isEmpty() ? this.place : standsOn, policies);
 			String algorithm = text(annotation.algorithm());
-			Policy policy = new Policy(name, algorithm.isEmpty() ? new SlidingLog() : Algorithms.named(algorithm),
+			Policy policy = new Policy(name, algorithm.isEmpty() ? new SlidingWindow() : Algorithms.named(algorithm),
 					list(annotation.limits()).stream().map(Limit::parse).toList());
 			return new IdentifiedPolicy(policy, (annotation.identifiers().length == 0) ? policies.defaultIdentifiers()
 					: list(annotation.identifiers()));

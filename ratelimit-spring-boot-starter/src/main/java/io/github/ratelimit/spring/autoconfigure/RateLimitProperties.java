@@ -87,7 +87,7 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * @param burst how many tokens are kept at most; an option of token-bucket
 	 */
 	@ConfigurationPropertiesSource
-	public record PolicyProperties(@DefaultValue List<String> limits, @DefaultValue("sliding-log") String algorithm,
+	public record PolicyProperties(@DefaultValue List<String> limits, @DefaultValue("sliding-window") String algorithm,
 			@DefaultValue List<String> identifiers, @DefaultValue("ip") String missingIdentifier,
 			@DefaultValue List<String> paths, @DefaultValue("1") long cost, @DefaultValue List<RouteProperties> routes,
 			@DefaultValue("false") boolean countDenied, @DefaultValue("enforce") Mode mode,

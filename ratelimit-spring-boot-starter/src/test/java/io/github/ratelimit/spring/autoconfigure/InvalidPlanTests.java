@@ -37,7 +37,7 @@ class InvalidPlanTests {
 					plan='a';policies.api.plans.pro.unlimited=true;policies.api.plans.pro.limits=1/m | policies.api.plans.pro | Has limits, but is unlimited as well: remove one of them.
 					plan='a';policies.api.plans.pro.limits=often    | policies.api.plans.pro.limits  | Invalid limit (often): must be quota/window
 					plan='a';policies.api.plans.pro.limits=1/m,2/m  | policies.api.plans.pro.limits  | there must be only one limit for the window m.
-					plan='a';policies.api.plans.pro.limits=200000/m | policies.api.plans.pro.limits  | the quota must be at most 100000 for sliding-log.
+					plan='a';policies.api.plans.pro.limits=300000000000/m | policies.api.plans.pro.limits  | the quota must be at most 274877906944 for sliding-window.
 					plan='a';policies.api.cost=5;policies.api.plans.pro.limits=4/m | policies.api.cost | Invalid cost (5): the limit 4/m of the plan 'pro' would never allow it.
 					plan='a';policies.api.plans[A b].limits=often   | policies.api.plans[A b].limits | Invalid limit (often)
 					policies.api.plans.pro.limits=4/m               | policies.api.plans             | Nobody says which plan a user is on: set ratelimit.plan, or provide a PlanResolver bean.

@@ -73,7 +73,8 @@ class InvalidPropertiesTests {
 	void startFailsWhenAlgorithmNeedsScripting() {
 		assertRefused("ratelimit.policies.api.algorithm", "sliding-log",
 				"Invalid algorithm (sliding-log): must be one of fixed-window, first-request-window, sliding-window, sliding-window-counter where scripts are not used.",
-				"ratelimit.redis.scripting=false", "ratelimit.policies.api.limits=10/s");
+				"ratelimit.redis.scripting=false", "ratelimit.policies.api.limits=10/s",
+				"ratelimit.policies.api.algorithm=sliding-log");
 		assertRefused("ratelimit.policies.api.algorithm", "fixed-window",
 				"Invalid retain (3): no past windows can be kept where scripts are not used.",
 				"ratelimit.redis.scripting=false", "ratelimit.policies.api.limits=10/s",
@@ -162,7 +163,7 @@ class InvalidPropertiesTests {
 	@Test
 	void startFailsWhenOptionBelongsToAnotherAlgorithm() {
 		assertRefused("ratelimit.policies.api.burst", 5L,
-				"Is an option of token-bucket, but the algorithm of this policy is sliding-log: change the algorithm, or remove the option.",
+				"Is an option of token-bucket, but the algorithm of this policy is sliding-window: change the algorithm, or remove the option.",
 				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.burst=5");
 		assertRefused("ratelimit.policies.api.precision", Duration.ofSeconds(1),
 				"Is an option of sliding-window, but the algorithm of this policy is fixed-window: change the algorithm, or remove the option.",

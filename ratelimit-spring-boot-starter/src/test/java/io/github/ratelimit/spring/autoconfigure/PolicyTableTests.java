@@ -48,12 +48,12 @@ class PolicyTableTests {
 		assertThat(lines.subList(1, 8)).containsExactly(
 				table("""
 						  policy           algorithm                              limits       identifiers  mode     on-store-failure  count-denied  plans                          applies to
-						  Limited.inPlace  sliding-log           1/s          ip           enforce  local             no            -                              @Limited.inPlace
-						  api              sliding-log           10/s, 120/m  ip, user     enforce  local             no            partner: unlimited; pro: 100/s  /api/**
+						  Limited.inPlace  sliding-window        1/s          ip           enforce  local             no            -                              @Limited.inPlace
+						  api              sliding-window        10/s, 120/m  ip, user     enforce  local             no            partner: unlimited; pro: 100/s  /api/**
 						  day              fixed-window (zone Europe/Paris)  5/d     ip           enforce  local             yes           -                              @Limited.day, @Limited.today
 						  day              fixed-window (zone Europe/Paris)  5/d     user         enforce  local             yes           -                              @Limited.dayOfUser
 						  unused           leaky-bucket                           1/m          ip           enforce  local             no            -                              nothing yet
-						  user             sliding-log           10/m         ip           shadow   deny              no            -                              GET /user, POST /user (cost 2)
+						  user             sliding-window        10/m         ip           shadow   deny              no            -                              GET /user, POST /user (cost 2)
 						"""));
 	}
 
@@ -71,9 +71,9 @@ class PolicyTableTests {
 			.containsExactly(
 					table("""
 							  policy           algorithm                               limits  identifiers  missing-identifier  mode     on-store-failure  count-when           applies to
-							  Limited.inPlace  sliding-log                             1/s     ip           ip                  enforce  local             all                  @Limited.inPlace
-							  day              sliding-log                             5/d     ip           skip                enforce  local             all                  @Limited.day, @Limited.today
-							  day              sliding-log                             5/d     user         skip                enforce  local             all                  @Limited.dayOfUser
+							  Limited.inPlace  sliding-window                          1/s     ip           ip                  enforce  local             all                  @Limited.inPlace
+							  day              sliding-window                          5/d     ip           skip                enforce  local             all                  @Limited.day, @Limited.today
+							  day              sliding-window                          5/d     user         skip                enforce  local             all                  @Limited.dayOfUser
 							  login            sliding-window (precision 10s)          5/m     ip           ip                  enforce  local             status in [401, 4xx]  nothing yet
 							  tail             sliding-window-counter (rounding down)  5/m     user         deny                enforce  local             all                  nothing yet
 							  tokens           token-bucket (burst 9)                  5/m     user         global              enforce  local             all                  nothing yet

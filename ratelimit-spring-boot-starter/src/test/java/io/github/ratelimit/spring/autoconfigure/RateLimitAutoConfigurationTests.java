@@ -128,7 +128,7 @@ class RateLimitAutoConfigurationTests {
 					assertThat(policy.identifiers()).containsExactly("ip", "user");
 				});
 				assertThat(policies.find("other")).hasValueSatisfying((policy) -> {
-					assertThat(policy.policy().algorithm().name()).isEqualTo("sliding-log");
+					assertThat(policy.policy().algorithm().name()).isEqualTo("sliding-window");
 					assertThat(policy.identifiers()).containsExactly("global");
 				});
 			});
@@ -153,7 +153,7 @@ class RateLimitAutoConfigurationTests {
 
 	@Test
 	void startFailsWhenLimitsWrittenInPlaceNeedScripts() {
-		this.nonWebRunner.withBean(Limited.class)
+		this.nonWebRunner.withBean(LimitedByLog.class)
 			.withPropertyValues("ratelimit.redis.scripting=false")
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
@@ -313,6 +313,14 @@ class RateLimitAutoConfigurationTests {
 	public static class Limited {
 
 		@RateLimited(limits = "1/s", identifiers = "global")
+		public void call() {
+		}
+
+	}
+
+	public static class LimitedByLog {
+
+		@RateLimited(limits = "1/s", algorithm = "sliding-log", identifiers = "global")
 		public void call() {
 		}
 

@@ -62,8 +62,8 @@ class RefreshedPoliciesTests {
 			refresh(context);
 			assertThat(limits(context, "api", null)).containsExactly("5/s", "7/m");
 			assertThat(limits(context, "plans", "pro")).containsExactly("30/m");
-			assertThat(output).contains("The policy 'api' is now sliding-log [5/s, 7/m]")
-				.contains("it was sliding-log [10/m]")
+			assertThat(output).contains("The policy 'api' is now sliding-window [5/s, 7/m]")
+				.contains("it was sliding-window [10/m]")
 				.doesNotContain("need a restart");
 			this.properties.put("ratelimit.policies.api.mode", "shadow");
 			refresh(context);

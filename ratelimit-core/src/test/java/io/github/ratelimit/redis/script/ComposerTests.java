@@ -1,0 +1,91 @@
+package io.github.ratelimit.redis.script;
+
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.stream.IntStream;
+
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.LeakyBucket;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+class ComposerTests {
+
+	private static final String SECTIONS = """
+			--- load
+			--- wait
+			--- add
+			--- refund
+			--- remaining
+			--- ttl
+			--- state
+			""";
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+			"local a = 1"                              | 1 | code before the first section
+			"-- @bucket a"                             | 1 | '@bucket' is none of
+			"-- @slot a, a"                            | 1 | 'a' is no name, or stands twice
+			"--- lode"                                 | 1 | no such section as 'lode'
+			"--- load\\n--- load"                      | 2 | stands twice
+			"-- @limit a\\n--- load\\nlocal a = 1"     | 3 | must not be local
+			"--- load\\n--[if A]\\n--- wait"           | 3 | no end of what began in line 2
+			"--- load\\n--[end]"                       | 2 | nothing began
+			"--- load\\n--[each limit]\\n--[else]"     | 3 | nothing began
+			"--- load\\n--[each window]"               | 2 | is no instruction
+			"--- load"                                 | 1 | no section
+			""")
+	void errorNamesFileAndLine(String text, int line, String problem) {
+		assertThatIllegalArgumentException().isThrownBy(() -> Fragment.parse("own/own.lua", text.replace("\\n", "\n")))
+			.withMessageContaining("(own/own.lua, line " + line + ")")
+			.withMessageContaining(problem);
+	}
+
+	@Test
+	void completeFragmentIsRead() {
+		assertThat(Fragment.parse("own.lua", "-- @slot a, b\n-- @limit c\n" + SECTIONS).slotNames())
+			.containsExactly("a", "b");
+	}
+
+	@Test
+	void scriptHasOnlyWhatTheOperationNeeds() {
+		Policy policy = Policy.of("api", new LeakyBucket(), Limit.parse("3/s"));
+		assertThat(
+				compose(Operation.ACQUIRE, Policy.of("api", new FixedWindow(2, ZoneOffset.UTC), Limit.parse("3/s")), 1))
+			.contains("local function begin_1(")
+			.doesNotContain("find_window");
+		assertThat(compose(Operation.ACQUIRE, policy, 1)).contains("local function pace_1(").doesNotContain("--[");
+		assertThat(compose(Operation.PEEK, policy, 1)).doesNotContain("'SET'").doesNotContain("'DEL'");
+		assertThat(compose(Operation.REFUND, policy, 1)).contains("'SET'");
+	}
+
+	@Test
+	void lengthDoesNotGrowWithManyIdentifiers() {
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("3/s"), Limit.parse("9/m"));
+		int length = compose(Operation.ACQUIRE, policy, 50).length();
+		assertThat(compose(Operation.ACQUIRE, policy, 1000).length()).isLessThan(length + 50_000);
+	}
+
+	@Test
+	void workGrowsWithIdentifiersAndLimits() {
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("3/s"));
+		assertThat(shape(Operation.ACQUIRE, policy, 1).work()).isEqualTo(1);
+		assertThat(shape(Operation.ACQUIRE, policy, 100).work()).isEqualTo(100);
+	}
+
+	private static String compose(Operation operation, Policy policy, int identifiers) {
+		return Composer.compose(shape(operation, policy, identifiers)).lua();
+	}
+
+	private static Shape shape(Operation operation, Policy policy, int identifiers) {
+		return new Shape(operation, Scope.ALL, false, List.of(Shape.OfPolicy.of(policy)),
+				List.of(IntStream.range(0, identifiers).boxed().toList()));
+	}
+
+}
