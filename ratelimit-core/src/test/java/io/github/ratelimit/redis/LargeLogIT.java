@@ -64,7 +64,8 @@ class LargeLogIT {
 		this.redis.peek(other);
 		this.redis.tryAcquire(other);
 		this.redis.tryAcquire(RateLimitRequest.of(this.policy.withCountDenied(true), Identifier.user("loads too")));
-		this.redis.tryAcquire(RateLimitRequest.of(policy(new SlidingLog(), "3/m").withCountDenied(true), Identifier.user("loads as well")));
+		this.redis.tryAcquire(RateLimitRequest.of(policy(new SlidingLog(), "3/m").withCountDenied(true),
+				Identifier.user("loads as well")));
 	}
 
 	static Stream<Arguments> policies() {
