@@ -60,7 +60,12 @@ class LargeLogIT {
 
 	@BeforeEach
 	void loadScript() {
-		this.redis.peek(RateLimitRequest.of(this.policy, Identifier.user("loads")));
+		RateLimitRequest other = RateLimitRequest.of(this.policy, Identifier.user("loads"));
+		this.redis.peek(other);
+		this.redis.tryAcquire(other);
+		this.redis.tryAcquire(RateLimitRequest.of(this.policy.withCountDenied(true), Identifier.user("loads too")));
+		this.redis.tryAcquire(RateLimitRequest.of(policy(new SlidingLog(), "3/m").withCountDenied(true),
+				Identifier.user("loads as well")));
 	}
 
 	static Stream<Arguments> policies() {

@@ -29,8 +29,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class LostReplyIT {
 
-	private static final RateLimitRequest REQUEST = RateLimitRequest
-		.of(Policy.of("api", new FirstRequestWindow(), Limit.parse("100/d")), Identifier.user("alice"));
+	private static final Policy POLICY = Policy.of("api", new FirstRequestWindow(), Limit.parse("100/d"));
+
+	private static final RateLimitRequest REQUEST = RateLimitRequest.of(POLICY, Identifier.user("alice"));
+
+	private static final RateLimitRequest OTHER = RateLimitRequest.of(POLICY, Identifier.user("other"));
 
 	private final String keyPrefix = TestRedis.newKeyPrefix();
 
@@ -55,7 +58,8 @@ class LostReplyIT {
 		try (FaultyProxy proxy = new FaultyProxy(TestRedis.uri());
 				RedisConnections redis = TestRedis.connections(proxy.uri()).build()) {
 			RateLimiter limiter = RedisRateLimiter.of(redis, this.keyPrefix);
-			limiter.peek(REQUEST);
+			// Otherwise it is that the script is not known that is lost.
+			call.accept(limiter, OTHER);
 			proxy.lose(1);
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> call.accept(limiter, REQUEST));
 			assertThat(proxy.toLose()).isZero();

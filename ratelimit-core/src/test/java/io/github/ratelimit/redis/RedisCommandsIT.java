@@ -44,11 +44,24 @@ class RedisCommandsIT {
 		this.monitor = RedisMonitor.start(this.keyPrefix);
 	}
 
+	/** Of all forms of requests in the tests, for others than theirs. */
 	private void loadScripts() {
+		RedisRateLimiter history = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
 		Identifier other = Identifier.user("loads");
-		this.limiter.peek(RateLimitRequest.of(this.policy, other));
-		this.limiter.peek(RateLimitRequest.of(this.total, other));
-		this.limiter.peek(RateLimitRequest.of(Charge.of(this.policy, other), Charge.of(this.total, other)));
+		Identifier another = Identifier.user("loads too");
+		RateLimitRequest one = RateLimitRequest.of(this.policy, other);
+		RateLimitRequest two = RateLimitRequest.of(this.policy, other, another);
+		this.limiter.tryAcquire(one);
+		this.limiter.tryAcquire(two);
+		this.limiter
+			.tryAcquire(RateLimitRequest.of(Charge.of(this.policy, other, another), Charge.of(this.total, another)));
+		this.limiter.tryAcquire(RateLimitRequest.of(Charge.of(this.total, another), Charge.of(this.policy, other)));
+		this.limiter.peek(one);
+		this.limiter.refund(two);
+		history.entries(this.policy, other);
+		this.limiter.reset(this.policy, other);
+		this.limiter.reset(this.policy, another);
+		this.limiter.reset(this.total, another);
 	}
 
 	@AfterEach

@@ -6,12 +6,12 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.redis.connection.NotSentException.Reason;
-import org.junit.jupiter.api.condition.EnabledIf;
 import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.Timeout;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.ConnectionPoolConfig;
