@@ -100,7 +100,7 @@ final class Breaker {
 		}
 		this.outage = new Outage(cause, System.nanoTime());
 		this.pause = SHORTEST_PAUSE;
-		logger.warn("Redis ({}) does not answer: {}", this.settings.name(), cause.toString());
+		logger.warn("Redis ({}) counts as gone: {}", this.settings.name(), cause.toString());
 		this.listener.opened(cause);
 		if (!this.probing) {
 			this.probing = true;
@@ -115,7 +115,7 @@ final class Breaker {
 		}
 		this.outage = null;
 		Duration duration = Duration.ofNanos(now - outage.since);
-		logger.info("Redis ({}) answers again, after {} ms", this.settings.name(), duration.toMillis());
+		logger.info("Redis ({}) is there again, after {} ms", this.settings.name(), duration.toMillis());
 		this.listener.closed(duration);
 		notifyAll();
 	}
@@ -137,7 +137,7 @@ final class Breaker {
 				heard(System.nanoTime());
 			}
 			catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
-				logger.debug("Redis ({}) does not answer yet", this.settings.name(), ex);
+				logger.debug("Redis ({}) is not there yet", this.settings.name(), ex);
 			}
 		}
 	}

@@ -25,7 +25,8 @@ public abstract class ConnectionSource {
 	 * Connections that are made for one server alone.
 	 * @param address where it is
 	 * @param config how to log in, and to encrypt; the connection time-out is for each
-	 * address of the host, and for the login; the socket time-out does not matter
+	 * address of the host, and for the login; the socket time-out is for each step of
+	 * encryption only
 	 * @return a source, which connects to nothing yet
 	 */
 	public static ConnectionSource server(HostAndPort address, JedisClientConfig config) {

@@ -29,8 +29,7 @@ final class Lane implements WatchedSocket.Watch {
 	/** Has to be woken, which whoever makes it {@link #RUNNING} does. */
 	private static final int PARKED = 3;
 
-	private static final int SPINS = (Runtime.getRuntime().availableProcessors() > 1) ? Integer.getInteger("spins", 200)
-			: 0;
+	private static final int SPINS = (Runtime.getRuntime().availableProcessors() > 1) ? 200 : 0;
 
 	/** How long a thread waits for something to do. */
 	private static final long IDLE = TimeUnit.SECONDS.toNanos(10);
@@ -108,12 +107,10 @@ final class Lane implements WatchedSocket.Watch {
 
 	private void run() {
 		this.thread = Thread.currentThread();
-		boolean rested = true;
 		boolean failed = true;
 		try {
-			while (awaitCalls()) {
+			for (boolean rested = true; awaitCalls(); rested = false) {
 				work(rested);
-				rested = false;
 			}
 			failed = false;
 		}
@@ -127,15 +124,8 @@ final class Lane implements WatchedSocket.Watch {
 
 	/** Returns whether there is something to do, and not that the thread is to end. */
 	private boolean awaitCalls() {
-		if (this.server.isWaitedFor()) {
-			return !this.closed;
-		}
 		this.state.set(SPINNING);
-		for (int i = 0; i < SPINS; i++) {
-			if (this.server.isWaitedFor()) {
-				this.state.set(RUNNING);
-				return true;
-			}
+		for (int i = 0; i < SPINS && !this.server.isWaitedFor(); i++) {
 			Thread.onSpinWait();
 		}
 		this.state.set(PARKED);
@@ -151,6 +141,7 @@ final class Lane implements WatchedSocket.Watch {
 		return !this.closed;
 	}
 
+	/** Sends a batch. */
 	private void work(boolean rested) {
 		Link link = connect(rested);
 		if (link == null) {
@@ -264,8 +255,7 @@ final class Lane implements WatchedSocket.Watch {
 
 	/** Tells the callers of what was sent that the server counts as gone. */
 	void refuse(JedisException cause) {
-		List<Call> calls = this.sent;
-		calls.forEach((call) -> call.fail(NoAnswerException.silence(cause)));
+		this.sent.forEach((call) -> call.fail(NoAnswerException.silence(cause)));
 	}
 
 	/** Ends what is under way. */

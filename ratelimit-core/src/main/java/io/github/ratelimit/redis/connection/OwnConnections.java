@@ -10,6 +10,7 @@ import redis.clients.jedis.DefaultJedisSocketFactory;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.JedisSocketFactory;
+import redis.clients.jedis.Protocol;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.util.IOUtils;
 
@@ -74,8 +75,9 @@ final class OwnConnections extends ConnectionSource {
 				throw new JedisConnectionException("The connection to " + this.server + " was closed");
 			}
 			Socket socket = new DefaultJedisSocketFactory(this.server, this.config).createSocket();
-			this.made = new WatchedSocket(socket,
-					System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(this.config.getConnectionTimeoutMillis()));
+			int millis = this.config.getConnectionTimeoutMillis();
+			long patience = TimeUnit.MILLISECONDS.toNanos((millis > 0) ? millis : Protocol.DEFAULT_TIMEOUT);
+			this.made = new WatchedSocket(socket, System.nanoTime() + patience);
 			return this.made;
 		}
 

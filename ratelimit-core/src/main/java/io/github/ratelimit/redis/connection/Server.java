@@ -165,7 +165,7 @@ public final class Server implements Servers {
 		}
 		else {
 			this.breaker.open((failure instanceof JedisException cause) ? cause
-					: new JedisConnectionException("The connection could not be made", failure));
+					: new JedisConnectionException("The connection could not be made: " + failure, failure));
 		}
 	}
 

@@ -10,6 +10,8 @@ import io.github.ratelimit.Policy;
  */
 final class PlainAlgorithm {
 
+	private static final int DEFAULT_SUB_WINDOWS = 60;
+
 	private PlainAlgorithm() {
 	}
 
@@ -39,9 +41,13 @@ final class PlainAlgorithm {
 		}
 	}
 
-	/** Length of the sub-windows of a limit, in microseconds. */
+	/**
+	 * Length of the sub-windows of a limit, in microseconds: a sixtieth of the window, in
+	 * whole milliseconds, unless the policy says otherwise.
+	 */
 	static long precision(Policy policy, Limit limit) {
-		return constant(policy, List.of(limit), "PRECISION").longValue();
+		long precision = constant(policy, List.of(limit), "PRECISION").longValue();
+		return (precision > 0) ? precision : 1000 * Math.max(1, limit.window().toMillis() / DEFAULT_SUB_WINDOWS);
 	}
 
 	private static Number constant(Policy policy, List<Limit> limits, String name) {

@@ -3,7 +3,6 @@ package io.github.ratelimit.redis.connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 
 import io.github.ratelimit.redis.connection.NotSentException.Reason;
 import io.github.ratelimit.test.StoppedServer;
@@ -18,11 +17,13 @@ import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
-import redis.clients.jedis.JedisPooled;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.executors.DefaultCommandExecutor;
+import redis.clients.jedis.executors.RetryableCommandExecutor;
 import redis.clients.jedis.providers.ManagedConnectionProvider;
 import redis.clients.jedis.providers.PooledConnectionProvider;
+import redis.clients.jedis.util.Pool;
 import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -33,7 +34,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  * Connections that are borrowed from a client of the application.
  */
 @Timeout(120)
-@SuppressWarnings({ "try", "deprecation" })
+@SuppressWarnings("try")
+@EnabledIf(value = "io.github.ratelimit.test.JedisClients#areNew", disabledReason = "There is no RedisClient")
 class BorrowedIT {
 
 	private static final Duration BUDGET = Duration.ofMillis(300);
@@ -50,7 +52,9 @@ class BorrowedIT {
 
 	private RedisServer redis;
 
-	private JedisPooled client;
+	private Pool<Connection> pool;
+
+	private UnifiedJedis client;
 
 	private Server server;
 
@@ -61,7 +65,10 @@ class BorrowedIT {
 		this.settings.setMaxIdle(POOL);
 		this.settings.setMaxWait(Duration.ofMillis(10));
 		JedisClientConfig config = DefaultJedisClientConfig.builder().socketTimeoutMillis(1234).build();
-		this.client = new JedisPooled(new HostAndPort("127.0.0.1", this.port), config, this.settings);
+		PooledConnectionProvider connections = new PooledConnectionProvider(new HostAndPort("127.0.0.1", this.port),
+				config, this.settings);
+		this.pool = connections.getPool();
+		this.client = Clients.of(connections, new DefaultCommandExecutor(connections));
 		this.server = server(this.client);
 	}
 
@@ -85,7 +92,7 @@ class BorrowedIT {
 		this.server.close();
 		List<Connection> connections = new ArrayList<>();
 		for (int i = 0; i < POOL; i++) {
-			connections.add(this.client.getPool().getResource());
+			connections.add(this.pool.getResource());
 		}
 		assertThat(connections).allSatisfy((each) -> assertThat(each.getSoTimeout()).isEqualTo(1234));
 		connections.forEach(Connection::close);
@@ -96,7 +103,7 @@ class BorrowedIT {
 	void callsAreRefusedWhenNoConnectionIsFreeWhichIsNoOutage() {
 		List<Connection> taken = new ArrayList<>();
 		for (int i = 0; i < POOL; i++) {
-			taken.add(this.client.getPool().getResource());
+			taken.add(this.pool.getResource());
 		}
 		assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(this.server, "a", LONG))
 			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.QUEUE_FULL));
@@ -122,7 +129,7 @@ class BorrowedIT {
 	void connectionsThatTheServerHasClosedAreLeftOutAfterOneFailure() {
 		List<Connection> connections = new ArrayList<>();
 		for (int i = 0; i < POOL; i++) {
-			connections.add(this.client.getPool().getResource());
+			connections.add(this.pool.getResource());
 		}
 		connections.forEach(Connection::close);
 		TestRedis.stop(this.redis);
@@ -136,29 +143,30 @@ class BorrowedIT {
 
 	@Test
 	void clientsThatSendAgainAreRefused() {
-		try (PooledConnectionProvider provider = new PooledConnectionProvider(new HostAndPort("127.0.0.1", this.port));
-				UnifiedJedis retrying = new UnifiedJedis(provider, 3, Duration.ofSeconds(1))) {
+		try (PooledConnectionProvider connections = new PooledConnectionProvider(
+				new HostAndPort("127.0.0.1", this.port));
+				UnifiedJedis retrying = Clients.of(connections,
+						new RetryableCommandExecutor(connections, 3, Duration.ofSeconds(1)))) {
 			assertThatIllegalArgumentException().isThrownBy(() -> ConnectionSource.client(retrying))
-				.withMessage("Invalid client (redis.clients.jedis.UnifiedJedis): must not send commands again by"
+				.withMessage("Invalid client (redis.clients.jedis.RedisClient): must not send commands again by"
 						+ " itself, as its command executor does.");
 		}
 	}
 
 	@Test
 	void clientsWithoutPoolAreRefused() {
-		Stream<UnifiedJedis> clients = Stream.of(
-				new UnifiedJedis(new Connection(new HostAndPort("127.0.0.1", this.port))),
-				new UnifiedJedis(new ManagedConnectionProvider()));
-		clients.forEach((each) -> assertThatIllegalArgumentException().isThrownBy(() -> ConnectionSource.client(each))
-			.withMessage("Invalid client (redis.clients.jedis.UnifiedJedis): must have a pool of connections."));
+		ManagedConnectionProvider one = new ManagedConnectionProvider();
+		try (UnifiedJedis client = Clients.of(one, new DefaultCommandExecutor(one))) {
+			assertThatIllegalArgumentException().isThrownBy(() -> ConnectionSource.client(client))
+				.withMessage("Invalid client (redis.clients.jedis.RedisClient): must have a pool of connections.");
+		}
 	}
 
 	@Test
-	@EnabledIf(value = "io.github.ratelimit.test.JedisClients#areNew", disabledReason = "There is no MultiDbClient")
 	void clientOfSeveralDatabasesGoesOnToTheNext() {
 		int second = TestRedis.freePort();
 		RedisServer other = TestRedis.startServer(second);
-		try (UnifiedJedis several = MultiDb.connect(this.port, second); Server server = server(several)) {
+		try (UnifiedJedis several = Clients.ofSeveral(this.port, second); Server server = server(several)) {
 			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
 			TestRedis.stop(this.redis);
 			long end = System.nanoTime() + LONG.toNanos();

@@ -39,15 +39,14 @@ final class ActuatorApplication implements AutoCloseable {
 	private final ConfigurableApplicationContext context;
 
 	private ActuatorApplication(String... properties) {
-		List<String> all = new ArrayList<>(
-				List.of("server.port=0", "spring.main.banner-mode=off", "ratelimit.redis.timeout=2s",
-						"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=3/d,5/2d",
-						"ratelimit.policies.api.algorithm=sliding-log",
-						"ratelimit.policies.api.identifiers=ip,header:X-User", "ratelimit.policies.series.limits=2/d",
-						"ratelimit.policies.series.algorithm=fixed-window", "ratelimit.policies.series.retain=3",
-						"ratelimit.policies.series.mode=shadow", "ratelimit.policies.series.on-store-failure=deny",
-						"ratelimit.policies.series.identifiers=header:X-User", "ratelimit.policies.login.limits=5/15m",
-						"ratelimit.policies.login.on-store-failure=deny"));
+		List<String> all = new ArrayList<>(List.of("server.port=0", "spring.main.banner-mode=off",
+				"ratelimit.redis.timeout=2s", "ratelimit.policies.api.paths=/api",
+				"ratelimit.policies.api.limits=3/d,5/2d", "ratelimit.policies.api.algorithm=sliding-log",
+				"ratelimit.policies.api.identifiers=ip,header:X-User", "ratelimit.policies.series.limits=2/d",
+				"ratelimit.policies.series.algorithm=fixed-window", "ratelimit.policies.series.retain=3",
+				"ratelimit.policies.series.mode=shadow", "ratelimit.policies.series.on-store-failure=deny",
+				"ratelimit.policies.series.identifiers=header:X-User", "ratelimit.policies.login.limits=5/15m",
+				"ratelimit.policies.login.on-store-failure=deny"));
 		all.addAll(List.of(properties));
 		this.context = new SpringApplicationBuilder(Application.class)
 			.run(all.stream().map((property) -> "--" + property).toArray(String[]::new));

@@ -142,7 +142,7 @@ class RateLimitActuateAutoConfigurationTests {
 				.isTrue();
 			assertThat(context.getBean(MeterRegistry.class)
 				.get("ratelimit.decisions")
-				.tags("policy", "api", "outcome", "allowed")
+				.tags("policy", "api", "outcome", "allowed", "source", "store")
 				.timer()
 				.count()).isEqualTo(1);
 			TestObservationRegistryAssert.assertThat(context.getBean(TestObservationRegistry.class))

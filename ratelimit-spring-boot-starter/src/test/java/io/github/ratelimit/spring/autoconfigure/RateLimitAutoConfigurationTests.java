@@ -9,6 +9,7 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.RequestHistory;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.redis.PipelineRateLimiter;
+import io.github.ratelimit.redis.RedisConnections;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyDecisions;
@@ -81,7 +82,8 @@ class RateLimitAutoConfigurationTests {
 		this.runner.run((context) -> {
 			assertThat(context).hasSingleBean(ConfiguredPolicies.class)
 				.hasSingleBean(RateLimitedAdvisor.class)
-				.hasSingleBean(UnifiedJedis.class)
+				.hasSingleBean(RedisConnections.class)
+				.doesNotHaveBean(UnifiedJedis.class)
 				.hasSingleBean(PolicyEnforcer.class)
 				.hasSingleBean(RateLimitExceededResolver.class);
 			assertThat(context.getBean(RateLimiter.class)).isInstanceOf(RedisRateLimiter.class)

@@ -6,17 +6,28 @@ import redis.clients.jedis.MultiDbClient;
 import redis.clients.jedis.MultiDbConfig;
 import redis.clients.jedis.MultiDbConfig.CircuitBreakerConfig;
 import redis.clients.jedis.MultiDbConfig.DatabaseConfig;
+import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.executors.CommandExecutor;
+import redis.clients.jedis.providers.ConnectionProvider;
 
 /**
  * Clients that are not in every version of Jedis, and are not loaded where they are not.
  */
-final class MultiDb {
+final class Clients {
 
-	private MultiDb() {
+	private Clients() {
 	}
 
-	static UnifiedJedis connect(int firstPort, int secondPort) {
+	static UnifiedJedis of(ConnectionProvider connections, CommandExecutor executor) {
+		return RedisClient.builder()
+			.connectionProvider(connections)
+			.commandExecutor(executor)
+			.clientConfig(DefaultJedisClientConfig.builder().build())
+			.build();
+	}
+
+	static UnifiedJedis ofSeveral(int firstPort, int secondPort) {
 		return MultiDbClient.builder()
 			.multiDbConfig(MultiDbConfig.builder()
 				.database(database(firstPort, 1))
