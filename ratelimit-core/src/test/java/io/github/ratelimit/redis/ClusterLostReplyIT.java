@@ -81,8 +81,12 @@ class ClusterLostReplyIT {
 		for (int i = 0; i < 10; i++) {
 			limiter.tryAcquire(REQUEST);
 		}
-		limiter.refund(RateLimitRequest.of(POLICY, USERS.get(1)));
-		limiter.charge(RateLimitRequest.of(POLICY, USERS.get(1)));
+		// Otherwise it is that the script is not known that is lost.
+		Identifier neighbour = ClusterKeys.of(CLUSTER, CLUSTER.master(ClusterKeys.slot(USERS.get(0))))
+			.filter((user) -> !user.equals(USERS.get(0)))
+			.findFirst()
+			.orElseThrow();
+		call.accept(limiter, RateLimitRequest.of(POLICY, neighbour));
 		FaultyProxy proxy = proxyOf(USERS.get(0));
 		proxy.lose(1);
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> call.accept(limiter, REQUEST))

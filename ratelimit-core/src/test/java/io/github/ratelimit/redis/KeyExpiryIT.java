@@ -203,7 +203,7 @@ class KeyExpiryIT {
 	void requestsOfASubWindowShareAnEntry() {
 		ManualClock clock = new ManualClock("2026-03-01T12:00:00Z");
 		RateLimiter later = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix).withClock(clock);
-		Policy policy = Policy.of("api", new SlidingWindow(), Limit.parse("100/m"));
+		Policy policy = Policy.of("api", new SlidingWindow(Duration.ofSeconds(1)), Limit.parse("100/m"));
 		later.tryAcquire(policy, ALICE);
 		long length = this.jedis.strlen(key(policy, ALICE));
 		for (int i = 0; i < 9; i++) {

@@ -49,12 +49,13 @@ class RedisCommandsIT {
 		RedisRateLimiter history = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
 		Identifier other = Identifier.user("loads");
 		Identifier another = Identifier.user("loads too");
+		Identifier third = Identifier.user("loads as well");
 		RateLimitRequest one = RateLimitRequest.of(this.policy, other);
 		RateLimitRequest two = RateLimitRequest.of(this.policy, other, another);
 		this.limiter.tryAcquire(one);
 		this.limiter.tryAcquire(two);
 		this.limiter
-			.tryAcquire(RateLimitRequest.of(Charge.of(this.policy, other, another), Charge.of(this.total, another)));
+			.tryAcquire(RateLimitRequest.of(Charge.of(this.policy, other, another), Charge.of(this.total, third)));
 		this.limiter.tryAcquire(RateLimitRequest.of(Charge.of(this.total, another), Charge.of(this.policy, other)));
 		this.limiter.peek(one);
 		this.limiter.refund(two);
@@ -62,6 +63,7 @@ class RedisCommandsIT {
 		this.limiter.reset(this.policy, other);
 		this.limiter.reset(this.policy, another);
 		this.limiter.reset(this.total, another);
+		this.limiter.reset(this.total, third);
 	}
 
 	@AfterEach

@@ -84,7 +84,6 @@ class WrongAnswersIT {
 	static Stream<Arguments> answers() {
 		Stream<String> decisions = Stream.concat(
 				Stream.of("*0\r\n", list(":1\r\n"), list("$-1\r\n"), list("$0\r\n\r\n"), list("-ERR odd\r\n"),
-						list(text(1, 0, 4, 5, 0) + text(1, 0, 4, 5, 0)),
 						"*2\r\n" + text(1, 0, 4, 5, 0) + text(1, 0, 4, 5, 0), list(list(text(1, 0, 4, 5, 0)))),
 				Stream
 					.of(text(1), text(1, 0, 4, 5), text(1, 0, 4, 5, 0, 0), text(2, 0, 4, 5, 0), text(1, -1, 4, 5, 0),
