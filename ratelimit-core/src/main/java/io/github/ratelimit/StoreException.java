@@ -39,11 +39,15 @@ public class StoreException extends RuntimeException {
 	 */
 	public String reason() {
 		Throwable root = this;
+		String address = "";
 		while (root.getCause() != null) {
 			root = root.getCause();
+			String message = String.valueOf(root.getMessage());
+			if (root.getCause() != null && WITH_ADDRESS.stream().anyMatch(message::startsWith)) {
+				address = message + ": ";
+			}
 		}
-		String message = (getCause() != null) ? String.valueOf(getCause().getMessage()) : "";
-		return WITH_ADDRESS.stream().anyMatch(message::startsWith) ? message + ": " + root : root.toString();
+		return address + root;
 	}
 
 	/**

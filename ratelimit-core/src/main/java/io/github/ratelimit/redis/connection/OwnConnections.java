@@ -74,11 +74,23 @@ final class OwnConnections extends ConnectionSource {
 			if (this.made != null) {
 				throw new JedisConnectionException("The connection to " + this.server + " was closed");
 			}
-			Socket socket = new DefaultJedisSocketFactory(this.server, this.config).createSocket();
+			Socket socket = connect();
 			int millis = this.config.getConnectionTimeoutMillis();
 			long patience = TimeUnit.MILLISECONDS.toNanos((millis > 0) ? millis : Protocol.DEFAULT_TIMEOUT);
 			this.made = new WatchedSocket(socket, System.nanoTime() + patience);
 			return this.made;
+		}
+
+		/** Jedis tells why only beside its exception, once for each address. */
+		private Socket connect() {
+			try {
+				return new DefaultJedisSocketFactory(this.server, this.config).createSocket();
+			}
+			catch (JedisConnectionException ex) {
+				Throwable[] reasons = ex.getSuppressed();
+				throw (ex.getCause() == null && reasons.length > 0)
+						? new JedisConnectionException("Failed to connect to " + this.server, reasons[0]) : ex;
+			}
 		}
 
 		WatchedSocket made() {

@@ -30,6 +30,9 @@ class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 			.registerPattern("io/github/ratelimit/algorithm/*.lua")
 			.registerPattern("io/github/ratelimit/redis/script/*.lua")
 			.registerResourceBundle("inet.ipaddr.IPAddressResources");
+		hints.reflection()
+			.registerType(TypeReference.of("redis.clients.jedis.UnifiedJedis"),
+					(type) -> type.withField("provider").withField("executor"));
 		CACHES.forEach((name) -> hints.reflection()
 			.registerType(TypeReference.of(CAFFEINE + name), (type) -> type.withField("FACTORY")));
 		NODES.forEach((name) -> hints.reflection()

@@ -38,6 +38,9 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 
 	private static final int LAST_PORT = 65_535;
 
+	/** For each address of a host; no request waits for it. */
+	private static final int CONNECTION_TIMEOUT_MILLIS = 1000;
+
 	private static final String OWN = OwnRedis.PREFIX;
 
 	static final String SPRING = "spring.data.redis";
@@ -270,6 +273,7 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 	private DefaultJedisClientConfig.Builder config(@Nullable String clientName) {
 		DefaultJedisClientConfig.Builder config = DefaultJedisClientConfig.builder()
 			.clientName(clientName)
+			.connectionTimeoutMillis(CONNECTION_TIMEOUT_MILLIS)
 			.clientSetInfoConfig(ClientSetInfoConfig.DISABLED);
 		if (this.ssl != null) {
 			this.ssl.configure(config);

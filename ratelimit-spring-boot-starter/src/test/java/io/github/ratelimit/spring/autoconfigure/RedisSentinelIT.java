@@ -180,6 +180,8 @@ class RedisSentinelIT {
 			this.runner.run((context) -> {
 				RateLimiter limiter = context.getBean(RateLimiter.class);
 				awaitAnswer(limiter);
+				// Otherwise the lost reply would be that the script is not known.
+				limiter.tryAcquire(POLICY, Identifier.GLOBAL);
 				long before = used(limiter.peek(RateLimitRequest.of(POLICY, Identifier.GLOBAL)));
 				AtomicInteger sent = new AtomicInteger();
 				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> {
@@ -250,7 +252,7 @@ class RedisSentinelIT {
 			.orElseThrow();
 	}
 
-	/** Time-outs of each step would begin again with each byte. */
+	/** While it logs in, so that nothing is sent. */
 	@Test
 	void decisionEndsWhenMasterAnswersByteByByte() throws IOException {
 		startSentinel();
@@ -260,7 +262,7 @@ class RedisSentinelIT {
 			this.runner.run((context) -> {
 				long start = System.nanoTime();
 				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> decide(context, "closed"))
-					.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.TIMEOUT));
+					.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.OVERLOAD));
 				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
 			});
 		}
