@@ -7,17 +7,14 @@ import java.time.InstantSource;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.memory.MemoryRateLimiter;
-import io.github.ratelimit.outage.BreakerRateLimiter;
 import io.github.ratelimit.outage.LocalRateLimiter;
 import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.outage.OutageRateLimiter;
 import io.github.ratelimit.redis.PipelineRateLimiter;
+import io.github.ratelimit.redis.RedisConnections;
 import io.github.ratelimit.redis.RedisErrorKind;
 import io.github.ratelimit.redis.RedisRateLimiter;
-import io.github.ratelimit.redis.TimeBudget;
-import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
-import redis.clients.jedis.UnifiedJedis;
 
 /**
  * The rate limiters of this library, on one server. This class alone knows how they are
@@ -27,29 +24,16 @@ public final class OurLimiters implements AutoCloseable {
 
 	private static final int DENIALS = 100_000;
 
-	private final UnifiedJedis client;
-
-	private final TimeBudget budget;
-
-	private final BreakerRateLimiter guarded;
-
-	private final OutageRateLimiter outages;
+	private final RedisConnections redis;
 
 	private OurLimiters(URI uri, Duration budget) {
-		this.client = MeasuredRedis.connect(uri);
-		this.budget = new TimeBudget(budget, new HostAndPort(uri.getHost(), uri.getPort()),
-				DefaultJedisClientConfig.builder().build());
-		this.guarded = new BreakerRateLimiter(
-				this.budget.limit(RedisRateLimiter.of(this.budget.client(), MeasuredRedis.KEY_PREFIX)),
-				(ex) -> RedisErrorKind.of(ex).isOutage());
-		this.outages = new OutageRateLimiter(this.guarded, (policy) -> OnStoreFailure.LOCAL,
-				new LocalRateLimiter(new MemoryRateLimiter(InstantSource.system()), () -> 1));
+		this.redis = RedisConnections.server(new HostAndPort(uri.getHost(), uri.getPort())).timeBudget(budget).build();
 	}
 
 	/**
 	 * Connects to a server.
 	 * @param uri where it is
-	 * @param budget how long a {@linkplain #guarded() guarded} decision may take
+	 * @param budget how long a decision may take
 	 * @return the rate limiters
 	 */
 	public static OurLimiters connect(URI uri, Duration budget) {
@@ -57,10 +41,10 @@ public final class OurLimiters implements AutoCloseable {
 	}
 
 	/**
-	 * Returns the store that decides in scripts.
+	 * Returns the store that decides in scripts, which throws what goes wrong.
 	 */
 	public RedisRateLimiter scripts() {
-		return RedisRateLimiter.of(this.client, MeasuredRedis.KEY_PREFIX);
+		return RedisRateLimiter.of(this.redis, MeasuredRedis.KEY_PREFIX);
 	}
 
 	/**
@@ -74,30 +58,23 @@ public final class OurLimiters implements AutoCloseable {
 	 * Returns the store that sends plain commands.
 	 */
 	public RateLimiter plainCommands() {
-		return PipelineRateLimiter.of(this.client, MeasuredRedis.KEY_PREFIX);
+		return PipelineRateLimiter.of(this.redis, MeasuredRedis.KEY_PREFIX);
 	}
 
 	/**
-	 * Returns the store with a deadline and a breaker: it throws what goes wrong.
-	 */
-	public RateLimiter guarded() {
-		return this.guarded;
-	}
-
-	/**
-	 * Returns what an application gets from the starter: the guarded store, limits in
-	 * memory while it fails, and the memory of who was denied.
+	 * Returns what an application gets from the starter: the store, limits in memory while
+	 * it fails, and the memory of who was denied.
 	 */
 	public RateLimiter wholeStack() {
-		return new DenialCache(Duration.ofMinutes(1), DENIALS).cache(this.outages);
+		RateLimiter outages = new OutageRateLimiter(scripts(), (policy) -> OnStoreFailure.LOCAL,
+				new LocalRateLimiter(new MemoryRateLimiter(InstantSource.system())),
+				(failure) -> RedisErrorKind.of(failure).isUnanswered());
+		return new DenialCache(Duration.ofMinutes(1), DENIALS).cache(outages);
 	}
 
 	@Override
 	public void close() {
-		this.outages.close();
-		this.guarded.close();
-		this.budget.client().close();
-		this.client.close();
+		this.redis.close();
 	}
 
 }

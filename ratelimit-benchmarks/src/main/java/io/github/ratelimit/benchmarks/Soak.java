@@ -66,7 +66,7 @@ public final class Soak {
 		int minutes = minutes(arguments);
 		try (MeasuredRedis redis = MeasuredRedis.start();
 				OurLimiters limiters = OurLimiters.connect(redis.uri(), Duration.ofSeconds(1))) {
-			new Soak(redis, limiters.guarded()).run(Duration.ofMinutes(minutes));
+			new Soak(redis, limiters.scripts()).run(Duration.ofMinutes(minutes));
 		}
 	}
 
