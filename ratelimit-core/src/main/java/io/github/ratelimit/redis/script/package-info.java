@@ -59,7 +59,8 @@
  * {@code --[end]} choose by a constant, which is true unless it is 0. In a line,
  * {@code each(a, b)} stands for {@code a} and {@code b} of each limit, separated by
  * commas, and in a string {@code each(x)} for as many {@code x} as there are limits:
- * {@code each(finish, count) = struct.unpack('>each(I7I7)', state)}.
+ * {@code each(finish, count) = struct.unpack('>each(I7I7)', state)}. It has at most five
+ * words, because Lua has 250 registers, and a policy up to 20 limits.
  * <p>
  * Functions of {@code math}, {@code string}, {@code struct}, {@code table} and
  * {@code redis} become locals of the script by themselves. Names are whole words outside
