@@ -28,7 +28,7 @@ class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 		hints.resources()
 			.registerPattern("io/github/ratelimit/algorithm/*.lua")
-			.registerPattern("io/github/ratelimit/redis/*.lua")
+			.registerPattern("io/github/ratelimit/redis/script/*.lua")
 			.registerResourceBundle("inet.ipaddr.IPAddressResources");
 		CACHES.forEach((name) -> hints.reflection()
 			.registerType(TypeReference.of(CAFFEINE + name), (type) -> type.withField("FACTORY")));
