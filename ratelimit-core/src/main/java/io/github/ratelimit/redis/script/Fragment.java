@@ -34,7 +34,7 @@ record Fragment(String place, Set<String> slotNames, Set<String> limitNames, Lis
 
 	private static final Set<String> REQUIRED = Set.of("load", "wait", "add", "refund", "remaining", "ttl", "state");
 
-	private static final Set<String> OPTIONAL = Set.of("functions", "charge", "history");
+	private static final Set<String> OPTIONAL = Set.of("functions", "history");
 
 	private static final Pattern SECTION = Pattern.compile("--- (.*)");
 

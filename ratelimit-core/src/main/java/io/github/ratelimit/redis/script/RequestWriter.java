@@ -213,7 +213,7 @@ final class RequestWriter {
 
 	private void charge(SlotWords words) {
 		line("if " + words.of("cost", 0, 0) + " > 0 then");
-		section(words, words.fragment().sections().containsKey("charge") ? "charge" : "add");
+		section(words, "add");
 		save(words);
 		line("end");
 	}

@@ -31,9 +31,8 @@
  * itself</li>
  * <li>{@code wait} (of one limit): sets {@code wait}, which is 0, to the time until
  * {@code cost} is allowed; the cost is at least 1 and at most {@code LARGEST}</li>
- * <li>{@code add}: uses {@code cost}, and remembers {@code metadata}</li>
- * <li>{@code charge} (optional, otherwise {@code add}): uses {@code cost}, beyond the
- * quota as well</li>
+ * <li>{@code add}: uses {@code cost}, and remembers {@code metadata}. With
+ * {@code --[if CHARGE]} beyond the quota as well</li>
  * <li>{@code refund}: gives {@code cost} back. With {@code --[if CANCEL]} what was used
  * at the time {@code since}</li>
  * <li>{@code remaining} (of one limit): sets {@code remaining}, which is 0, to what is
