@@ -16,26 +16,35 @@ import java.util.Set;
  * @param name the name in headers, metrics and Redis keys: 1 to 128 printable ASCII
  * characters other than a slash
  * @param algorithm how requests are counted
- * @param limits at least one limit, each with another window; kept by ascending window,
- * whatever order they are given in
+ * @param limits at least one limit, at most {@link #MAX_LIMITS}, each with another
+ * window; kept by ascending window, whatever order they are given in
  * @param countDenied whether denied requests count as well, which punishes those who do
  * not wait; requests that could never be allowed do not count
  * @since 0.1
  */
 public record Policy(String name, Algorithm algorithm, List<Limit> limits, boolean countDenied) {
 
+	/**
+	 * Largest number of limits.
+	 */
+	public static final int MAX_LIMITS = 20;
+
 	private static final int MAX_NAME_LENGTH = 128;
 
 	/**
 	 * Creates a policy.
 	 * @throws IllegalArgumentException if the name cannot be sent in a header, there is
-	 * no limit, two limits have the same window, or the algorithm does not support one of
-	 * them
+	 * no limit, there are too many, two limits have the same window, or the algorithm
+	 * does not support one of them
 	 */
 	public Policy {
 		requireName(name);
 		if (limits.isEmpty()) {
 			throw new IllegalArgumentException("Invalid policy (%s): must have at least one limit.".formatted(name));
+		}
+		if (limits.size() > MAX_LIMITS) {
+			throw new IllegalArgumentException("Invalid policy (%s): must have at most %d limits, and this one has %d."
+				.formatted(name, MAX_LIMITS, limits.size()));
 		}
 		limits = limits.stream().sorted(Comparator.comparing(Limit::window)).toList();
 		Set<Object> windows = new HashSet<>();

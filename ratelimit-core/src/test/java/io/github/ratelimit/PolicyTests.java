@@ -2,6 +2,7 @@ package io.github.ratelimit;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
@@ -64,6 +65,15 @@ class PolicyTests {
 	void policyWithoutLimitsIsRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> Policy.of("api", new FixedWindow()))
 			.withMessage("Invalid policy (api): must have at least one limit.");
+	}
+
+	@Test
+	void policyWithTooManyLimitsIsRefused() {
+		Limit[] limits = IntStream.rangeClosed(1, Policy.MAX_LIMITS + 1)
+			.mapToObj((i) -> Limit.parse("9/" + i + "s"))
+			.toArray(Limit[]::new);
+		assertThatIllegalArgumentException().isThrownBy(() -> Policy.of("api", new FixedWindow(), limits))
+			.withMessage("Invalid policy (api): must have at most 20 limits, and this one has 21.");
 	}
 
 	@Test

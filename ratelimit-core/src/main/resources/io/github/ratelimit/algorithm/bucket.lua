@@ -117,26 +117,9 @@ if left > 0 then
 end
 
 --- add
---[each limit]
-if QUOTA > 0 then
-    local used = cost < LARGEST and cost or LARGEST
-    local rest = used * over
-    local rest_part = rest % QUOTA
-    local filled, filled_part = empty + used * whole + (rest - rest_part) / QUOTA, part + rest_part
-    if filled_part >= QUOTA then
-        filled, filled_part = filled + 1, filled_part - QUOTA
-    end
-    -- No more than full, or than before.
-    if filled < full or (filled == full and filled_part <= full_part) then
-        empty, part = filled, filled_part
-    elseif empty < full or (empty == full and part < full_part) then
-        empty, part = full, full_part
-    end
-end
---[end]
-
---- charge
+--[if CHARGE]
 charged = true
+--[end]
 --[each limit]
 if QUOTA > 0 then
     local used = cost < LARGEST and cost or LARGEST
@@ -146,6 +129,7 @@ if QUOTA > 0 then
     if filled_part >= QUOTA then
         filled, filled_part = filled + 1, filled_part - QUOTA
     end
+--[if CHARGE]
     -- No more than twice full.
     local most, most_part = twice(full, full_part, QUOTA, now)
     if filled < most or (filled == most and filled_part <= most_part) then
@@ -153,6 +137,14 @@ if QUOTA > 0 then
     else
         empty, part = most, most_part
     end
+--[else]
+    -- No more than full, or than before.
+    if filled < full or (filled == full and filled_part <= full_part) then
+        empty, part = filled, filled_part
+    elseif empty < full or (empty == full and part < full_part) then
+        empty, part = full, full_part
+    end
+--[end]
 end
 --[end]
 

@@ -190,41 +190,6 @@ local function cut(log, offset, last, total, text, keep)
     return '\0\0\0\0' .. base .. string.sub(log, offset + WIDTH + 1), 4, last, text
 end
 
--- Enters a request. No more is kept than so much. Returns last by how many entries all others have moved, unless the log is
--- cut.
-local function enter(log, offset, last, newest, base, total, text, present, cost, note, used, keep)
-    log, offset, last, text = forget(log, offset, last, text, base)
-    local k, length = last + 1, 0
---[if SHARED]
-    if last > 0 and newest == present then
-        k = last
-    end
---[end]
---[if METADATA]
-    local _
-    _, _, length = entry(log, offset, last)
-    length, text = length + #note, text .. note
---[end]
-    total = total + cost
-    log, offset = put(log, offset, k, pack(present, total, length))
-    if used + cost > keep then
-        log, offset, k, text = cut(log, offset, k, total, text, keep)
-        base = nil
-    end
-    return log, offset, k, total, text, base
-end
-
--- Enters what came later than now as if it came now.
-local function set_back(log, offset, last, present)
-    local future = first(log, offset, last, 1, present)
-    local entries = {}
-    for k = future, last do
-        local _, sum, length = entry(log, offset, k)
-        entries[#entries + 1] = pack(present, sum, length)
-    end
-    return put(log, offset, future, table.concat(entries))
-end
-
 --[if CAPACITY]
 -- Leaves out entries that are in the same sub-window as the next one: a sixtieth of the shortest window that both are in.
 -- Longer sub-windows consist of whole shorter ones, so that no request is ever counted for longer than one of them too
@@ -314,7 +279,13 @@ if newest > present then
 --[if PIECES]
     log, offset = read_whole(log, offset)
 --[end]
-    log, offset = set_back(log, offset, last, present)
+    local future = first(log, offset, last, 1, present)
+    local later = {}
+    for k = future, last do
+        local _, sum, length = entry(log, offset, k)
+        later[#later + 1] = pack(present, sum, length)
+    end
+    log, offset = put(log, offset, future, table.concat(later))
     newest, corrected = present, true
 end
 --[each limit]
@@ -344,41 +315,37 @@ end
 -- quotas, by which it still counts: those of another plan, or of before a change. The newest of what is kept takes the
 -- place of the oldest, so no stretch of time up to now holds less than it did before, and nobody is admitted beyond their
 -- quota, whoever else counts. And the log holds no more than the largest quota that there was for it.
+--
+-- Where it is charged, as much again as the largest quota is kept, because it may be given back.
 local keep, most, moved
 --[last limit]
+--[if CHARGE]
+keep, most, moved = math.max(used, 2 * math.max(each(QUOTA))), used, base
+--[else]
 keep, most, moved = math.max(used, each(QUOTA)), used, base
 --[end]
---[if METADATA]
-log, offset, last, total, text, moved = enter(log, offset, last, newest, moved, total, text, present, cost, metadata, most, keep)
---[else]
-log, offset, last, total, text, moved = enter(log, offset, last, newest, moved, total, text, present, cost, '', most, keep)
 --[end]
-newest = present
---[if CAPACITY]
-if last > CAPACITY then
-    log, offset, last = merge(log, offset, last, now, { each(WINDOW) })
+if moved > 0 then
+    log, offset, last, text = forget(log, offset, last, text, moved)
+end
+local k, length = last + 1, 0
+--[if SHARED]
+if last > 0 and newest == present then
+    k = last
+end
+--[end]
+--[if METADATA]
+local _
+_, _, length = entry(log, offset, last)
+length, text = length + #metadata, text .. metadata
+--[end]
+total = total + cost
+log, offset = put(log, offset, k, pack(present, total, length))
+last = k
+if most + cost > keep then
+    log, offset, last, text = cut(log, offset, last, total, text, keep)
     moved = nil
 end
---[end]
---[each limit]
-base = moved and base - moved or 0
-used = used + cost
-if used > keep then
-    used = keep
-end
---[end]
-
---- charge
--- As much again as the largest quota is kept, because it may be given back.
-local keep, most, moved
---[last limit]
-keep, most, moved = math.max(used, 2 * math.max(each(QUOTA))), used, base
---[end]
---[if METADATA]
-log, offset, last, total, text, moved = enter(log, offset, last, newest, moved, total, text, present, cost, metadata, most, keep)
---[else]
-log, offset, last, total, text, moved = enter(log, offset, last, newest, moved, total, text, present, cost, '', most, keep)
---[end]
 newest = present
 --[if CAPACITY]
 if last > CAPACITY then

@@ -34,7 +34,7 @@ record Fragment(String place, Set<String> slotNames, Set<String> limitNames, Lis
 
 	private static final Set<String> REQUIRED = Set.of("load", "wait", "add", "refund", "remaining", "ttl", "state");
 
-	private static final Set<String> OPTIONAL = Set.of("functions", "charge", "history");
+	private static final Set<String> OPTIONAL = Set.of("functions", "history");
 
 	private static final Pattern SECTION = Pattern.compile("--- (.*)");
 
@@ -43,7 +43,8 @@ record Fragment(String place, Set<String> slotNames, Set<String> limitNames, Lis
 	private static final Pattern CONTROL = Pattern
 		.compile("--\\[(?:(each limit|last limit)|if (not )?([A-Z0-9_]+)|(else)|(end))\\]");
 
-	private static final Pattern FUNCTION = Pattern.compile("local (?:function )?([\\w, ]+?)(?:\\(| =).*");
+	/** What the declaration of a function or of constants begins with. */
+	static final Pattern DECLARATION = Pattern.compile("local (?:function )?([\\w, ]+?)(?:\\(| =)");
 
 	private static final Pattern LOCALS = Pattern.compile("local ([\\w, ]+)");
 
@@ -198,8 +199,8 @@ record Fragment(String place, Set<String> slotNames, Set<String> limitNames, Lis
 
 		private void code(String text, String line) {
 			if (this.section.equals("functions")) {
-				Matcher function = FUNCTION.matcher(line);
-				if (function.matches()) {
+				Matcher function = DECLARATION.matcher(line);
+				if (function.lookingAt()) {
 					this.functions.addAll(List.of(function.group(1).split(", ")));
 				}
 			}

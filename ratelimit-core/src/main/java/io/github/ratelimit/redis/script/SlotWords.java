@@ -94,8 +94,8 @@ record SlotWords(Shape shape, Fragment fragment, Names names, int p, int slot, i
 
 	@Override
 	public boolean isSet(String constant, int limit, int line) {
-		if (constant.equals("CANCEL")) {
-			return this.shape.operation() == Operation.CANCEL;
+		if (constant.equals("CANCEL") || constant.equals("CHARGE")) {
+			return this.shape.operation().name().equals(constant);
 		}
 		Number number = number(constant, limit);
 		if (number == null && limit == 0) {

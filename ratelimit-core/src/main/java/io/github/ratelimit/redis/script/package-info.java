@@ -31,9 +31,8 @@
  * itself</li>
  * <li>{@code wait} (of one limit): sets {@code wait}, which is 0, to the time until
  * {@code cost} is allowed; the cost is at least 1 and at most {@code LARGEST}</li>
- * <li>{@code add}: uses {@code cost}, and remembers {@code metadata}</li>
- * <li>{@code charge} (optional, otherwise {@code add}): uses {@code cost}, beyond the
- * quota as well</li>
+ * <li>{@code add}: uses {@code cost}, and remembers {@code metadata}. With
+ * {@code --[if CHARGE]} beyond the quota as well</li>
  * <li>{@code refund}: gives {@code cost} back. With {@code --[if CANCEL]} what was used
  * at the time {@code since}</li>
  * <li>{@code remaining} (of one limit): sets {@code remaining}, which is 0, to what is
@@ -59,7 +58,8 @@
  * {@code --[end]} choose by a constant, which is true unless it is 0. In a line,
  * {@code each(a, b)} stands for {@code a} and {@code b} of each limit, separated by
  * commas, and in a string {@code each(x)} for as many {@code x} as there are limits:
- * {@code each(finish, count) = struct.unpack('>each(I7I7)', state)}.
+ * {@code each(finish, count) = struct.unpack('>each(I7I7)', state)}. It has at most five
+ * words, because Lua has 250 registers, and a policy up to 20 limits.
  * <p>
  * Functions of {@code math}, {@code string}, {@code struct}, {@code table} and
  * {@code redis} become locals of the script by themselves. Names are whole words outside

@@ -57,7 +57,7 @@ class AheadOfTimeIT {
 				.withMessage("Rate limit exceeded: api (1/d)");
 		});
 		RuntimeHints hints = this.generated.getRuntimeHints();
-		assertThat(RuntimeHintsPredicates.resource().forResource("io/github/ratelimit/redis/driver.lua"))
+		assertThat(RuntimeHintsPredicates.resource().forResource("io/github/ratelimit/redis/script/block.lua"))
 			.accepts(hints);
 	}
 
