@@ -74,6 +74,16 @@ public interface Algorithm {
 	}
 
 	/**
+	 * Returns the algorithm that holds a limit by counts of windows alone, where scripts
+	 * cannot be used and single requests are not kept.
+	 * @param limit a limit of a policy with this algorithm
+	 * @return this algorithm unless said otherwise
+	 */
+	default Algorithm withoutScripts(Limit limit) {
+		return this;
+	}
+
+	/**
 	 * Refuses limits that this algorithm cannot hold with these options.
 	 * @param limits the limits of a policy, by ascending window
 	 * @throws IllegalArgumentException if there is such a limit

@@ -62,8 +62,8 @@ public final class OurLimiters implements AutoCloseable {
 	}
 
 	/**
-	 * Returns what an application gets from the starter: the store, limits in memory while
-	 * it fails, and the memory of who was denied.
+	 * Returns what an application gets from the starter: the store, limits in memory
+	 * while it fails, and the memory of who was denied.
 	 */
 	public RateLimiter wholeStack() {
 		RateLimiter outages = new OutageRateLimiter(scripts(), (policy) -> OnStoreFailure.LOCAL,

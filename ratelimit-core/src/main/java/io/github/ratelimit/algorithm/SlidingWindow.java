@@ -3,6 +3,7 @@ package io.github.ratelimit.algorithm;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
@@ -109,7 +110,7 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 				.formatted(this.precision, shortest));
 		}
 		long largestQuota = LogMeter.largestQuota(limits);
-		long subWindows = longest.windowMicros() / precisionMicros(limits.get(0));
+		long subWindows = longest.windowMicros() / precisionMicros();
 		if (Math.min(subWindows, largestQuota) > MAX_SUB_WINDOWS) {
 			throw new IllegalArgumentException(
 					"Invalid precision (%s): the window of %s would have %d sub-windows, more than %d; set a longer precision."
@@ -122,15 +123,14 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 		if (this.precision == null) {
 			return LogMeter.constants(12, 0, capacity(limits), false, 0);
 		}
-		long precision = precisionMicros(limits.get(0));
+		long precision = precisionMicros();
 		long subWindows = limits.get(limits.size() - 1).windowMicros() / precision + 1;
 		return LogMeter.constants(12, precision, 0, false, Math.min(LogMeter.largestQuota(limits), subWindows));
 	}
 
 	@Override
 	public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
-		return (this.precision != null)
-				? new LogMeter(limits, state, nowMicros, precisionMicros(limits.get(0)), 0, false)
+		return (this.precision != null) ? new LogMeter(limits, state, nowMicros, precisionMicros(), 0, false)
 				: new LogMeter(limits, state, nowMicros, 0, capacity(limits), false);
 	}
 
@@ -139,16 +139,16 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 	}
 
 	/**
-	 * Returns the length of a sub-window where all have the same length, as those have
-	 * that are counted without scripting.
-	 * @param limit the limit with the shortest window
-	 * @return microseconds, a multiple of 1000: the precision, or a sixtieth of the
-	 * window
+	 * Sub-windows of a sixtieth of the window, unless there is a precision.
 	 */
-	public long precisionMicros(Limit limit) {
-		long millis = (this.precision == null) ? Math.max(1, limit.window().toMillis() / DEFAULT_SUB_WINDOWS)
-				: this.precision.toMillis();
-		return 1000 * millis;
+	@Override
+	public SlidingWindow withoutScripts(Limit limit) {
+		return (this.precision != null) ? this
+				: new SlidingWindow(Duration.ofMillis(Math.max(1, limit.window().toMillis() / DEFAULT_SUB_WINDOWS)));
+	}
+
+	private long precisionMicros() {
+		return 1000 * Objects.requireNonNull(this.precision).toMillis();
 	}
 
 }

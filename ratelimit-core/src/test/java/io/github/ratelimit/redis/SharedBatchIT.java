@@ -2,6 +2,7 @@ package io.github.ratelimit.redis;
 
 import java.net.URI;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -21,6 +22,7 @@ import io.github.ratelimit.redis.script.ScriptCall;
 import io.github.ratelimit.redis.script.Scripts;
 import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.StoppedServer;
+import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -105,6 +107,14 @@ class SharedBatchIT {
 		assertDenied(calls.get(4));
 	}
 
+	private static boolean isAnswerAwaited() {
+		return Thread.getAllStackTraces()
+			.values()
+			.stream()
+			.flatMap(Arrays::stream)
+			.anyMatch((frame) -> frame.getClassName().endsWith(".WatchedSocket"));
+	}
+
 	@Test
 	void requestThatWasNotSentInTimeCountsNothing() {
 		this.limiter.peek(RateLimitRequest.of(POLICY, ALICE));
@@ -113,6 +123,7 @@ class SharedBatchIT {
 		ScriptCall over = call(BOB, Duration.ZERO);
 		try (StoppedServer stopped = StoppedServer.stop(this.jedis)) {
 			this.servers.submit(sent);
+			TestCluster.await("The call was sent", SharedBatchIT::isAnswerAwaited);
 			this.servers.submit(late);
 			this.servers.submit(over);
 			Stream.of(late, over)

@@ -54,8 +54,8 @@ record CountedLimit(Charge charge, Identifier identifier, Limit limit, String ke
 
 	/** The state of the limit alone. */
 	Meter meter(long... state) {
-		return algorithm().meter(List.of(this.limit), (state.length > 0) ? MeterState.of(state) : null,
-				this.time.micros());
+		return algorithm().withoutScripts(this.limit)
+			.meter(List.of(this.limit), (state.length > 0) ? MeterState.of(state) : null, this.time.micros());
 	}
 
 }

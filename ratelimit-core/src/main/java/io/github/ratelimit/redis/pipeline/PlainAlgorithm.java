@@ -2,6 +2,7 @@ package io.github.ratelimit.redis.pipeline;
 
 import java.util.List;
 
+import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 
@@ -9,8 +10,6 @@ import io.github.ratelimit.Policy;
  * The algorithms that plain commands can express.
  */
 final class PlainAlgorithm {
-
-	private static final int DEFAULT_SUB_WINDOWS = 60;
 
 	private PlainAlgorithm() {
 	}
@@ -34,24 +33,20 @@ final class PlainAlgorithm {
 	}
 
 	private static void requireNoPastWindows(Policy policy) {
-		int past = constant(policy, policy.limits(), "PAST").intValue();
+		int past = constant(policy.algorithm(), policy.limits(), "PAST").intValue();
 		if (past > 0) {
 			throw new IllegalArgumentException(
 					"Invalid retain (%d): no past windows can be kept where scripts are not used.".formatted(past + 1));
 		}
 	}
 
-	/**
-	 * Length of the sub-windows of a limit, in microseconds: a sixtieth of the window, in
-	 * whole milliseconds, unless the policy says otherwise.
-	 */
+	/** Length of the sub-windows of a limit, in microseconds. */
 	static long precision(Policy policy, Limit limit) {
-		long precision = constant(policy, List.of(limit), "PRECISION").longValue();
-		return (precision > 0) ? precision : 1000 * Math.max(1, limit.window().toMillis() / DEFAULT_SUB_WINDOWS);
+		return constant(policy.algorithm().withoutScripts(limit), List.of(limit), "PRECISION").longValue();
 	}
 
-	private static Number constant(Policy policy, List<Limit> limits, String name) {
-		return policy.algorithm().constants(limits).getOrDefault(name, 0);
+	private static Number constant(Algorithm algorithm, List<Limit> limits, String name) {
+		return algorithm.constants(limits).getOrDefault(name, 0);
 	}
 
 	/** Creates what counts a limit of a policy that can be expressed. */
