@@ -29,13 +29,13 @@ class InstructionsIT {
 	/**
 	 * Upper bounds for an allowed and a denied decision, in thousands.
 	 */
-	private static final Map<String, Bound> MOST = Map.of("sliding-log", new Bound(255, 228), "sliding-window",
-			new Bound(257, 231), "sliding-window-counter", new Bound(188, 158), "fixed-window", new Bound(185, 154),
-			"first-request-window", new Bound(187, 155), "leaky-bucket", new Bound(207, 166), "token-bucket",
-			new Bound(206, 163), Gates.SEVERAL, new Bound(465, 377));
+	private static final Map<String, Bound> MOST = Map.of("sliding-log", new Bound(102, 82), "sliding-window",
+			new Bound(102, 83), "sliding-window-counter", new Bound(81, 65), "fixed-window", new Bound(72, 49),
+			"first-request-window", new Bound(73, 50), "leaky-bucket", new Bound(85, 57), "token-bucket",
+			new Bound(88, 57), Gates.SEVERAL, new Bound(125, 83));
 
 	/** Upper bound for a decision of {@code fixed-window} among many callers. */
-	private static final long MOST_AMONG_CALLERS = 185;
+	private static final long MOST_AMONG_CALLERS = 60;
 
 	private static final int CALLERS = 64;
 
