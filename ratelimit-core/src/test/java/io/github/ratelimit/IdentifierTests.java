@@ -51,7 +51,7 @@ class IdentifierTests {
 			.withMessage("Invalid identifier type (): must not be empty.");
 	}
 
-	@Property
+	@Property(tries = 4000)
 	void differentPartsMakeDifferentCombinations(@ForAll("parts") List<Identifier> some,
 			@ForAll("parts") List<Identifier> others) {
 		Assume.that(!some.equals(others));

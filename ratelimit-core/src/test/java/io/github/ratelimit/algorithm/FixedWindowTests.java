@@ -140,7 +140,7 @@ class FixedWindowTests {
 	}
 
 	/** As if it had never been: whatever is asked later, and if the clock is set back. */
-	@Property
+	@Property(tries = 4000)
 	void requestThatIsRefundedAtOnceChangesNothing(
 			@ForAll @Size(min = 1, max = 12) List<@IntRange(max = 90) Integer> seconds,
 			@ForAll @IntRange(max = 59) int back, @ForAll @IntRange(min = 2, max = 4) int retain) {

@@ -166,7 +166,7 @@ class LocalRateLimiterTests {
 		assertThat(this.limiter.tryAcquire(policy, ALICE, 999_999).allowed()).isTrue();
 	}
 
-	@Property
+	@Property(tries = 4000)
 	void shareOfAPolicyIsOne(@ForAll @LongRange(max = TokenBucket.MAX_QUOTA) long quota,
 			@ForAll @LongRange(min = 1, max = TokenBucket.MAX_QUOTA) long burst,
 			@ForAll @LongRange(min = 1, max = 315_360_000_000L) long millis,

@@ -28,13 +28,20 @@ import net.jqwik.api.RandomDistribution;
 import net.jqwik.api.Tuple;
 
 /**
- * Random sequences of operations. Each has a policy of every algorithm and perhaps one
- * more, so that what is counted is soon met again.
+ * Random sequences of operations. Each has requests of a few forms, because a script is
+ * composed for each form: which policies, and which identifiers by each. Their quotas,
+ * costs and metadata vary. The forms share policies, so that what is counted is soon met
+ * again.
  */
 final class OperationSequences {
 
 	static final List<Identifier> IDENTIFIERS = List.of(Identifier.user("alice"), Identifier.ip("203.0.113.7"),
 			Identifier.GLOBAL);
+
+	/** In a sequence, which has half as many on average. */
+	private static final int MOST_OPERATIONS = 600;
+
+	private static final int MOST_BATCHES = 160;
 
 	/** One policy for each algorithm and each of these sets of limits. */
 	private static final List<List<String>> LIMITS = List.of(List.of("3/m"), List.of("5/s", "9/10s", "20/m"),
@@ -89,36 +96,33 @@ final class OperationSequences {
 		Arbitrary<List<Policy>> policies = Combinators
 			.combine(ofEachAlgorithm, Arbitraries.of(POLICIES).set().ofMaxSize(1))
 			.as((some, more) -> Stream.concat(some.stream(), more.stream()).distinct().toList());
+		Arbitrary<List<RateLimitRequest>> forms = policies
+			.flatMap((some) -> forms(some).list().ofMinSize(1).ofMaxSize(4));
 		Arbitrary<Integer> kinds = Arbitraries.frequency(Tuple.of(8, 0), Tuple.of(1, 1), Tuple.of(1, 2));
-		return Combinators.combine(policies, kinds).flatAs((some, kind) -> switch (kind) {
+		return Combinators.combine(forms, kinds).flatAs((some, kind) -> switch (kind) {
 			case 0 -> sequences(some);
 			case 1 -> sequencesWithBlocks(some);
 			default -> sequencesWithLastingBlocks(some);
 		}).withoutEdgeCases();
 	}
 
-	private static Arbitrary<List<Operation>> sequences(List<Policy> policies) {
-		return listOf(Arbitraries.frequencyOf(Tuple.of(15, counts(policies)), Tuple.of(4, times(false)),
+	private static Arbitrary<List<Operation>> sequences(List<RateLimitRequest> forms) {
+		return listOf(MOST_OPERATIONS, Arbitraries.frequencyOf(Tuple.of(15, counts(forms)), Tuple.of(4, times(false)),
 				Tuple.of(5, waits(-1))));
 	}
 
 	/** Requests that are made at once, many of them in one form, and times in between. */
 	static Arbitrary<List<List<Operation>>> batches() {
 		return Arbitraries.of(POLICIES).set().ofMinSize(1).ofMaxSize(3).flatMap((policies) -> {
-			Arbitrary<List<RateLimitRequest>> forms = requests(List.copyOf(policies)).list().ofMinSize(1).ofMaxSize(3);
+			Arbitrary<List<RateLimitRequest>> forms = forms(List.copyOf(policies)).list().ofMinSize(1).ofMaxSize(3);
 			Arbitrary<List<Operation>> time = times(false).map(List::of);
-			return forms.flatMap((some) -> Arbitraries
-				.frequencyOf(Tuple.of(3, together(some).list().ofMinSize(1).ofMaxSize(12)), Tuple.of(2, time))
-				.list()
-				.ofMaxSize(20));
+			return forms.flatMap((some) -> listOf(MOST_BATCHES, Arbitraries
+				.frequencyOf(Tuple.of(3, together(some).list().ofMinSize(1).ofMaxSize(12)), Tuple.of(2, time))));
 		}).withoutEdgeCases();
 	}
 
 	private static Arbitrary<Operation> together(List<RateLimitRequest> forms) {
-		Arbitrary<RateLimitRequest> requests = Combinators
-			.combine(Arbitraries.of(forms), Arbitraries.longs().between(0, 3))
-			.as((form, cost) -> new RateLimitRequest(
-					form.charges().stream().map((charge) -> charge.withCost(cost)).toList(), form.metadata()));
+		Arbitrary<RateLimitRequest> requests = requests(forms);
 		return Arbitraries.frequencyOf(Tuple.of(8, requests.map(Operation.Acquire::new)),
 				Tuple.of(1, requests.map(Operation.Peek::new)), Tuple.of(1, requests.map(Operation.Refund::new)),
 				Tuple.of(1, requests.map(Operation.Charged::new)));
@@ -128,43 +132,44 @@ final class OperationSequences {
 	 * Their clock is not set back, because a block that has ended may be forgotten, and
 	 * may also be not yet.
 	 */
-	private static Arbitrary<List<Operation>> sequencesWithBlocks(List<Policy> policies) {
+	private static Arbitrary<List<Operation>> sequencesWithBlocks(List<RateLimitRequest> forms) {
 		Arbitrary<Duration> lengths = Arbitraries.longs()
 			.between(1_000, 20_000_000)
 			.map((micros) -> Duration.of(micros, ChronoUnit.MICROS));
-		return sequencesWithBlocks(policies, lengths,
+		return sequencesWithBlocks(forms, lengths,
 				Arbitraries.frequencyOf(Tuple.of(3, times(true)), Tuple.of(4, waits(0))));
 	}
 
 	/**
 	 * Their clock is set back as well, because no block ends before the sequence does.
 	 */
-	private static Arbitrary<List<Operation>> sequencesWithLastingBlocks(List<Policy> policies) {
+	private static Arbitrary<List<Operation>> sequencesWithLastingBlocks(List<RateLimitRequest> forms) {
 		Arbitrary<Duration> lengths = Arbitraries.longs().between(3000, 3650).map(Duration::ofDays);
 		Arbitrary<Operation> times = times(false)
 			.filter((operation) -> ((Operation.Advance) operation).time().compareTo(Duration.ofDays(30)) < 0);
-		return sequencesWithBlocks(policies, lengths,
-				Arbitraries.frequencyOf(Tuple.of(5, times), Tuple.of(2, edges(-1))));
+		return sequencesWithBlocks(forms, lengths, Arbitraries.frequencyOf(Tuple.of(5, times), Tuple.of(2, edges(-1))));
 	}
 
-	private static Arbitrary<List<Operation>> sequencesWithBlocks(List<Policy> policies, Arbitrary<Duration> lengths,
-			Arbitrary<Operation> times) {
+	private static Arbitrary<List<Operation>> sequencesWithBlocks(List<RateLimitRequest> forms,
+			Arbitrary<Duration> lengths, Arbitrary<Operation> times) {
 		Arbitrary<String> names = Arbitraries.frequencyOf(Tuple.of(1, Arbitraries.just("")),
-				Tuple.of(2, Arbitraries.of(policies).map(Policy::name)));
+				Tuple.of(2, Arbitraries.of(policies(forms)).map(Policy::name)));
 		Arbitrary<Identifier> identifiers = Arbitraries.of(IDENTIFIERS);
 		Arbitrary<Operation> blocks = Combinators.combine(identifiers, names, lengths).as(Operation.BlockFor::new);
 		Arbitrary<Operation> unblocks = Combinators.combine(identifiers, names).as(Operation.Unblock::new);
-		return listOf(Arbitraries.frequencyOf(Tuple.of(12, counts(policies)), Tuple.of(7, times), Tuple.of(4, blocks),
-				Tuple.of(2, unblocks), Tuple.of(2, Arbitraries.create(Operation.ListBlocks::new))));
+		return listOf(MOST_OPERATIONS,
+				Arbitraries.frequencyOf(Tuple.of(12, counts(forms)), Tuple.of(7, times), Tuple.of(4, blocks),
+						Tuple.of(2, unblocks), Tuple.of(2, Arbitraries.create(Operation.ListBlocks::new))));
 	}
 
-	private static Arbitrary<List<Operation>> listOf(Arbitrary<Operation> operations) {
-		return operations.list().ofMaxSize(60).withSizeDistribution(RandomDistribution.uniform());
+	private static <T> Arbitrary<List<T>> listOf(int most, Arbitrary<T> elements) {
+		return elements.list().ofMaxSize(most).withSizeDistribution(RandomDistribution.uniform());
 	}
 
-	private static Arbitrary<Operation> counts(List<Policy> policies) {
-		Arbitrary<RateLimitRequest> requests = requests(policies);
+	private static Arbitrary<Operation> counts(List<RateLimitRequest> forms) {
+		Arbitrary<RateLimitRequest> requests = requests(forms);
 		Arbitrary<Identifier> identifiers = Arbitraries.of(IDENTIFIERS);
+		List<Policy> policies = policies(forms);
 		List<Policy> remembered = policies.stream()
 			.filter((policy) -> policy.algorithm().keepsEntries() || policy.algorithm().keepsWindows())
 			.toList();
@@ -173,7 +178,12 @@ final class OperationSequences {
 				Tuple.of(1, requests.map(Operation.Undone::new)), Tuple.of(1, requests.map(Operation.Charged::new)),
 				Tuple.of(1, Combinators.combine(Arbitraries.of(policies), identifiers).as(Operation.Reset::new)),
 				Tuple.of(1,
-						Combinators.combine(Arbitraries.of(remembered), identifiers).as(Operation.ReadHistory::new)));
+						Combinators.combine(Arbitraries.of(remembered.isEmpty() ? policies : remembered), identifiers)
+							.as(Operation.ReadHistory::new)));
+	}
+
+	private static List<Policy> policies(List<RateLimitRequest> forms) {
+		return forms.stream().flatMap((form) -> form.charges().stream()).map(Charge::policy).distinct().toList();
 	}
 
 	/** To the end of an aligned window, or until the last request may be tried again. */
@@ -187,39 +197,54 @@ final class OperationSequences {
 			.as(Operation.AdvanceToEdge::new);
 	}
 
-	private static Arbitrary<RateLimitRequest> requests(List<Policy> policies) {
-		Arbitrary<String> metadata = Arbitraries.frequencyOf(Tuple.of(2, Arbitraries.just("")),
-				Tuple.of(2, Arbitraries.of("a", "request-1", "\uD83D\uDE00 \u00fc\u0000\n", "x".repeat(256))));
+	private static Arbitrary<RateLimitRequest> forms(List<Policy> policies) {
 		return Arbitraries.of(policies)
 			.set()
 			.ofMinSize(1)
 			.ofMaxSize(4)
-			.flatMap((some) -> Combinators.combine(some.stream().map(OperationSequences::charges).toList())
-				.as((charges) -> charges))
-			.flatMap((charges) -> metadata.map((text) -> new RateLimitRequest(charges, text)));
+			.flatMap((some) -> Combinators
+				.combine(some.stream()
+					.map((policy) -> Arbitraries.of(IDENTIFIERS)
+						.set()
+						.ofMinSize(1)
+						.map((identifiers) -> new Charge(policy, List.copyOf(identifiers), 1)))
+					.toList())
+				.as(RateLimitRequest::new));
 	}
 
-	private static Arbitrary<Charge> charges(Policy policy) {
-		return withQuotas(policy)
-			.flatMap((present) -> Combinators.combine(Arbitraries.of(IDENTIFIERS).set().ofMinSize(1), costs(present))
-				.as((identifiers, cost) -> new Charge(present, List.copyOf(identifiers), cost)));
+	private static Arbitrary<RateLimitRequest> requests(List<RateLimitRequest> forms) {
+		return Arbitraries.oneOf(forms.stream().map(OperationSequences::requests).toList());
+	}
+
+	private static Arbitrary<RateLimitRequest> requests(RateLimitRequest form) {
+		Arbitrary<String> metadata = Arbitraries.frequencyOf(Tuple.of(2, Arbitraries.just("")),
+				Tuple.of(2, Arbitraries.of("a", "request-1", "\uD83D\uDE00 \u00fc\u0000\n", "x".repeat(256))));
+		Arbitrary<List<Charge>> charges = Combinators
+			.combine(form.charges().stream().map(OperationSequences::charges).toList())
+			.as((some) -> some);
+		return Combinators.combine(charges, metadata).as(RateLimitRequest::new);
 	}
 
 	/**
-	 * Mostly the policy as it is; sometimes with other quotas, on the same Redis keys.
+	 * Mostly with the quotas as they are; sometimes with others, on the same Redis keys.
 	 */
-	private static Arbitrary<Policy> withQuotas(Policy policy) {
+	private static Arbitrary<Charge> charges(Charge form) {
+		Arbitrary<Charge> changed = otherQuotas(form.policy())
+			.flatMap((policy) -> costs(policy).map((cost) -> new Charge(policy, form.identifiers(), cost)));
+		return Arbitraries.frequencyOf(Tuple.of(4, costs(form.policy()).map(form::withCost)), Tuple.of(1, changed));
+	}
+
+	private static Arbitrary<Policy> otherQuotas(Policy policy) {
 		long most = largestQuota(policy.algorithm());
 		Arbitrary<Long> quotas = Arbitraries.frequencyOf(Tuple.of(9, Arbitraries.longs().between(0, 12)),
 				Tuple.of(1, Arbitraries.of(most, most - 1)));
-		Arbitrary<Policy> changed = quotas.list().ofSize(policy.limits().size()).map((numbers) -> {
+		return quotas.list().ofSize(policy.limits().size()).map((numbers) -> {
 			List<Limit> limits = new ArrayList<>();
 			for (int i = 0; i < numbers.size(); i++) {
 				limits.add(Limit.of(numbers.get(i), policy.limits().get(i).window()));
 			}
 			return new Policy(policy.name(), policy.algorithm(), limits, policy.countDenied());
 		});
-		return Arbitraries.frequencyOf(Tuple.of(4, Arbitraries.just(policy)), Tuple.of(1, changed));
 	}
 
 	private static long largestQuota(Algorithm algorithm) {
@@ -243,8 +268,8 @@ final class OperationSequences {
 			.flatMap((window) -> Stream.of(window, window.plus(micro), window.minus(micro), window.multipliedBy(2)));
 		Stream<Duration> back = WINDOWS.stream()
 			.flatMap((window) -> Stream.of(window.negated(), window.plus(micro).negated(), window.dividedBy(-2)));
-		Arbitrary<Duration> upToTwoWindows = Arbitraries.of(WINDOWS)
-			.flatMap((window) -> Arbitraries.longs().between(0, 2 * window.toNanos() / 1000))
+		Arbitrary<Duration> upToTwoWindows = Arbitraries.oneOf(
+				WINDOWS.stream().map((window) -> Arbitraries.longs().between(0, 2 * window.toNanos() / 1000)).toList())
 			.map((micros) -> Duration.of(micros, ChronoUnit.MICROS));
 		Arbitrary<Duration> on = Arbitraries.frequencyOf(Tuple.of(2, Arbitraries.of(Duration.ZERO, micro)),
 				Tuple.of(3, Arbitraries.of(edges.toList())), Tuple.of(3, upToTwoWindows));

@@ -105,14 +105,14 @@ class RedisKeysTests {
 		assertThat(this.keys.key(Identifier.GLOBAL, other)).isEqualTo(this.keys.key(Identifier.GLOBAL, this.policy));
 	}
 
-	@Property
+	@Property(tries = 4000)
 	void differentIdentifiersNeverShareAKey(@ForAll("identifiers") Identifier one,
 			@ForAll("identifiers") Identifier other) {
 		Assume.that(!one.equals(other));
 		assertThat(this.keys.key(one, this.policy)).isNotEqualTo(this.keys.key(other, this.policy));
 	}
 
-	@Property
+	@Property(tries = 4000)
 	void keyIsShortAndItsHashTagIsTheIdentifier(@ForAll("identifiers") Identifier identifier) {
 		String key = this.keys.key(identifier, this.policy);
 		assertThat(key).hasSizeLessThan(200)
