@@ -46,6 +46,7 @@ class SampleApplicationIT {
 	@DynamicPropertySource
 	static void useTestRedis(DynamicPropertyRegistry registry) {
 		registry.add("ratelimit.redis.url", TestRedis::uri);
+		registry.add("ratelimit.redis.timeout", () -> "10s");
 	}
 
 	@BeforeEach
@@ -187,7 +188,7 @@ class SampleApplicationIT {
 
 		@Bean
 		RateLimiter rateLimiter(ManualClock clock) {
-			return RedisRateLimiter.of(TestRedis.client(), TestRedis.newKeyPrefix()).withClock(clock);
+			return RedisRateLimiter.of(TestRedis.connections(), TestRedis.newKeyPrefix()).withClock(clock);
 		}
 
 	}

@@ -62,7 +62,7 @@ final class TestApplication implements AutoCloseable {
 			int end = property.lastIndexOf('=');
 			map.put(property.substring(0, end), property.substring(end + 1));
 		}
-		RateLimiter redis = RedisRateLimiter.of(TestRedis.client(), TestRedis.newKeyPrefix()).withClock(this.clock);
+		RateLimiter redis = RedisRateLimiter.of(TestRedis.connections(), TestRedis.newKeyPrefix()).withClock(this.clock);
 		this.context = new SpringApplicationBuilder(configuration)
 			.properties("server.port=0", "spring.main.banner-mode=off",
 					"spring.autoconfigure.exclude=" + ManagementWebSecurityAutoConfiguration.class.getName())
