@@ -3,6 +3,8 @@ package io.github.ratelimit.redis;
 import java.time.Duration;
 
 import io.github.ratelimit.redis.connection.Listener;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
@@ -10,24 +12,35 @@ import redis.clients.jedis.exceptions.JedisException;
  */
 record ListenerAdapter(String server, RedisListener listener) implements Listener {
 
+	private static final Logger logger = LoggerFactory.getLogger(ListenerAdapter.class);
+
 	@Override
 	public void opened(JedisException cause) {
-		this.listener.stoppedAnswering(this.server, cause);
+		tell(() -> this.listener.stoppedAnswering(this.server, cause));
 	}
 
 	@Override
 	public void closed(Duration duration) {
-		this.listener.answersAgain(this.server, duration);
+		tell(() -> this.listener.answersAgain(this.server, duration));
 	}
 
 	@Override
 	public void overloaded() {
-		this.listener.queueFull(this.server);
+		tell(() -> this.listener.queueFull(this.server));
 	}
 
 	@Override
 	public void batch(int calls, long nanos) {
-		this.listener.answered(this.server, calls, Duration.ofNanos(nanos));
+		tell(() -> this.listener.answered(this.server, calls, Duration.ofNanos(nanos)));
+	}
+
+	private static void tell(Runnable event) {
+		try {
+			event.run();
+		}
+		catch (RuntimeException ex) {
+			logger.warn("A listener of Redis failed", ex);
+		}
 	}
 
 }

@@ -73,13 +73,13 @@ final class SplitDecision {
 			return join(parts, List.of());
 		}
 		if (parts.stream().anyMatch((part) -> part.failure != null)) {
-			parts.forEach((part) -> cancel(part, false, System.nanoTime() + this.budget.toNanos()));
+			parts.forEach((part) -> cancel(part, false));
 			failure(parts);
 		}
 		boolean denialCounts = parts.stream().allMatch(Part::countsDenial);
 		List<Part> cancelled = new ArrayList<>();
 		for (Part part : parts) {
-			cancelled.addAll(cancel(part, denialCounts, this.deadline));
+			cancelled.addAll(cancel(part, denialCounts));
 		}
 		return join(parts, await(Operation.CANCEL, cancelled));
 	}
@@ -92,8 +92,7 @@ final class SplitDecision {
 		ScriptCall call = this.scripts.call(operation, slot.scope(), slot.request(), this.deadline);
 		Part part = new Part(slot, call);
 		if (operation == Operation.HOLD) {
-			call.onLateAnswer(
-					(answer) -> cancel(new Part(slot, call, answer), false, System.nanoTime() + this.budget.toNanos()));
+			call.onLateAnswer((answer) -> cancel(new Part(slot, call, answer), false));
 		}
 		this.servers.submit(call);
 		return part;
@@ -107,13 +106,12 @@ final class SplitDecision {
 		List<Part> answered = new ArrayList<>();
 		List<Part> further = new ArrayList<>();
 		for (Part part : parts) {
-			part.await();
+			part.await(operation, this.deadline);
 			if (part.failure == null || !isMoving(part.failure) || part.slot.scope() != Scope.ALL) {
 				answered.add(part);
 			}
 			else if (operation == Operation.CANCEL) {
-				part.slot.byKey(false)
-					.forEach((key) -> further.add(cancel(key, part.held, part.denialCounts, this.deadline)));
+				part.slot.byKey(false).forEach((key) -> further.add(cancel(key, part.held, part.denialCounts)));
 			}
 			else {
 				part.slot.byKey(operation == Operation.HOLD || operation == Operation.PEEK)
@@ -131,19 +129,21 @@ final class SplitDecision {
 	 * @param denialCounts whether policies that count denied requests count this
 	 * @return a call that was sent, or none if there is nothing to give back
 	 */
-	private List<Part> cancel(Part part, boolean denialCounts, long deadline) {
+	private List<Part> cancel(Part part, boolean denialCounts) {
 		Answer held = part.answer;
 		if (held == null || part.slot.scope() == Scope.BLOCKS
 				|| part.slot.request().charges().stream().allMatch((charge) -> stays(charge, held, denialCounts))) {
 			return List.of();
 		}
-		return List.of(cancel(part.slot, held, denialCounts, deadline));
+		return List.of(cancel(part.slot, held, denialCounts));
 	}
 
-	private Part cancel(SlotRequest slot, @Nullable Answer held, boolean denialCounts, long deadline) {
+	/** It may be sent when the time of the decision is over, or quota would stay held. */
+	private Part cancel(SlotRequest slot, @Nullable Answer held, boolean denialCounts) {
 		Answer answer = Objects.requireNonNull(held);
 		ScriptCall call = this.scripts.cancel(slot.request(), slot.scope(),
-				(charge) -> stays(charge, answer, denialCounts), answer.heldAt(), deadline);
+				(charge) -> stays(charge, answer, denialCounts), answer.heldAt(),
+				System.nanoTime() + this.budget.toNanos());
 		Part part = new Part(slot, call);
 		part.held = answer;
 		part.denialCounts = denialCounts;
@@ -238,9 +238,12 @@ final class SplitDecision {
 			this.answer = answer;
 		}
 
-		void await() {
+		/** A call that cancels goes on without this if it takes too long. */
+		void await(Operation operation, long deadline) {
 			try {
-				this.answer = this.call.answer();
+				if (operation != Operation.CANCEL || this.call.await(deadline)) {
+					this.answer = this.call.answer();
+				}
 			}
 			catch (JedisException ex) {
 				this.failure = ex;

@@ -36,6 +36,7 @@ final class BorrowedConnections extends ConnectionSource {
 				return link;
 			}
 			catch (JedisException ex) {
+				link.release();
 				if (i == ATTEMPTS || isSilence(ex)) {
 					throw ex;
 				}

@@ -43,7 +43,7 @@ final class Breaker {
 
 	private long pause = SHORTEST_PAUSE;
 
-	private boolean probing;
+	private volatile boolean probing;
 
 	private boolean ended;
 
@@ -101,10 +101,28 @@ final class Breaker {
 		this.outage = new Outage(cause, System.nanoTime());
 		this.pause = SHORTEST_PAUSE;
 		logger.warn("Redis ({}) counts as gone: {}", this.settings.name(), cause.toString());
+		startProbe();
 		this.listener.opened(cause);
+	}
+
+	/** Has somebody ask the server whether it is there, if nobody does. */
+	void ensureProbed() {
 		if (!this.probing) {
-			this.probing = true;
+			startProbe();
+		}
+	}
+
+	private synchronized void startProbe() {
+		if (this.probing || this.outage == null || this.ended) {
+			return;
+		}
+		try {
 			Lane.start(this::probe, "ratelimit-probe-" + this.settings.name());
+			this.probing = true;
+		}
+		catch (OutOfMemoryError ex) {
+			// There can be no more threads; the next call tries again.
+			logger.debug("Nobody can ask whether Redis ({}) is there", this.settings.name(), ex);
 		}
 	}
 

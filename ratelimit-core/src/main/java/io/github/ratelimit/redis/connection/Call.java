@@ -110,6 +110,23 @@ public abstract class Call {
 		return (state != NO_ANSWER) ? state : null;
 	}
 
+	/**
+	 * Waits for the answer until a moment, and does not give the call up then: it may
+	 * still be sent and answered. For the thread that made the call.
+	 * @param until the moment, by {@link System#nanoTime()}
+	 * @return whether it was answered or has failed; not if the thread was interrupted
+	 */
+	public final boolean await(long until) {
+		while (!isDone(this.state)) {
+			long left = until - System.nanoTime();
+			if (left <= 0 || Thread.currentThread().isInterrupted()) {
+				return false;
+			}
+			LockSupport.parkNanos(this, left);
+		}
+		return true;
+	}
+
 	private static boolean isDone(@Nullable Object state) {
 		return state != null && state != SENT;
 	}

@@ -30,6 +30,15 @@ public interface Carrier {
 	void deliver(List<Call> calls, List<Object> replies);
 
 	/**
+	 * Returns whether calls that wait at the same moment may share commands. If each has
+	 * commands of its own, one of them may be done while another has to go elsewhere.
+	 * @return {@code true} unless said otherwise
+	 */
+	default boolean isShared() {
+		return true;
+	}
+
+	/**
 	 * Returns where the calls have to go instead, which have had no effect here.
 	 * @param replies one reply for each command
 	 * @return what the node of a cluster said; {@code null} if it has done what it was

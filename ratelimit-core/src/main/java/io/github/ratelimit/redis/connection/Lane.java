@@ -34,6 +34,12 @@ final class Lane implements WatchedSocket.Watch {
 	/** How long a thread waits for something to do. */
 	private static final long IDLE = TimeUnit.SECONDS.toNanos(10);
 
+	/** After which a connection may have been closed by what is in between. */
+	private static final long REST = TimeUnit.SECONDS.toNanos(1);
+
+	/** How many budgets a batch may take to be sent, at least a second. */
+	private static final int PATIENCE = 10;
+
 	/** After a connection has failed though others have one. */
 	private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(50);
 
@@ -58,7 +64,10 @@ final class Lane implements WatchedSocket.Watch {
 	/** What was sent and is not answered. */
 	private volatile List<Call> sent = List.of();
 
-	private long sentAt;
+	private volatile long sentAt;
+
+	/** When this has sent something for the last time. */
+	private long used = System.nanoTime() - REST;
 
 	/** When this had its last connection. */
 	private long connected = System.nanoTime();
@@ -109,8 +118,8 @@ final class Lane implements WatchedSocket.Watch {
 		this.thread = Thread.currentThread();
 		boolean failed = true;
 		try {
-			for (boolean rested = true; awaitCalls(); rested = false) {
-				work(rested);
+			while (awaitCalls()) {
+				work();
 			}
 			failed = false;
 		}
@@ -118,6 +127,10 @@ final class Lane implements WatchedSocket.Watch {
 			if (failed || this.closed) {
 				release();
 				this.state.set(NONE);
+			}
+			if (failed && !this.closed && this.server.isWaitedFor()) {
+				// Who saw this at work has woken nobody.
+				this.server.wake();
 			}
 		}
 	}
@@ -142,8 +155,8 @@ final class Lane implements WatchedSocket.Watch {
 	}
 
 	/** Sends a batch. */
-	private void work(boolean rested) {
-		Link link = connect(rested);
+	private void work() {
+		Link link = connect();
 		if (link == null) {
 			return;
 		}
@@ -157,15 +170,16 @@ final class Lane implements WatchedSocket.Watch {
 	}
 
 	/** Returns a connection that may be used; {@code null} if there is none. */
-	private @Nullable Link connect(boolean rested) {
+	private @Nullable Link connect() {
 		long start = System.nanoTime();
+		boolean rested = start - this.used > REST;
 		try {
 			Link link = this.link;
 			if (link != null && link.isUsable(rested)) {
 				return link;
 			}
 			release();
-			link = this.source.connect(this.breaker.hasBroken(this.connected));
+			link = this.source.connect(rested || this.breaker.hasBroken(this.connected));
 			this.link = link;
 			link.watch(this, this.budget);
 			this.connected = start;
@@ -173,8 +187,9 @@ final class Lane implements WatchedSocket.Watch {
 		}
 		catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
 			release();
-			if (this.breaker.isHeard(start)) {
-				// Others have a connection, and go on.
+			if (this.breaker.isHeard(start) || this.server.isConnected()) {
+				// Others have a connection, and go on, or show that it is broken.
+				this.server.wake();
 				LockSupport.parkNanos(PAUSE);
 			}
 			else {
@@ -187,6 +202,7 @@ final class Lane implements WatchedSocket.Watch {
 	private void exchange(Link link, List<Call> calls) {
 		long start = System.nanoTime();
 		this.sentAt = start;
+		this.used = start;
 		this.sent = calls;
 		try {
 			JedisException cause = this.breaker.cause();
@@ -202,6 +218,9 @@ final class Lane implements WatchedSocket.Watch {
 		}
 		catch (JedisException ex) {
 			fail(ex, calls);
+		}
+		catch (RuntimeException ex) {
+			fail(new JedisException("A batch has failed", ex), calls);
 		}
 		finally {
 			this.sent = List.of();
@@ -221,7 +240,7 @@ final class Lane implements WatchedSocket.Watch {
 		JedisException reason = silence ? NoAnswerException.silence(failure) : failure;
 		calls.forEach((call) -> call.fail(reason));
 		if (this.breaker.cause() == null) {
-			Link link = connect(false);
+			Link link = connect();
 			if (link != null && link.isBorrowed()) {
 				release();
 			}
@@ -251,6 +270,28 @@ final class Lane implements WatchedSocket.Watch {
 	@Override
 	public void received(long now) {
 		this.breaker.heard(now);
+	}
+
+	/** Whether it has a connection, which may be broken without its knowing. */
+	boolean isConnected() {
+		return this.link != null;
+	}
+
+	/**
+	 * Gives up a connection that does not even take what is to be sent, which is not seen
+	 * by reading.
+	 */
+	void cutIfStuck(long now) {
+		long patience = Math.max(REST, PATIENCE * this.budget.toNanos());
+		if (!this.sent.isEmpty() && now - this.sentAt > patience && !this.breaker.isHeard(this.sentAt)
+				&& this.breaker.cause() == null) {
+			this.breaker.open(new JedisConnectionException("Nothing could be sent",
+					new SocketTimeoutException("Nothing was received for " + Duration.ofNanos(patience))));
+			Link link = this.link;
+			if (link != null) {
+				link.cut();
+			}
+		}
 	}
 
 	/** Tells the callers of what was sent that the server counts as gone. */

@@ -61,16 +61,10 @@ final class Link {
 
 	/**
 	 * Has the server answer something, if only with an error.
-	 * @throws JedisException if it does not; the connection is closed then
+	 * @throws JedisException if it does not
 	 */
 	void ping() {
-		try {
-			exchange(List.of(new CommandArguments(Command.PING)));
-		}
-		catch (JedisException ex) {
-			release();
-			throw ex;
-		}
+		exchange(List.of(new CommandArguments(Command.PING)));
 	}
 
 	/** Sets for how long an answer is waited for, if it is borrowed. */
@@ -125,6 +119,11 @@ final class Link {
 				// What is left to be sent would be sent first.
 				cut();
 			}
+		}
+		catch (RuntimeException ex) {
+			this.connection.setBroken();
+		}
+		try {
 			this.connection.close();
 		}
 		catch (RuntimeException ex) {

@@ -81,6 +81,7 @@ public final class Server implements Servers {
 	private void submit(Call call, boolean asking) {
 		JedisException cause = this.breaker.cause();
 		if (cause != null) {
+			this.breaker.ensureProbed();
 			call.fail(NotSentException.outage(cause));
 			return;
 		}
@@ -90,7 +91,10 @@ public final class Server implements Servers {
 			return;
 		}
 		call.asking(asking);
-		this.waiting.incrementAndGet();
+		if (this.waiting.incrementAndGet() > 1) {
+			long now = System.nanoTime();
+			this.lanes.forEach((lane) -> lane.cutIfStuck(now));
+		}
 		this.queue.add(call);
 		wake();
 		cause = this.breaker.cause();
@@ -101,7 +105,7 @@ public final class Server implements Servers {
 	}
 
 	/** Has the queue looked into after this, if by one that is at it already. */
-	private void wake() {
+	void wake() {
 		for (Lane lane : this.lanes) {
 			if (lane.isSpinning()) {
 				return;
@@ -117,6 +121,16 @@ public final class Server implements Servers {
 				return;
 			}
 		}
+	}
+
+	/** Whether there is a connection, which may be broken without anybody's knowing. */
+	boolean isConnected() {
+		for (Lane lane : this.lanes) {
+			if (lane.isConnected()) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	boolean isWaitedFor() {

@@ -43,6 +43,11 @@ final class BlockCall extends Call {
 		}
 
 		@Override
+		public boolean isShared() {
+			return false;
+		}
+
+		@Override
 		public List<CommandArguments> commands(List<Call> calls, boolean source) {
 			List<CommandArguments> commands = new ArrayList<>();
 			for (Call call : calls) {

@@ -54,7 +54,8 @@ class StoreErrorMetricsIT {
 
 	@Test
 	void answerIsNoError() {
-		RateLimiter limiter = this.metrics.decorate(RedisRateLimiter.of(TestRedis.connections(), TestRedis.newKeyPrefix()));
+		RateLimiter limiter = this.metrics
+			.decorate(RedisRateLimiter.of(TestRedis.connections(), TestRedis.newKeyPrefix()));
 		assertThat(limiter.tryAcquire(REQUEST).allowed()).isTrue();
 		assertThat(limiter.tryAcquire(REQUEST).allowed()).isFalse();
 		assertThat(counts().values()).containsOnly(0.0);

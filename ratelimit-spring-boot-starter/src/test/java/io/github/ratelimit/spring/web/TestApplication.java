@@ -62,11 +62,16 @@ final class TestApplication implements AutoCloseable {
 			int end = property.lastIndexOf('=');
 			map.put(property.substring(0, end), property.substring(end + 1));
 		}
-		RateLimiter redis = RedisRateLimiter.of(TestRedis.connections(), TestRedis.newKeyPrefix()).withClock(this.clock);
+		RateLimiter redis = RedisRateLimiter.of(TestRedis.connections(), TestRedis.newKeyPrefix())
+			.withClock(this.clock);
 		this.context = new SpringApplicationBuilder(configuration)
 			.properties("server.port=0", "spring.main.banner-mode=off",
 					"spring.autoconfigure.exclude=" + ManagementWebSecurityAutoConfiguration.class.getName())
 			.initializers((context) -> {
+				if (ownLimiter) {
+					// The machine may be busy.
+					map.putIfAbsent("ratelimit.redis.timeout", "20s");
+				}
 				context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("test", map));
 				if (!ownLimiter) {
 					((GenericApplicationContext) context).registerBean(RateLimiter.class,
