@@ -111,6 +111,8 @@ final class Lane implements WatchedSocket.Watch {
 	static void start(Runnable task, String name) {
 		Thread thread = new Thread(null, task, name, 0, false);
 		thread.setDaemon(true);
+		// That of the caller may be of an application that is stopped before this ends.
+		thread.setContextClassLoader(null);
 		thread.start();
 	}
 

@@ -126,7 +126,7 @@ class BorrowedIT {
 	}
 
 	@Test
-	void connectionsThatTheServerHasClosedAreLeftOutAfterOneFailure() {
+	void connectionsThatTheServerHasClosedAreLeftOut() {
 		List<Connection> connections = new ArrayList<>();
 		for (int i = 0; i < POOL; i++) {
 			connections.add(this.pool.getResource());
@@ -134,7 +134,6 @@ class BorrowedIT {
 		connections.forEach(Connection::close);
 		TestRedis.stop(this.redis);
 		this.redis = TestRedis.startServer(this.port);
-		assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(this.server, "a", LONG));
 		for (int i = 1; i <= 10; i++) {
 			assertThat(Increment.of(this.server, "a", LONG)).isEqualTo(i);
 		}
