@@ -3,6 +3,11 @@ package io.github.ratelimit.sample;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -35,7 +40,8 @@ class LocalRedisIT {
 	void redisIsStartedAndStoppedWithApplicationWhenNoneIsConfigured(CapturedOutput output) {
 		int port;
 		try (ConfigurableApplicationContext context = start("--ratelimit.redis.timeout=20s")) {
-			assertThat(context.getBean(UnifiedJedis.class).ping()).isEqualTo("PONG");
+			Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("5/d"));
+			assertThat(context.getBean(RateLimiter.class).tryAcquire(policy, Identifier.GLOBAL).allowed()).isTrue();
 			port = startedPort(output);
 			try (UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
 				assertThat(jedis.ping()).isEqualTo("PONG");
