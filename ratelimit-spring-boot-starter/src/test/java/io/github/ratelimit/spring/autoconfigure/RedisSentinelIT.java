@@ -252,7 +252,10 @@ class RedisSentinelIT {
 			.orElseThrow();
 	}
 
-	/** While it logs in, so that nothing is sent. */
+	/**
+	 * While it logs in, which may take longer than the decision, or may be given up
+	 * first.
+	 */
 	@Test
 	void decisionEndsWhenMasterAnswersByteByByte() throws IOException {
 		startSentinel();
@@ -262,7 +265,8 @@ class RedisSentinelIT {
 			this.runner.run((context) -> {
 				long start = System.nanoTime();
 				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> decide(context, "closed"))
-					.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.OVERLOAD));
+					.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isIn(RedisErrorKind.OVERLOAD,
+							RedisErrorKind.TIMEOUT));
 				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
 			});
 		}
