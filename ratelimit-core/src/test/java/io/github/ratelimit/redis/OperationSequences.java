@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.LongUnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -28,20 +29,29 @@ import net.jqwik.api.RandomDistribution;
 import net.jqwik.api.Tuple;
 
 /**
- * Random sequences of operations. Each has requests of a few forms, because a script is
- * composed for each form: which policies, and which identifiers by each. Their quotas,
- * costs and metadata vary. The forms share policies, so that what is counted is soon met
- * again.
+ * Random sequences of operations. Several have requests of the same few forms, because a
+ * script is composed for each form: which policies, and which identifiers by each. Their
+ * quotas, costs and metadata vary. The forms share policies, so that what is counted is
+ * soon met again.
  */
 final class OperationSequences {
 
 	static final List<Identifier> IDENTIFIERS = List.of(Identifier.user("alice"), Identifier.ip("203.0.113.7"),
 			Identifier.GLOBAL);
 
-	/** In a sequence, which has half as many on average. */
-	private static final int MOST_OPERATIONS = 600;
+	/**
+	 * In a sequence, which has half as many on average. If there were many more, the
+	 * store in memory would look for what has ended, and would not know it any more when
+	 * the clock is set back.
+	 */
+	private static final int MOST_OPERATIONS = 100;
 
-	private static final int MOST_BATCHES = 160;
+	private static final int MOST_BATCHES = 20;
+
+	/** Of the same forms. */
+	private static final int MOST_SEQUENCES = 16;
+
+	private static final int MOST_SEQUENCES_OF_BATCHES = 22;
 
 	/** One policy for each algorithm and each of these sets of limits. */
 	private static final List<List<String>> LIMITS = List.of(List.of("3/m"), List.of("5/s", "9/10s", "20/m"),
@@ -89,7 +99,7 @@ final class OperationSequences {
 	}
 
 	/** Blocks in a fifth of them, because they keep requests from being counted. */
-	static Arbitrary<List<Operation>> all() {
+	static Arbitrary<List<List<Operation>>> all() {
 		Arbitrary<List<Policy>> ofEachAlgorithm = Combinators
 			.combine(BY_ALGORITHM.values().stream().map(Arbitraries::of).toList())
 			.as((policies) -> policies);
@@ -99,11 +109,11 @@ final class OperationSequences {
 		Arbitrary<List<RateLimitRequest>> forms = policies
 			.flatMap((some) -> forms(some).list().ofMinSize(1).ofMaxSize(4));
 		Arbitrary<Integer> kinds = Arbitraries.frequency(Tuple.of(8, 0), Tuple.of(1, 1), Tuple.of(1, 2));
-		return Combinators.combine(forms, kinds).flatAs((some, kind) -> switch (kind) {
+		return Combinators.combine(forms, kinds).flatAs((some, kind) -> listOf(MOST_SEQUENCES, switch (kind) {
 			case 0 -> sequences(some);
 			case 1 -> sequencesWithBlocks(some);
 			default -> sequencesWithLastingBlocks(some);
-		}).withoutEdgeCases();
+		})).withoutEdgeCases();
 	}
 
 	private static Arbitrary<List<Operation>> sequences(List<RateLimitRequest> forms) {
@@ -112,12 +122,12 @@ final class OperationSequences {
 	}
 
 	/** Requests that are made at once, many of them in one form, and times in between. */
-	static Arbitrary<List<List<Operation>>> batches() {
+	static Arbitrary<List<List<List<Operation>>>> batches() {
 		return Arbitraries.of(POLICIES).set().ofMinSize(1).ofMaxSize(3).flatMap((policies) -> {
 			Arbitrary<List<RateLimitRequest>> forms = forms(List.copyOf(policies)).list().ofMinSize(1).ofMaxSize(3);
 			Arbitrary<List<Operation>> time = times(false).map(List::of);
-			return forms.flatMap((some) -> listOf(MOST_BATCHES, Arbitraries
-				.frequencyOf(Tuple.of(3, together(some).list().ofMinSize(1).ofMaxSize(12)), Tuple.of(2, time))));
+			return forms.flatMap((some) -> listOf(MOST_SEQUENCES_OF_BATCHES, listOf(MOST_BATCHES, Arbitraries
+				.frequencyOf(Tuple.of(3, together(some).list().ofMinSize(1).ofMaxSize(12)), Tuple.of(2, time)))));
 		}).withoutEdgeCases();
 	}
 
@@ -229,9 +239,14 @@ final class OperationSequences {
 	 * Mostly with the quotas as they are; sometimes with others, on the same Redis keys.
 	 */
 	private static Arbitrary<Charge> charges(Charge form) {
-		Arbitrary<Charge> changed = otherQuotas(form.policy())
-			.flatMap((policy) -> costs(policy).map((cost) -> new Charge(policy, form.identifiers(), cost)));
-		return Arbitraries.frequencyOf(Tuple.of(4, costs(form.policy()).map(form::withCost)), Tuple.of(1, changed));
+		Arbitrary<Policy> policies = Arbitraries.frequencyOf(Tuple.of(4, Arbitraries.just(form.policy())),
+				Tuple.of(1, otherQuotas(form.policy())));
+		return Combinators.combine(policies, costs())
+			.as((policy, cost) -> new Charge(policy, form.identifiers(), cost.applyAsLong(smallestQuota(policy))));
+	}
+
+	private static long smallestQuota(Policy policy) {
+		return policy.limits().stream().mapToLong(Limit::quota).min().orElseThrow();
 	}
 
 	private static Arbitrary<Policy> otherQuotas(Policy policy) {
@@ -255,11 +270,12 @@ final class OperationSequences {
 				: algorithm.maxQuota();
 	}
 
-	private static Arbitrary<Long> costs(Policy policy) {
-		long quota = policy.limits().stream().mapToLong(Limit::quota).min().orElseThrow();
-		return Arbitraries.frequencyOf(Tuple.of(6, Arbitraries.just(1L)),
-				Tuple.of(3, Arbitraries.longs().between(0, Math.min(quota, 12) + 1)),
-				Tuple.of(1, Arbitraries.of(quota, quota + 1, Limit.MAX_QUOTA, Limit.MAX_QUOTA + 2, Long.MAX_VALUE)));
+	/** Costs for quotas, not by flat maps, which take jqwik long. */
+	private static Arbitrary<LongUnaryOperator> costs() {
+		return Arbitraries.frequencyOf(Tuple.of(6, Arbitraries.just((quota) -> 1)), Tuple.of(3,
+				Arbitraries.longs().between(0, 13).map((number) -> (quota) -> number % (Math.min(quota, 12) + 2))),
+				Tuple.of(1, Arbitraries.of((quota) -> quota, (quota) -> quota + 1, (quota) -> Limit.MAX_QUOTA,
+						(quota) -> Limit.MAX_QUOTA + 2, (quota) -> Long.MAX_VALUE)));
 	}
 
 	private static Arbitrary<Operation> times(boolean onlyOn) {
