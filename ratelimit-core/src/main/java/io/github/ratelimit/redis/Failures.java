@@ -40,7 +40,7 @@ final class Failures {
 		if (ex instanceof NotSentException notSent) {
 			return switch (notSent.reason()) {
 				case TOO_LATE, QUEUE_FULL -> true;
-				case OUTAGE, INTERRUPTED -> false;
+				case OUTAGE -> false;
 			};
 		}
 		return ex instanceof NoAnswerException && ex.getCause() == null;

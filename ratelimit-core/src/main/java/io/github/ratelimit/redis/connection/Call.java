@@ -86,24 +86,21 @@ public abstract class Call {
 	}
 
 	/**
-	 * Waits for the answer until the deadline. For the thread that made the call.
+	 * Waits for the answer until the deadline. For the thread that made the call. An
+	 * interrupt does not end that, which is short: what is given back must be given back
+	 * by a thread as well that is to end.
 	 * @return what the carrier has delivered
 	 * @throws JedisException if the call has failed, or its time is over; the thread
 	 * stays interrupted if it is
 	 */
 	public final @Nullable Object await() {
-		Object state = this.state;
-		while (!isDone(state)) {
-			long left = this.deadline - System.nanoTime();
-			boolean interrupted = Thread.currentThread().isInterrupted();
-			if (left > 0 && !interrupted) {
-				LockSupport.parkNanos(this, left);
+		while (!await(this.deadline)) {
+			Object state = this.state;
+			if (!isDone(state) && STATE.compareAndSet(this, state, GIVEN_UP)) {
+				throw (state == SENT) ? NoAnswerException.late() : NotSentException.late();
 			}
-			else if (STATE.compareAndSet(this, state, GIVEN_UP)) {
-				throw (state == SENT) ? NoAnswerException.late(interrupted) : NotSentException.late(interrupted);
-			}
-			state = this.state;
 		}
+		Object state = this.state;
 		if (state instanceof Failure failure) {
 			throw this.explanation.apply(failure.reason);
 		}
@@ -114,17 +111,26 @@ public abstract class Call {
 	 * Waits for the answer until a moment, and does not give the call up then: it may
 	 * still be sent and answered. For the thread that made the call.
 	 * @param until the moment, by {@link System#nanoTime()}
-	 * @return whether it was answered or has failed; not if the thread was interrupted
+	 * @return whether it was answered or has failed
 	 */
 	public final boolean await(long until) {
-		while (!isDone(this.state)) {
-			long left = until - System.nanoTime();
-			if (left <= 0 || Thread.currentThread().isInterrupted()) {
-				return false;
+		boolean interrupted = false;
+		try {
+			while (!isDone(this.state)) {
+				long left = until - System.nanoTime();
+				if (left <= 0) {
+					return false;
+				}
+				LockSupport.parkNanos(this, left);
+				interrupted |= Thread.interrupted();
 			}
-			LockSupport.parkNanos(this, left);
+			return true;
 		}
-		return true;
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
 	}
 
 	private static boolean isDone(@Nullable Object state) {
@@ -138,7 +144,7 @@ public abstract class Call {
 	 */
 	final boolean take(long now) {
 		if (now - this.deadline >= 0) {
-			fail(NotSentException.late(false));
+			fail(NotSentException.late());
 			return false;
 		}
 		return STATE.compareAndSet(this, null, SENT);

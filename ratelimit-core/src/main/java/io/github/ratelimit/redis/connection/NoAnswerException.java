@@ -18,16 +18,14 @@ public final class NoAnswerException extends JedisException {
 	 * Creates an exception.
 	 * @param message what is known, for people
 	 * @param cause what is wrong with the server; {@code null} if nothing is known to be:
-	 * it may have answered others; an {@link InterruptedException} if the thread was
-	 * interrupted
+	 * it may have answered others
 	 */
 	public NoAnswerException(String message, @Nullable Throwable cause) {
 		super(message, cause);
 	}
 
-	static NoAnswerException late(boolean interrupted) {
-		return interrupted ? new NoAnswerException("Interrupted before it was answered", new InterruptedException())
-				: new NoAnswerException("It was sent, and not answered in time", null);
+	static NoAnswerException late() {
+		return new NoAnswerException("It was sent, and not answered in time", null);
 	}
 
 	static NoAnswerException silence(JedisException cause) {

@@ -24,10 +24,7 @@ public final class NotSentException extends JedisException {
 		QUEUE_FULL,
 
 		/** The server does not answer, or cannot be connected to. */
-		OUTAGE,
-
-		/** The thread was interrupted while it waited. */
-		INTERRUPTED
+		OUTAGE
 
 	}
 
@@ -44,10 +41,8 @@ public final class NotSentException extends JedisException {
 		this.reason = reason;
 	}
 
-	static NotSentException late(boolean interrupted) {
-		return interrupted
-				? new NotSentException(Reason.INTERRUPTED, "Interrupted before it was sent", new InterruptedException())
-				: new NotSentException(Reason.TOO_LATE, "It was not sent in time", null);
+	static NotSentException late() {
+		return new NotSentException(Reason.TOO_LATE, "It was not sent in time", null);
 	}
 
 	static NotSentException outage(JedisException cause) {
