@@ -62,7 +62,7 @@ class NodeLostReplyIT {
 	 */
 	@Test
 	void callWhoseReplyIsLostIsDoneOnce() {
-		int doneAndLost = 0;
+		long doneAndLost = 0;
 		for (int i = 0; i < 300; i++) {
 			String key = this.keys.get(i % 3);
 			long before = SlotKeys.number(CLUSTER, key);
