@@ -173,9 +173,9 @@ public final class Server implements Servers {
 	void notConnected(Throwable failure) {
 		if (failure.getCause() instanceof NoSuchElementException) {
 			// Others use all connections of the pool, which says nothing of the server.
+			this.listener.overloaded();
 			refuseWaiting(this.waiting.get(),
 					new NotSentException(Reason.QUEUE_FULL, "No connection of the pool is free", failure));
-			this.listener.overloaded();
 		}
 		else {
 			this.breaker.open((failure instanceof JedisException cause) ? cause
