@@ -112,8 +112,8 @@ public final class TestCluster implements AutoCloseable {
 			TestCluster cluster = new TestCluster(Files.createTempDirectory("cluster"));
 			boolean started = false;
 			try {
-				for (int i = 0; i < 2 * MASTERS; i++) {
-					cluster.startNode(settings);
+				for (int i = 1; i <= 2 * MASTERS; i++) {
+					cluster.startNode(settings).admin().clusterSetConfigEpoch(i);
 				}
 				cluster.join();
 				started = true;
@@ -142,8 +142,10 @@ public final class TestCluster implements AutoCloseable {
 	private Node startNode(String... settings) {
 		int port = freePort();
 		String[] all = Stream.concat(
-				Stream.of("cluster-enabled yes", "cluster-config-file nodes-" + port + ".conf", "dir " + this.folder,
-						"cluster-node-timeout 3000", "repl-diskless-sync yes", "repl-diskless-sync-delay 0"),
+				// A node that found the file of another would take its slots.
+				Stream.of("cluster-enabled yes", "cluster-config-file nodes-" + port + ".conf",
+						"dbfilename " + port + ".rdb", "dir " + this.folder, "cluster-node-timeout 3000",
+						"repl-diskless-sync yes", "repl-diskless-sync-delay 0"),
 				Stream.of(settings))
 			.toArray(String[]::new);
 		RedisServer server = TestRedis.startServer(port, all);
@@ -151,7 +153,6 @@ public final class TestCluster implements AutoCloseable {
 		Jedis admin = new Jedis(address);
 		Node node = new Node(address, server, admin, admin.clusterMyId());
 		this.nodes.add(node);
-		admin.clusterSetConfigEpoch(this.nodes.size());
 		return node;
 	}
 
@@ -263,7 +264,7 @@ public final class TestCluster implements AutoCloseable {
 	/** Moves all other Redis keys of a slot that is moving, and then the slot. */
 	public void endMove(int slot, Node from, Node to) {
 		hand(slot, from, to);
-		awaitEpoch();
+		awaitAgreement();
 	}
 
 	/**
@@ -276,7 +277,7 @@ public final class TestCluster implements AutoCloseable {
 			beginToMove(slot, from, to);
 			hand(slot, from, to);
 		}
-		awaitEpoch();
+		awaitAgreement();
 	}
 
 	private void hand(int slot, Node from, Node to) {
@@ -300,19 +301,26 @@ public final class TestCluster implements AutoCloseable {
 		}
 	}
 
-	private void awaitEpoch() {
-		// Another move of the slot would not be believed before everybody knows of this.
-		await("All nodes have heard of it",
-				() -> this.nodes.stream().filter(Node::isAlive).map(TestCluster::epoch).distinct().count() == 1);
+	private void awaitAgreement() {
+		// Another move of a slot is not believed by a node that does not know the epoch
+		// of the owner.
+		await("All nodes say the same of all slots",
+				() -> this.nodes.stream().filter(Node::isAlive).map(TestCluster::owners).distinct().count() == 1);
 	}
 
-	private static String epoch(Node node) {
+	/** The nodes that have slots: the identifier of each, its epoch and its slots. */
+	private static Set<String> owners(Node node) {
 		return node.admin()
-			.clusterInfo()
+			.clusterNodes()
 			.lines()
-			.filter((line) -> line.startsWith("cluster_current_epoch:"))
-			.findFirst()
-			.orElseThrow();
+			.map((line) -> line.split(" "))
+			.filter((fields) -> fields.length > 8)
+			.map((fields) -> fields[0] + " " + fields[6]
+					+ Stream.of(fields)
+						.skip(8)
+						.filter((range) -> !range.startsWith("["))
+						.collect(Collectors.joining(" ", " ", "")))
+			.collect(Collectors.toSet());
 	}
 
 	/** Waits for something that happens in other processes. */
