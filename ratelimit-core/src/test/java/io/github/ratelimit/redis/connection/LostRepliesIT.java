@@ -11,6 +11,8 @@ import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import redis.clients.jedis.exceptions.JedisException;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -21,11 +23,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(300)
 class LostRepliesIT {
 
+	private static final Logger logger = LoggerFactory.getLogger(LostRepliesIT.class);
+
 	private static final Duration LONG = Duration.ofSeconds(60);
 
 	private static final int THREADS = 32;
 
-	private static final int CALLS = 500;
+	/** Of each thread. */
+	private static final int CALLS = Integer.getInteger("ratelimit.test.lost-replies.calls", 500);
 
 	@Test
 	void nothingIsDoneTwiceAndEverybodyIsToldTheTruth() throws Exception {
@@ -58,8 +63,14 @@ class LostRepliesIT {
 				assertThat(count).as("answered").isEqualTo("1");
 			}
 		});
-		assertThat(outcomes.values()).filteredOn(JedisException.class::isInstance).isNotEmpty();
+		long lost = outcomes.values().stream().filter(LostRepliesIT::isLost).count();
+		logger.info("Of {} calls {} have lost their reply", outcomes.size(), lost);
+		assertThat(lost).isPositive();
 		assertThat(outcomes.values()).contains(1L);
+	}
+
+	private static boolean isLost(Object outcome) {
+		return outcome instanceof JedisException && !(outcome instanceof NotSentException);
 	}
 
 	private static void callOften(Server server, Events events, Carrier carrier, String prefix,
