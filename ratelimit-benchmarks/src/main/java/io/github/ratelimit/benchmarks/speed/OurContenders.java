@@ -23,7 +23,11 @@ import io.github.ratelimit.benchmarks.OurLimiters;
  */
 final class OurContenders {
 
-	private static final Duration BUDGET = Duration.ofMillis(100);
+	/** Name of the system property that says how long a decision may take. */
+	static final String BUDGET = "ratelimit.benchmarks.budget";
+
+	/** As users have it, so that decisions that take longer show. */
+	private static final String DEFAULT_BUDGET = "PT0.1S";
 
 	/** Nobody uses that up. */
 	private static final String QUOTA = "1000000/m";
@@ -49,7 +53,7 @@ final class OurContenders {
 
 	private static Function<URI, Contender> connected(Function<OurLimiters, Predicate<String>> contender) {
 		return (server) -> {
-			OurLimiters ours = OurLimiters.connect(server, BUDGET);
+			OurLimiters ours = OurLimiters.connect(server, Duration.parse(System.getProperty(BUDGET, DEFAULT_BUDGET)));
 			return Contender.of(contender.apply(ours), ours::close);
 		};
 	}
