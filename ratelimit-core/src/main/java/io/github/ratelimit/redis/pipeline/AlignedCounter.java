@@ -56,7 +56,7 @@ final class AlignedCounter extends Counter {
 		super(charge, identifier, limit, slot, time);
 		this.length = length(charge.policy(), limit);
 		this.key = key + ':' + this.length / 1000 + ':';
-		this.reach = (charge.policy().algorithm() instanceof FixedWindow) ? 0 : longestWindow();
+		this.reach = reach(charge.policy(), limit);
 		this.end = endAt(time.micros());
 		this.pastCounts = pastCounts;
 		this.known = isWindowBeforeSettled() ? pastCounts.getIfPresent(key(this.end - this.length)) : null;
@@ -92,20 +92,18 @@ final class AlignedCounter extends Counter {
 		}
 	}
 
-	/** The longest window of all limits that share these windows. */
-	private long longestWindow() {
-		Policy policy = this.charge.policy();
-		return policy.limits()
-			.stream()
-			.filter((limit) -> length(policy, limit) == this.length)
-			.mapToLong(Limit::windowMicros)
-			.max()
-			.orElseThrow();
+	/** Limits that share sub-windows read those of the longest window. */
+	private static long reach(Policy policy, Limit limit) {
+		if (policy.algorithm() instanceof FixedWindow) {
+			return 0;
+		}
+		boolean shared = policy.algorithm() instanceof SlidingWindow sliding && sliding.precision() != null;
+		return (shared ? policy.limits().get(policy.limits().size() - 1) : limit).windowMicros();
 	}
 
 	/** Where days are not all of one length, the state begins with the end. */
 	private long endAt(long micros) {
-		return (this.reach > 0) ? micros - micros % this.length + this.length : meter(new long[0]).state().numbers()[0];
+		return (this.reach > 0) ? micros - micros % this.length + this.length : meterOf().state().numbers()[0];
 	}
 
 	private boolean isEstimated() {
@@ -146,10 +144,10 @@ final class AlignedCounter extends Counter {
 	Meter meter() {
 		long current = possible(Arrays.stream(this.counts, 0, this.present + 1).sum());
 		if (this.reach == 0) {
-			return meter(this.end, current);
+			return meterOf(this.end, current);
 		}
 		if (isEstimated()) {
-			return meter(this.end - this.length, (this.known != null) ? this.known : this.counts[this.present + 1],
+			return meterOf(this.end - this.length, (this.known != null) ? this.known : this.counts[this.present + 1],
 					current);
 		}
 		long[] state = new long[HEADER + 2 * (this.counts.length - this.present)];
@@ -161,7 +159,7 @@ final class AlignedCounter extends Counter {
 			state[i] = this.end - (k - this.present) * this.length;
 			state[i + 1] = total;
 		}
-		return meter(state);
+		return meterOf(state);
 	}
 
 }

@@ -2,6 +2,7 @@ package io.github.ratelimit.redis.pipeline;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -65,7 +66,10 @@ abstract class Counter {
 	/** What the algorithm makes of the counts. */
 	abstract Meter meter();
 
-	final Meter meter(long... state) {
+	/**
+	 * What the algorithm makes of a state of the limit alone; without numbers, of none.
+	 */
+	final Meter meterOf(long... state) {
 		return this.charge.policy()
 			.algorithm()
 			.withoutScripts(this.limit)
@@ -110,15 +114,10 @@ abstract class Counter {
 		}
 		this.counts = numbers.stream().mapToLong(Counter::number).toArray();
 		this.counts[this.present] -= this.added;
-		if (this.replaced) {
-			this.counts[this.present] = 0;
-		}
-		else if (this.added > 0 && this.counts[this.present] < 0) {
+		if (this.added > 0 && !this.replaced && this.counts[this.present] < 0) {
 			this.missing.put(presentKey(), -this.counts[this.present]);
 		}
-		for (int k = 0; k < this.counts.length; k++) {
-			this.counts[k] = possible(this.counts[k]);
-		}
+		Arrays.setAll(this.counts, (k) -> possible(this.counts[k]));
 	}
 
 	private static long number(@Nullable Object reply) {
@@ -211,22 +210,23 @@ abstract class Counter {
 		return isPossible() ? meter.retryAfter(0, this.charge.cost()) : NEVER;
 	}
 
-	/**
-	 * Tells how the limit stands.
-	 * @param allowed whether the request is allowed
-	 * @param stays whether the cost stays counted
-	 */
-	final LimitStatus status(boolean allowed, boolean stays) {
+	/** Whether the cost stays counted. */
+	final boolean stays(boolean allowed) {
+		return allowed || this.charge.policy().countDenied();
+	}
+
+	/** Tells how the limit stands when it is decided whether the request is allowed. */
+	final LimitStatus status(boolean allowed) {
 		Meter meter = meter();
 		long before = retryAfter(meter);
-		if (stays && this.added > 0) {
+		if (this.added > 0 && stays(allowed)) {
 			meter.add(this.added, "");
 		}
 		long remaining = meter.remaining(0);
 		// More quota has arrived when one more than what remains would be allowed.
 		long resetAfter = (remaining < largestCost()) ? meter.retryAfter(0, remaining + 1) : 0;
 		return LimitStatus.ofMicros(this.charge.policy(), this.identifier, this.limit, remaining, resetAfter,
-				(stays && !allowed) ? retryAfter(meter) : before, before != 0);
+				allowed ? before : retryAfter(meter), before != 0);
 	}
 
 }

@@ -26,9 +26,8 @@ final class FirstRequestCounter extends Counter {
 	FirstRequestCounter(Charge charge, Identifier identifier, Limit limit, String key, int slot, Time time) {
 		super(charge, identifier, limit, slot, time);
 		this.window = limit.windowMicros();
-		this.keys.add(key + ':' + this.window / 1000 + ":count");
-		if (time.handedIn()) {
-			this.keys.add(key + ':' + this.window / 1000 + ":end");
+		for (int k = 0; k < (time.handedIn() ? 2 : 1); k++) {
+			this.keys.add(key + ':' + this.window / 1000 + ':' + k);
 		}
 	}
 
@@ -64,8 +63,9 @@ final class FirstRequestCounter extends Counter {
 			forget();
 		}
 		// A window lasts no longer than that if the clock was set back.
-		this.renewed = this.left <= 0 || this.left > this.window;
-		this.left = this.renewed ? this.window : this.left;
+		boolean isOdd = this.left <= 0 || this.left > this.window;
+		this.renewed = isOdd && this.charge.cost() > 0;
+		this.left = isOdd ? this.window : this.left;
 	}
 
 	@Override
@@ -92,7 +92,7 @@ final class FirstRequestCounter extends Counter {
 
 	@Override
 	Meter meter() {
-		return meter(this.time.micros() + this.left, this.counts[0]);
+		return meterOf(this.time.micros() + this.left, this.counts[0]);
 	}
 
 }

@@ -23,8 +23,6 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.algorithm.FixedWindow;
-import io.github.ratelimit.algorithm.SlidingWindow;
-import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.redis.connection.Servers;
 import io.github.ratelimit.redis.script.RedisKeys;
 import org.slf4j.Logger;
@@ -39,6 +37,9 @@ import redis.clients.jedis.exceptions.JedisException;
 public final class PlainCommands implements RateLimiter {
 
 	private static final Logger logger = LoggerFactory.getLogger(PlainCommands.class);
+
+	private static final List<String> ALGORITHMS = List.of("fixed-window", "first-request-window", "sliding-window",
+			"sliding-window-counter");
 
 	/** About 2 MB. */
 	private static final int MAX_PAST_COUNTS = 10_000;
@@ -79,33 +80,28 @@ public final class PlainCommands implements RateLimiter {
 	@Override
 	public void requireSupported(Policy policy) {
 		Algorithm algorithm = policy.algorithm();
-		if (algorithm instanceof SlidingWindow) {
-			policy.limits().forEach((limit) -> AlignedCounter.requireSupported(policy, limit));
+		if (!ALGORITHMS.contains(algorithm.name())) {
+			throw new IllegalArgumentException("Invalid algorithm (%s): must be one of %s where scripts are not used."
+				.formatted(algorithm.name(), String.join(", ", ALGORITHMS)));
 		}
-		else if (algorithm instanceof FixedWindow fixed && fixed.retain() > 1) {
+		if (algorithm instanceof FixedWindow fixed && fixed.retain() > 1) {
 			throw new IllegalArgumentException(
 					"Invalid retain (%d): no past windows can be kept where scripts are not used."
 						.formatted(fixed.retain()));
 		}
-		else if (!(algorithm instanceof FixedWindow || algorithm instanceof FirstRequestWindow
-				|| algorithm instanceof SlidingWindowCounter)) {
-			throw new IllegalArgumentException(
-					"Invalid algorithm (%s): must be one of fixed-window, first-request-window, sliding-window, sliding-window-counter where scripts are not used."
-						.formatted(algorithm.name()));
-		}
+		policy.limits().forEach((limit) -> AlignedCounter.requireSupported(policy, limit));
 	}
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
 		List<Counter> counters = counters(request, this.pastCounts);
-		if (request.charges().stream().allMatch((charge) -> charge.cost() == 0)
-				|| !counters.stream().allMatch(Counter::isPossible)) {
+		if (!counters.stream().allMatch(Counter::isPossible)) {
 			return look(counters);
 		}
 		count(counters);
-		boolean allowed = counters.stream().allMatch(Counter::isAllowed);
-		settle(counters, allowed);
-		return decision(counters, allowed, true);
+		Decision decision = decision(counters);
+		settle(counters, decision.allowed());
+		return decision;
 	}
 
 	@Override
@@ -113,19 +109,11 @@ public final class PlainCommands implements RateLimiter {
 		return look(counters(request, this.pastCounts));
 	}
 
-	private Decision look(List<Counter> counters) {
-		exchange(counters, Counter::read);
-		return decision(counters, counters.stream().allMatch(Counter::isAllowed), false);
-	}
-
 	@Override
 	public void refund(RateLimitRequest request) {
 		List<Counter> counters = counters(request, this.pastCounts);
 		exchange(counters, Counter::read);
-		if (isInTime(counters)) {
-			exchange(counters, Counter::refund);
-			exchange(counters, Counter::mend);
-		}
+		finish(counters, Counter::refund);
 	}
 
 	@Override
@@ -162,6 +150,16 @@ public final class PlainCommands implements RateLimiter {
 		return counters;
 	}
 
+	private Decision look(List<Counter> counters) {
+		exchange(counters, Counter::read);
+		return decision(counters);
+	}
+
+	private static Decision decision(List<Counter> counters) {
+		boolean allowed = counters.stream().allMatch(Counter::isAllowed);
+		return new Decision(allowed, counters.stream().map((counter) -> counter.status(allowed)).toList());
+	}
+
 	/** If it fails for one slot, it is taken back from the others. */
 	private void count(List<Counter> counters) {
 		try {
@@ -169,19 +167,15 @@ public final class PlainCommands implements RateLimiter {
 		}
 		catch (JedisException ex) {
 			// Nobody waits for that, because the time may be over.
-			Time time = counters.get(0).time;
 			send(counters, (counter, transaction) -> counter.settle(transaction, false),
-					time.deadline() + this.budget.toNanos());
+					counters.get(0).time.deadline() + this.budget.toNanos());
 			throw ex;
 		}
 	}
 
 	private void settle(List<Counter> counters, boolean allowed) {
 		try {
-			if (isInTime(counters)) {
-				exchange(counters, (counter, transaction) -> counter.settle(transaction, stays(counter, allowed)));
-				exchange(counters, Counter::mend);
-			}
+			finish(counters, (counter, transaction) -> counter.settle(transaction, counter.stays(allowed)));
 		}
 		catch (JedisException ex) {
 			// What was decided stands: to forget it might admit what was denied.
@@ -189,21 +183,16 @@ public final class PlainCommands implements RateLimiter {
 		}
 	}
 
-	/** A clock that was handed in may be faster than that of the deadline. */
-	private boolean isInTime(List<Counter> counters) {
+	/**
+	 * Changes what was counted, if there is time left: a clock that was handed in may be
+	 * faster than that of the deadline.
+	 */
+	private void finish(List<Counter> counters, BiConsumer<Counter, Transaction> commands) {
 		Time time = counters.get(0).time;
-		return Meter.micros(this.clock.instant()) - time.micros() <= time.budget();
-	}
-
-	private static boolean stays(Counter counter, boolean allowed) {
-		return allowed || counter.charge.policy().countDenied();
-	}
-
-	private static Decision decision(List<Counter> counters, boolean allowed, boolean counted) {
-		return new Decision(allowed,
-				counters.stream()
-					.map((counter) -> counter.status(allowed, counted && stays(counter, allowed)))
-					.toList());
+		if (Meter.micros(this.clock.instant()) - time.micros() <= time.budget()) {
+			exchange(counters, commands);
+			exchange(counters, Counter::mend);
+		}
 	}
 
 	/**

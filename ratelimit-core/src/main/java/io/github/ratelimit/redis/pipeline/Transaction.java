@@ -6,7 +6,6 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -34,8 +33,6 @@ final class Transaction implements Carrier {
 	private final Map<List<String>, Consumer<@Nullable Object>> commands = new LinkedHashMap<>();
 
 	private final long deadline;
-
-	private long answered;
 
 	private @Nullable Call call;
 
@@ -87,11 +84,11 @@ final class Transaction implements Carrier {
 		if (this.call == null) {
 			return;
 		}
-		Iterator<?> replies = ((List<?>) Objects.requireNonNull(this.call.await())).iterator();
-		this.commands.values().forEach((reader) -> reader.accept(replies.next()));
-		if (this.answered - this.deadline > 0) {
-			throw new NoAnswerException("It was sent, and answered too late", null);
+		if (!(this.call.await() instanceof List<?> replies) || replies.size() != this.commands.size()) {
+			throw new JedisDataException("The server did not execute a transaction");
 		}
+		Iterator<?> each = replies.iterator();
+		this.commands.values().forEach((reader) -> reader.accept(each.next()));
 	}
 
 	@Override
@@ -104,20 +101,19 @@ final class Transaction implements Carrier {
 		return all;
 	}
 
+	/** The first error tells more than that of EXEC. */
 	@Override
 	public void deliver(List<Call> calls, List<Object> replies) {
-		this.answered = System.nanoTime();
 		Call sent = calls.get(0);
-		if (replies.get(replies.size() - 1) instanceof List<?> executed && executed.size() == this.commands.size()) {
-			sent.complete(executed);
-			return;
+		for (Object reply : replies) {
+			if (reply instanceof JedisException ex) {
+				sent.fail(ex);
+			}
 		}
-		// The first error tells more than that of EXEC.
-		sent.fail(replies.stream()
-			.filter(JedisException.class::isInstance)
-			.map(JedisException.class::cast)
-			.findFirst()
-			.orElseGet(() -> new JedisDataException("The server did not execute a transaction")));
+		if (System.nanoTime() - this.deadline > 0) {
+			sent.fail(new NoAnswerException("It was sent, and answered too late", null));
+		}
+		sent.complete(replies.get(replies.size() - 1));
 	}
 
 }
