@@ -101,10 +101,10 @@ final class Transaction implements Carrier {
 		return all;
 	}
 
-	/** The first error tells more than that of EXEC. */
 	@Override
 	public void deliver(List<Call> calls, List<Object> replies) {
 		Call sent = calls.get(0);
+		// The first thing that is told holds, and the first error tells more than EXEC.
 		for (Object reply : replies) {
 			if (reply instanceof JedisException ex) {
 				sent.fail(ex);
