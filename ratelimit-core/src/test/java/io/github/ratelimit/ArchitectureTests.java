@@ -48,7 +48,7 @@ class ArchitectureTests {
 	private static final Map<String, Set<String>> PICTURE = Map.of(ROOT, Set.of(), ROOT + ".algorithm", Set.of(ROOT),
 			ROOT + ".memory", Set.of(ROOT), ROOT + ".denial", Set.of(ROOT), ROOT + ".outage", Set.of(ROOT), REDIS,
 			Set.of(ROOT, CONNECTION, CLUSTER, SCRIPT, PIPELINE), CONNECTION, Set.of(), CLUSTER, Set.of(CONNECTION),
-			SCRIPT, Set.of(ROOT, CONNECTION), PIPELINE, Set.of(ROOT, CONNECTION, SCRIPT));
+			SCRIPT, Set.of(ROOT, CONNECTION), PIPELINE, Set.of(ROOT, ROOT + ".algorithm", CONNECTION, SCRIPT));
 
 	private static final JavaClasses CLASSES = new ClassFileImporter()
 		.withImportOption(new ImportOption.DoNotIncludeTests())

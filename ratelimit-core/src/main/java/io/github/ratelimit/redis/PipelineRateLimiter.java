@@ -36,18 +36,16 @@ import redis.clients.jedis.UnifiedJedis;
  * <ul>
  * <li><b>Clocks.</b> Except for {@code first-request-window}, whose windows the server
  * ends, the time is that of this process, and <b>the clocks of all machines must agree to
- * within half a second</b>. Clocks that differ more may grant a quota each. By another
- * clock, windows may seem shorter, and waits longer, by as much as the clocks differ. If
- * a clock is set back by more, {@code fixed-window} and {@code sliding-window-counter}
- * grant the quota of the earlier window, and {@code sliding-window} counts what is ahead,
- * up to a window, as made now.</li>
+ * within half a second</b>. Clocks that differ more may grant a quota each, and a clock
+ * that is set back by more grants the quota of the earlier windows. By another clock,
+ * windows may seem shorter, and waits longer, by as much as the clocks differ.</li>
  * <li><b>Quota is held between the trips</b> of a denied request, so that another one may
  * be denied too early. If the second trip is lost, or there is no time left for it, the
  * quota stays held until the window ends. So does quota of {@code first-request-window}
- * that would be given back in the last 600 ms of its window, because it must not fall
- * into the next one; refunds have no effect then. A process that remembers the count of
- * the window before for {@code sliding-window-counter} remembers what was held at that
- * moment.</li>
+ * that would be given back shortly before its window ends, in the last half second and
+ * twice the time budget, because it must not fall into the next one; refunds have no
+ * effect then. A process that remembers the count of the window before for
+ * {@code sliding-window-counter} remembers what was held at that moment.</li>
  * <li><b>A denied request leaves a trace:</b> Redis keys with a count of 0, and it may
  * begin a window of {@code first-request-window}.</li>
  * <li><b>A reset</b> is not noticed by other processes that remember the window before of

@@ -161,6 +161,21 @@ class PipelineCommandsIT {
 		assertThat(this.monitor.commands()).containsExactly("SET", "INCRBY", "MGET", "PTTL", "SET", "DECRBY");
 	}
 
+	/** What is given back must not fall into the next window. */
+	@Test
+	void nothingIsGivenBackShortlyBeforeAFirstRequestWindowEnds() throws InterruptedException {
+		Policy full = Policy.of("full", new FixedWindow(), Limit.parse("1/3650d"));
+		this.limiter.tryAcquire(full, ALICE);
+		this.monitor.commands();
+		Policy policy = Policy.of("api", new FirstRequestWindow(), Limit.parse("5/10s"));
+		assertThat(this.limiter.tryAcquire(RateLimitRequest.of(Charge.of(policy, ALICE), Charge.of(full, ALICE)))
+			.allowed()).isFalse();
+		assertThat(this.monitor.commands()).containsExactly("SET", "INCRBY", "MGET", "PTTL", "INCRBY", "PEXPIRE",
+				"MGET", "SET", "DECRBY");
+		this.limiter.refund(RateLimitRequest.of(policy, ALICE));
+		assertThat(this.monitor.commands()).containsExactly("MGET", "PTTL");
+	}
+
 	@Test
 	void commandsOfSlidingWindowAreOneReadForEachPrecision() throws InterruptedException {
 		Policy bySecond = Policy.of("api", new SlidingWindow(Duration.ofSeconds(1)), Limit.parse("1000/s"),

@@ -2,61 +2,79 @@ package io.github.ratelimit.redis.pipeline;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Meter;
+import io.github.ratelimit.MeterState;
+import io.github.ratelimit.Policy;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Counts a request for one limit, and tells what the counts amount to. A Redis key that
- * holds no count is as good as empty, and is replaced.
+ * Counts a request for one limit of a policy and identifier, and tells what the counts
+ * amount to. A Redis key that holds no count is as good as empty, and is replaced.
  */
 abstract class Counter {
 
 	private static final long NEVER = -1;
 
-	private static final int NONE = -1;
+	final Charge charge;
 
-	final CountedLimit of;
+	final Limit limit;
 
-	/** Redis keys of all counts that matter. */
+	final int slot;
+
+	final Time time;
+
+	/** Redis keys of all counts that are read. */
 	final List<String> keys = new ArrayList<>();
 
 	/** Which of them counts now. */
 	int present;
 
-	/** What they hold. */
+	/** What they held before this request. */
 	long[] counts = new long[0];
 
-	/** What this request has added to the present count. */
-	long added;
+	private final Identifier identifier;
 
-	/** By how much the present count was below nothing. */
-	private long missing;
+	/** What this request has added to the present count. */
+	private long added;
 
 	/** Whether the present Redis key is to be replaced. */
 	private boolean replaced;
 
-	private int increment = NONE;
+	/** By how much counts are below nothing, by Redis key. */
+	private final Map<String, Long> missing = new HashMap<>();
 
-	private int read;
-
-	private final List<GivenBack> givenBack = new ArrayList<>();
-
-	Counter(CountedLimit of) {
-		this.of = of;
-	}
-
-	private record GivenBack(String key, long cost, Transaction transaction, int place) {
-
+	Counter(Charge charge, Identifier identifier, Limit limit, int slot, Time time) {
+		this.charge = charge;
+		this.identifier = identifier;
+		this.limit = limit;
+		this.slot = slot;
+		this.time = time;
 	}
 
 	/** What the algorithm makes of the counts. */
-	abstract Meter meter(long[] counts);
+	abstract Meter meter();
+
+	/**
+	 * What the algorithm makes of a state of the limit alone; without numbers, of none.
+	 */
+	final Meter meterOf(long... state) {
+		return this.charge.policy()
+			.algorithm()
+			.withoutScripts(this.limit)
+			.meter(List.of(this.limit), (state.length > 0) ? MeterState.of(state) : null, this.time.micros());
+	}
 
 	/** Time to live of the present count, in milliseconds. */
 	abstract long ttlMillis();
@@ -67,43 +85,39 @@ abstract class Counter {
 
 	/** Adds what counts the cost, and reads all counts then. */
 	final void count(Transaction transaction) {
-		this.increment = (this.of.cost() > 0) ? increment(transaction, this.of.cost()) : NONE;
+		if (this.charge.cost() > 0) {
+			increment(transaction);
+		}
 		read(transaction);
 	}
 
-	/** Adds what counts a cost, and returns the place of the reply. */
-	int increment(Transaction transaction, long cost) {
-		int place = transaction.add(Command.INCRBY, presentKey(), cost);
-		transaction.add(Command.PEXPIRE, presentKey(), ttlMillis());
-		return place;
+	void increment(Transaction transaction) {
+		transaction.ask(this::acceptIncrement, Command.INCRBY, presentKey(), this.charge.cost());
+	}
+
+	private void acceptIncrement(@Nullable Object reply) {
+		// A count that would overflow has no room for the cost anyway.
+		boolean overflows = reply instanceof JedisDataException ex
+				&& String.valueOf(ex.getMessage()).contains("overflow");
+		this.added = overflows ? 0 : this.charge.cost();
+		this.replaced = reply instanceof JedisDataException && !overflows;
 	}
 
 	/** Adds what reads all counts. */
 	void read(Transaction transaction) {
-		this.read = transaction.add(Command.MGET, this.keys.get(0), this.keys.subList(1, this.keys.size()).toArray());
+		transaction.ask(this::accept, Command.MGET, this.keys.toArray());
 	}
 
-	/** Takes the replies in. */
-	void accept(Transaction transaction) {
-		this.counts = transaction.replies(this.read).stream().mapToLong(Counter::number).toArray();
-		if (this.counts.length != this.keys.size()) {
+	void accept(@Nullable Object reply) {
+		if (!(reply instanceof List<?> numbers) || numbers.size() != this.keys.size()) {
 			throw new JedisException("The server has answered something else than counts");
 		}
-		Object error = (this.increment != NONE) ? transaction.reply(this.increment) : null;
-		if (!(error instanceof JedisDataException ex)) {
-			this.added = (this.increment != NONE) ? this.of.cost() : 0;
-			this.missing = Math.max(0, this.added - this.counts[this.present]);
-			this.counts[this.present] += this.missing;
-			return;
+		this.counts = numbers.stream().mapToLong(Counter::number).toArray();
+		this.counts[this.present] -= this.added;
+		if (this.added > 0 && !this.replaced && this.counts[this.present] < 0) {
+			this.missing.put(presentKey(), -this.counts[this.present]);
 		}
-		String message = String.valueOf(ex.getMessage());
-		if (message.startsWith("WRONGTYPE") || message.contains("not an integer")) {
-			this.added = this.of.cost();
-			forget();
-		}
-		else if (!message.contains("overflow")) {
-			throw ex;
-		}
+		Arrays.setAll(this.counts, (k) -> possible(this.counts[k]));
 	}
 
 	private static long number(@Nullable Object reply) {
@@ -115,99 +129,104 @@ abstract class Counter {
 		}
 	}
 
-	final boolean isReplaced() {
-		return this.replaced;
+	/** A count as the algorithms know it. */
+	final long possible(long count) {
+		return Math.max(0, Math.min(count, this.charge.policy().algorithm().maxQuota()));
 	}
 
 	/** What the present Redis key held before this request does not count. */
 	final void forget() {
+		this.counts[this.present] = 0;
 		this.replaced = this.added > 0;
-		this.counts[this.present] = this.added;
 	}
 
-	/**
-	 * Adds what is left to do when it is decided whether the cost stays counted.
-	 * @param later the time when that is decided
-	 */
-	void settle(Transaction transaction, boolean stays, Time later) {
+	/** Adds what is left to do when it is decided whether the cost stays counted. */
+	void settle(Transaction transaction, boolean stays) {
 		if (this.replaced) {
 			transaction.add(Command.SET, presentKey(), stays ? this.added : 0, "PX", ttlMillis());
 		}
 		else if (!stays) {
 			giveBack(transaction, presentKey(), this.added);
 		}
-		if (this.missing > 0) {
-			transaction.add(Command.INCRBY, presentKey(), this.missing);
+		mend(transaction);
+	}
+
+	/** Adds what gives the cost back from the newest, but not more than was used. */
+	final void refund(Transaction transaction) {
+		long left = this.charge.cost();
+		for (int k = 0; k <= oldestToRefund(); k++) {
+			long back = Math.min(left, this.counts[k]);
+			giveBack(transaction, this.keys.get(k), back);
+			left -= back;
 		}
 	}
 
-	/**
-	 * Adds what gives the cost back, but not more than was used.
-	 * @param later the time after the counts were read
-	 */
-	void refund(Transaction transaction, Time later) {
-		giveBack(transaction, presentKey(), Math.min(this.of.cost(), this.counts[this.present]));
+	int oldestToRefund() {
+		return this.present;
 	}
 
 	/**
 	 * Adds what gives a cost back. If the count is gone, there remains one of nothing.
 	 */
-	final void giveBack(Transaction transaction, String key, long cost) {
+	void giveBack(Transaction transaction, String key, long cost) {
 		if (cost > 0) {
 			transaction.add(Command.SET, key, cost, "PX", ttlMillis(), "NX");
-			this.givenBack.add(new GivenBack(key, cost, transaction, transaction.add(Command.DECRBY, key, cost)));
+			transaction.ask((reply) -> {
+				// Others have given back at the same moment.
+				if (reply instanceof Long count && count < 0) {
+					this.missing.put(key, Math.min(cost, -count));
+				}
+			}, Command.DECRBY, key, cost);
 		}
 	}
 
-	/** Adds what puts counts right of which others gave back at the same moment. */
-	final void correct(Transaction transaction) {
-		for (GivenBack each : this.givenBack) {
-			if (each.transaction.reply(each.place) instanceof Long count && count < 0) {
-				transaction.add(Command.INCRBY, each.key, Math.min(each.cost, -count));
-			}
-		}
+	/** Adds what puts counts right that are below nothing. */
+	final void mend(Transaction transaction) {
+		this.missing.forEach((key, count) -> {
+			transaction.add(Command.SET, key, 0, "PX", ttlMillis(), "NX");
+			transaction.add(Command.INCRBY, key, count);
+		});
+		this.missing.clear();
+	}
+
+	/** Whether the limit could ever allow the cost. */
+	final boolean isPossible() {
+		return this.charge.cost() <= largestCost();
+	}
+
+	private long largestCost() {
+		return this.charge.policy().algorithm().largestCost(this.limit);
 	}
 
 	/** Whether the limit allowed the cost before it was counted. */
 	final boolean isAllowed() {
-		return retryAfter(meter(false)) == 0;
+		return retryAfter(meter()) == 0;
 	}
 
 	private long retryAfter(Meter meter) {
-		long cost = this.of.cost();
-		if (cost == 0) {
+		if (this.charge.cost() == 0) {
 			return 0;
 		}
-		return (cost <= this.of.largestCost()) ? meter.retryAfter(0, cost) : NEVER;
+		return isPossible() ? meter.retryAfter(0, this.charge.cost()) : NEVER;
 	}
 
-	/**
-	 * Tells how the limit stands.
-	 * @param allowed whether the request is allowed
-	 * @param stays whether the cost stays counted
-	 */
-	final LimitStatus status(boolean allowed, boolean stays) {
-		long before = retryAfter(meter(false));
-		Meter meter = meter(stays);
+	/** Whether the cost stays counted. */
+	final boolean stays(boolean allowed) {
+		return allowed || this.charge.policy().countDenied();
+	}
+
+	/** Tells how the limit stands when it is decided whether the request is allowed. */
+	final LimitStatus status(boolean allowed) {
+		Meter meter = meter();
+		long before = retryAfter(meter);
+		if (this.added > 0 && stays(allowed)) {
+			meter.add(this.added, "");
+		}
 		long remaining = meter.remaining(0);
 		// More quota has arrived when one more than what remains would be allowed.
-		long resetAfter = (remaining < this.of.largestCost()) ? meter.retryAfter(0, remaining + 1) : 0;
-		return LimitStatus.ofMicros(this.of.policy(), this.of.identifier(), this.of.limit(), remaining, resetAfter,
-				(stays && !allowed) ? retryAfter(meter) : before, before != 0);
-	}
-
-	private Meter meter(boolean after) {
-		long[] seen = this.counts.clone();
-		seen[this.present] -= after ? 0 : this.added;
-		for (int k = 0; k < seen.length; k++) {
-			seen[k] = possible(seen[k]);
-		}
-		return meter(seen);
-	}
-
-	/** A count as the algorithms know it. */
-	final long possible(long count) {
-		return Math.max(0, Math.min(count, this.of.algorithm().maxQuota()));
+		long resetAfter = (remaining < largestCost()) ? meter.retryAfter(0, remaining + 1) : 0;
+		return LimitStatus.ofMicros(this.charge.policy(), this.identifier, this.limit, remaining, resetAfter,
+				allowed ? before : retryAfter(meter), before != 0);
 	}
 
 }

@@ -1,6 +1,10 @@
 package io.github.ratelimit.redis.pipeline;
 
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
 import io.github.ratelimit.Meter;
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Protocol.Command;
 
 /**
@@ -9,17 +13,9 @@ import redis.clients.jedis.Protocol.Command;
  */
 final class FirstRequestCounter extends Counter {
 
-	/** How long the server may take for a command, in microseconds. */
-	private static final long LATENESS = 500_000;
+	private static final long NO_TTL = -1;
 
-	/** How long a command may wait until it is sent, at least. */
-	private static final long SENDING = 100_000;
-
-	private final boolean handedIn;
-
-	private long asked;
-
-	private int ttl;
+	private final long window;
 
 	/** What is left of the window, in microseconds. */
 	private long left;
@@ -27,11 +23,11 @@ final class FirstRequestCounter extends Counter {
 	/** Whether the window ends when one ends that begins now. */
 	private boolean renewed;
 
-	FirstRequestCounter(CountedLimit of) {
-		super(of);
-		this.handedIn = of.time().handedIn();
-		for (int k = 0; k < (this.handedIn ? 2 : 1); k++) {
-			this.keys.add(of.key(of.limit().windowText(), k));
+	FirstRequestCounter(Charge charge, Identifier identifier, Limit limit, String key, int slot, Time time) {
+		super(charge, identifier, limit, slot, time);
+		this.window = limit.windowMicros();
+		for (int k = 0; k < (time.handedIn() ? 2 : 1); k++) {
+			this.keys.add(key + ':' + this.window / 1000 + ':' + k);
 		}
 	}
 
@@ -41,90 +37,62 @@ final class FirstRequestCounter extends Counter {
 	 */
 	@Override
 	long ttlMillis() {
-		return this.of.time().ttlMillis(this.of.window() / 1000 - 1);
+		return this.time.ttlMillis(this.window - 1000);
 	}
 
 	@Override
-	int increment(Transaction transaction, long cost) {
+	void increment(Transaction transaction) {
 		transaction.add(Command.SET, presentKey(), 0, "PX", ttlMillis(), "NX");
-		if (this.handedIn) {
-			transaction.add(Command.SET, this.keys.get(1), newEnd(), "PX", ttlMillis(), "NX");
+		if (this.time.handedIn()) {
+			transaction.add(Command.SET, this.keys.get(1), this.time.micros() + this.window, "PX", ttlMillis(), "NX");
 		}
-		return transaction.add(Command.INCRBY, presentKey(), cost);
-	}
-
-	private long newEnd() {
-		return this.of.time().micros() + this.of.window();
+		super.increment(transaction);
 	}
 
 	@Override
 	void read(Transaction transaction) {
 		super.read(transaction);
-		this.ttl = transaction.add(Command.PTTL, presentKey());
-		this.asked = System.nanoTime();
+		transaction.ask(this::acceptTtl, Command.PTTL, presentKey());
+	}
+
+	private void acceptTtl(@Nullable Object reply) {
+		long millis = (reply instanceof Long ttl) ? ttl : NO_TTL;
+		this.left = this.time.handedIn() ? this.counts[1] - this.time.micros()
+				: (millis == NO_TTL) ? Long.MAX_VALUE : 1000 * (millis + 1);
+		if (this.left <= 0) {
+			forget();
+		}
+		// A window lasts no longer than that if the clock was set back.
+		boolean isOdd = this.left <= 0 || this.left > this.window;
+		this.renewed = isOdd && this.charge.cost() > 0;
+		this.left = isOdd ? this.window : this.left;
 	}
 
 	@Override
-	void accept(Transaction transaction) {
-		super.accept(transaction);
-		this.left = this.of.window();
-		if (this.handedIn) {
-			long left = this.counts[1] - this.of.time().micros();
-			// A window lasts no longer than that if the clock was set back.
-			this.renewed = left <= 0 || left > this.of.window();
-			this.left = this.renewed ? this.of.window() : left;
-			if (left <= 0) {
-				forget();
-			}
-		}
-		else if (transaction.reply(this.ttl) instanceof Long millis && millis != -2) {
-			this.renewed = millis == -1 || millis > ttlMillis();
-			this.left = this.renewed ? this.of.window() : 1000 * (millis + 1);
-		}
-	}
-
-	@Override
-	void settle(Transaction transaction, boolean stays, Time later) {
-		if (stays || isReplaced() || lasts(transaction, later)) {
-			super.settle(transaction, stays, later);
-		}
-		if (this.renewed && this.handedIn) {
-			transaction.add(Command.SET, this.keys.get(1), newEnd(), "PX", ttlMillis());
+	void settle(Transaction transaction, boolean stays) {
+		super.settle(transaction, stays);
+		if (this.renewed && this.time.handedIn()) {
+			transaction.add(Command.SET, this.keys.get(1), this.time.micros() + this.window, "PX", ttlMillis());
 		}
 		else if (this.renewed) {
 			transaction.add(Command.PEXPIRE, presentKey(), ttlMillis());
 		}
 	}
 
-	@Override
-	void refund(Transaction transaction, Time later) {
-		if (lasts(transaction, later)) {
-			super.refund(transaction, later);
-		}
-	}
-
 	/**
-	 * Whether the window surely lasts until the commands are executed, which are not sent
-	 * later than that. What is given back must not fall into the next one.
+	 * What is given back must not fall into the next window. By a clock that was handed
+	 * in, the count does not expire.
 	 */
-	private boolean lasts(Transaction transaction, Time later) {
-		if (this.handedIn) {
-			// Its Redis keys do not expire by that clock.
-			return later.micros() - this.of.time().micros() < this.left;
+	@Override
+	void giveBack(Transaction transaction, String key, long cost) {
+		if (this.time.handedIn() || this.left > this.time.lateness()) {
+			super.giveBack(transaction, key, cost);
 		}
-		long now = System.nanoTime();
-		long elapsed = Math.max(later.micros() - this.of.time().micros(), (now - this.asked) / 1000);
-		long sure = this.left - elapsed - LATENESS;
-		if (sure < SENDING) {
-			return false;
-		}
-		transaction.notAfter(now + 1000 * sure);
-		return true;
 	}
 
 	@Override
-	Meter meter(long[] counts) {
-		return this.of.meter(this.of.time().micros() + this.left, counts[0]);
+	Meter meter() {
+		return meterOf(this.time.micros() + this.left, this.counts[0]);
 	}
 
 }

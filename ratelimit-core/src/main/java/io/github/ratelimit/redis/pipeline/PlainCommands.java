@@ -4,33 +4,58 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.BiConsumer;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
+import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Meter;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.FirstRequestWindow;
+import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.redis.connection.Servers;
 import io.github.ratelimit.redis.script.RedisKeys;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Decides over requests with plain commands. All operations throw a
- * {@link JedisException} if they fail.
+ * Decides over requests with plain commands. A round trip is a transaction for each slot,
+ * which are sent together. All operations throw a {@link JedisException} if they fail.
  */
 public final class PlainCommands implements RateLimiter {
 
+	private static final Logger logger = LoggerFactory.getLogger(PlainCommands.class);
+
+	private static final List<String> ALGORITHMS = List.of("fixed-window", "first-request-window", "sliding-window",
+			"sliding-window-counter");
+
+	/** About 2 MB. */
+	private static final int MAX_PAST_COUNTS = 10_000;
+
 	private final Servers servers;
+
+	private final Duration budget;
 
 	private final RedisKeys keys;
 
-	private final Clock clock;
+	private final InstantSource clock;
 
-	private final long budget;
+	private final boolean handsInTime;
 
-	private final PastCounts pastCounts = new PastCounts();
+	/** Counts of windows that are over and change no more, by Redis key. */
+	private final Cache<String, Long> pastCounts = newCache();
 
 	/**
 	 * Creates a rate limiter.
@@ -42,72 +67,160 @@ public final class PlainCommands implements RateLimiter {
 	 */
 	public PlainCommands(Servers servers, Duration budget, RedisKeys keys, InstantSource clock, boolean handsInTime) {
 		this.servers = servers;
+		this.budget = budget;
 		this.keys = keys;
-		this.clock = new Clock(clock, handsInTime, budget);
-		this.budget = budget.toNanos();
+		this.clock = clock;
+		this.handsInTime = handsInTime;
+	}
+
+	private static Cache<String, Long> newCache() {
+		return Caffeine.newBuilder().executor(Runnable::run).maximumSize(MAX_PAST_COUNTS).build();
 	}
 
 	@Override
 	public void requireSupported(Policy policy) {
-		PlainAlgorithm.require(policy);
+		Algorithm algorithm = policy.algorithm();
+		if (!ALGORITHMS.contains(algorithm.name())) {
+			throw new IllegalArgumentException("Invalid algorithm (%s): must be one of %s where scripts are not used."
+				.formatted(algorithm.name(), String.join(", ", ALGORITHMS)));
+		}
+		if (algorithm instanceof FixedWindow fixed && fixed.retain() > 1) {
+			throw new IllegalArgumentException(
+					"Invalid retain (%d): no past windows can be kept where scripts are not used."
+						.formatted(fixed.retain()));
+		}
+		policy.limits().forEach((limit) -> AlignedCounter.requireSupported(policy, limit));
 	}
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
-		Attempt attempt = attempt(request, this.pastCounts);
-		return isCountable(request) ? attempt.acquire() : attempt.look();
+		List<Counter> counters = counters(request, this.pastCounts);
+		if (!counters.stream().allMatch(Counter::isPossible)) {
+			return look(counters);
+		}
+		count(counters);
+		Decision decision = decision(counters);
+		settle(counters, decision.allowed());
+		return decision;
 	}
 
 	@Override
 	public Decision peek(RateLimitRequest request) {
-		return attempt(request, this.pastCounts).look();
+		return look(counters(request, this.pastCounts));
 	}
 
 	@Override
 	public void refund(RateLimitRequest request) {
-		attempt(request, this.pastCounts).refund();
+		List<Counter> counters = counters(request, this.pastCounts);
+		exchange(counters, Counter::read);
+		finish(counters, Counter::refund);
 	}
 
 	@Override
 	public void charge(RateLimitRequest request) {
-		attempt(request.withPossibleCosts(), this.pastCounts).charge();
+		List<Counter> counters = counters(request.withPossibleCosts(), this.pastCounts);
+		count(counters);
+		settle(counters, true);
 	}
 
 	@Override
 	public void reset(Policy policy, Identifier identifier) {
-		Attempt attempt = attempt(RateLimitRequest.of(policy, identifier), new PastCounts());
-		attempt.reset();
-		this.pastCounts.remove(attempt.keys());
+		List<Counter> counters = counters(RateLimitRequest.of(policy, identifier), newCache());
+		exchange(counters, (counter, transaction) -> transaction.add(Command.DEL, counter.keys.toArray()));
+		counters.forEach((counter) -> this.pastCounts.invalidateAll(counter.keys));
 	}
 
-	/** Whether there is something to count, and every limit could ever allow it. */
-	private static boolean isCountable(RateLimitRequest request) {
-		return request.charges().stream().anyMatch((charge) -> charge.cost() > 0)
-				&& request.charges().stream().allMatch(PlainCommands::isPossible);
-	}
-
-	private static boolean isPossible(Charge charge) {
-		Policy policy = charge.policy();
-		return policy.limits().stream().allMatch((limit) -> charge.cost() <= policy.algorithm().largestCost(limit));
-	}
-
-	private Attempt attempt(RateLimitRequest request, PastCounts pastCounts) {
+	private List<Counter> counters(RateLimitRequest request, Cache<String, Long> pastCounts) {
+		Time time = new Time(Meter.micros(this.clock.instant()), this.budget.toNanos() / 1000,
+				System.nanoTime() + this.budget.toNanos(), this.handsInTime);
 		List<Counter> counters = new ArrayList<>();
-		Time time = this.clock.now();
 		for (Charge charge : request.charges()) {
-			PlainAlgorithm.require(charge.policy());
+			requireSupported(charge.policy());
 			for (Identifier identifier : charge.identifiers()) {
 				byte[] bytes = this.keys.key(identifier, charge.policy());
 				String key = new String(bytes, StandardCharsets.US_ASCII);
 				int slot = this.servers.slot(bytes);
-				charge.policy()
-					.limits()
-					.stream()
-					.map((limit) -> new CountedLimit(charge, identifier, limit, key, slot, time))
-					.forEach((limit) -> counters.add(PlainAlgorithm.counter(limit, pastCounts)));
+				for (Limit limit : charge.policy().limits()) {
+					counters.add((charge.policy().algorithm() instanceof FirstRequestWindow)
+							? new FirstRequestCounter(charge, identifier, limit, key, slot, time)
+							: new AlignedCounter(charge, identifier, limit, key, slot, time, pastCounts));
+				}
 			}
 		}
-		return new Attempt(counters, this.servers, this.clock, this.budget);
+		return counters;
+	}
+
+	private Decision look(List<Counter> counters) {
+		exchange(counters, Counter::read);
+		return decision(counters);
+	}
+
+	private static Decision decision(List<Counter> counters) {
+		boolean allowed = counters.stream().allMatch(Counter::isAllowed);
+		return new Decision(allowed, counters.stream().map((counter) -> counter.status(allowed)).toList());
+	}
+
+	/** If it fails for one slot, it is taken back from the others. */
+	private void count(List<Counter> counters) {
+		try {
+			exchange(counters, Counter::count);
+		}
+		catch (JedisException ex) {
+			// Nobody waits for that, because the time may be over.
+			send(counters, (counter, transaction) -> counter.settle(transaction, false),
+					counters.get(0).time.deadline() + this.budget.toNanos());
+			throw ex;
+		}
+	}
+
+	private void settle(List<Counter> counters, boolean allowed) {
+		try {
+			finish(counters, (counter, transaction) -> counter.settle(transaction, counter.stays(allowed)));
+		}
+		catch (JedisException ex) {
+			// What was decided stands: to forget it might admit what was denied.
+			logger.debug("Redis failed to end what a request has counted", ex);
+		}
+	}
+
+	/**
+	 * Changes what was counted, if there is time left: a clock that was handed in may be
+	 * faster than that of the deadline.
+	 */
+	private void finish(List<Counter> counters, BiConsumer<Counter, Transaction> commands) {
+		Time time = counters.get(0).time;
+		if (Meter.micros(this.clock.instant()) - time.micros() <= time.budget()) {
+			exchange(counters, commands);
+			exchange(counters, Counter::mend);
+		}
+	}
+
+	/**
+	 * Sends commands to all slots, and waits for all replies.
+	 * @throws JedisException the first failure, when all replies are there
+	 */
+	private void exchange(List<Counter> counters, BiConsumer<Counter, Transaction> commands) {
+		JedisException failure = null;
+		for (Transaction transaction : send(counters, commands, counters.get(0).time.deadline())) {
+			try {
+				transaction.await();
+			}
+			catch (JedisException ex) {
+				failure = (failure != null) ? failure : ex;
+			}
+		}
+		if (failure != null) {
+			throw failure;
+		}
+	}
+
+	private Collection<Transaction> send(List<Counter> counters, BiConsumer<Counter, Transaction> commands,
+			long deadline) {
+		Map<Integer, Transaction> slots = new LinkedHashMap<>();
+		counters.forEach((counter) -> commands.accept(counter,
+				slots.computeIfAbsent(counter.slot, (slot) -> new Transaction(deadline))));
+		slots.forEach((slot, transaction) -> transaction.submit(this.servers, slot));
+		return slots.values();
 	}
 
 }

@@ -4,23 +4,33 @@ package io.github.ratelimit.redis.pipeline;
  * The time of a request, by the clock of this process.
  *
  * @param micros microseconds since the epoch
- * @param latest the latest time so far; if it is later, the clock was set back
- * @param overtaking by how much a request may be ahead that was counted before this one,
- * in microseconds: as long as a request may take, and clocks may differ
+ * @param budget how long the request may take, in microseconds
+ * @param deadline until when that is, by {@link System#nanoTime()}
  * @param handedIn whether the clock was handed in, so that the server's does not follow
  */
-record Time(long micros, long latest, long overtaking, boolean handedIn) {
+record Time(long micros, long budget, long deadline, boolean handedIn) {
+
+	/**
+	 * By how much the clocks of two processes may differ, and how long after it was sent
+	 * a command may be executed.
+	 */
+	private static final long DIFFERENCE = 500_000;
 
 	private static final long HANDED_IN_TTL_MILLIS = 60_000;
 
-	/** Time to live of what matters until some time, to whoever is late. */
-	long ttlMillisUntil(long end) {
-		return ttlMillis((end + this.overtaking - this.micros + 999) / 1000);
+	/** By how much a request may be ahead that was counted before this one. */
+	long overtaking() {
+		return this.budget + DIFFERENCE;
 	}
 
-	/** Time to live of what matters for some time by the server's clock. */
-	long ttlMillis(long millis) {
-		return Math.max(millis, this.handedIn ? HANDED_IN_TTL_MILLIS : 1);
+	/** How long it may take until the last command of a request is executed. */
+	long lateness() {
+		return 2 * this.budget + DIFFERENCE;
+	}
+
+	/** Time to live, in milliseconds, of what matters for some microseconds. */
+	long ttlMillis(long micros) {
+		return Math.max((micros + 999) / 1000, this.handedIn ? HANDED_IN_TTL_MILLIS : 1);
 	}
 
 }

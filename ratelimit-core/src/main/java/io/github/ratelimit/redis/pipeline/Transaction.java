@@ -1,10 +1,13 @@
 package io.github.ratelimit.redis.pipeline;
 
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.redis.connection.Call;
 import io.github.ratelimit.redis.connection.Carrier;
@@ -17,27 +20,21 @@ import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Commands that the server of a slot executes all or not at all, in one round trip. Made
- * and awaited by one thread.
+ * Commands that the server of a slot executes all or not at all, in one round trip, so
+ * that a node that sends them on to another one has done none of them. Made and awaited
+ * by one thread.
  */
 final class Transaction implements Carrier {
 
 	/** How many arguments take the server as long as the simplest decision. */
 	private static final int ARGUMENTS_OF_A_DECISION = 32;
 
-	private final List<CommandArguments> commands = new ArrayList<>(List.of(new CommandArguments(Command.MULTI)));
+	/** Each command once, with its arguments, and who is told the reply. */
+	private final Map<List<String>, Consumer<@Nullable Object>> commands = new LinkedHashMap<>();
 
-	private final Map<List<String>, Integer> places = new HashMap<>();
-
-	private int arguments;
-
-	private long deadline;
-
-	private long answered;
+	private final long deadline;
 
 	private @Nullable Call call;
-
-	private List<?> replies = List.of();
 
 	/**
 	 * Creates a transaction without commands.
@@ -48,39 +45,30 @@ final class Transaction implements Carrier {
 		this.deadline = deadline;
 	}
 
-	/**
-	 * Adds a command, unless it holds an equal one.
-	 * @return the place of the reply
-	 */
-	int add(Command command, String key, Object... others) {
-		CommandArguments added = new CommandArguments(command).add(key);
-		List<String> words = new ArrayList<>(List.of(command.name(), key));
-		for (Object other : others) {
-			added.add(other.toString());
-			words.add(other.toString());
-		}
-		Integer place = this.places.putIfAbsent(words, this.places.size());
-		if (place == null) {
-			this.commands.add(added);
-			this.arguments += words.size();
-		}
-		return (place != null) ? place : this.places.size() - 1;
+	/** Adds a command, unless it holds an equal one. */
+	void add(Command command, Object... arguments) {
+		ask((reply) -> {
+		}, command, arguments);
 	}
 
-	/** Makes the deadline no later than that. */
-	void notAfter(long deadline) {
-		this.deadline = (deadline - this.deadline < 0) ? deadline : this.deadline;
+	/**
+	 * Adds a command, unless it holds an equal one.
+	 * @param reader is told the reply; what is wrong with a Redis key as an exception
+	 */
+	void ask(Consumer<@Nullable Object> reader, Command command, Object... arguments) {
+		this.commands.merge(Stream.concat(Stream.of(command), Arrays.stream(arguments)).map(Object::toString).toList(),
+				reader, Consumer::andThen);
 	}
 
 	/** Sends the commands, if there are any, and does not wait. */
 	void submit(Servers servers, int slot) {
-		if (!this.places.isEmpty()) {
-			this.commands.add(new CommandArguments(Command.EXEC));
+		int arguments = this.commands.keySet().stream().mapToInt(List::size).sum();
+		if (arguments > 0) {
 			this.call = new Call(this, slot, this.deadline) {
 
 				@Override
 				public int work() {
-					return 1 + Transaction.this.arguments / ARGUMENTS_OF_A_DECISION;
+					return 1 + arguments / ARGUMENTS_OF_A_DECISION;
 				}
 
 			};
@@ -89,60 +77,43 @@ final class Transaction implements Carrier {
 	}
 
 	/**
-	 * Waits for the replies.
+	 * Waits for the replies, if commands were sent, and passes them on in their order.
 	 * @throws JedisException if there are none in time
 	 */
 	void await() {
-		if (this.call != null) {
-			this.replies = (List<?>) Objects.requireNonNull(this.call.await());
-			if (this.answered - this.deadline > 0) {
-				throw new NoAnswerException("It was sent, and answered too late", null);
-			}
+		if (this.call == null) {
+			return;
 		}
-	}
-
-	/** Whether the commands were executed. */
-	boolean isAnswered() {
-		return !this.replies.isEmpty();
-	}
-
-	/**
-	 * What the server has replied; what is wrong with a Redis key as an exception, and
-	 * {@code null} if it has not replied.
-	 */
-	@Nullable Object reply(int place) {
-		if (this.replies.isEmpty()) {
-			return null;
+		if (!(this.call.await() instanceof List<?> replies) || replies.size() != this.commands.size()) {
+			throw new JedisDataException("The server did not execute a transaction");
 		}
-		// Where a slot moves, each command follows an ASKING, which has a reply too.
-		boolean asked = this.replies.size() > this.places.size();
-		return this.replies.get(asked ? 2 * place + 1 : place);
-	}
-
-	/** What the server has replied to a command that reads several Redis keys. */
-	List<?> replies(int place) {
-		return (reply(place) instanceof List<?> list) ? list : List.of();
+		Iterator<?> each = replies.iterator();
+		this.commands.values().forEach((reader) -> reader.accept(each.next()));
 	}
 
 	@Override
 	public List<CommandArguments> commands(List<Call> calls, boolean source) {
-		return this.commands;
+		List<CommandArguments> all = new ArrayList<>(List.of(new CommandArguments(Command.MULTI)));
+		for (List<String> words : this.commands.keySet()) {
+			all.add(new CommandArguments(Command.valueOf(words.get(0))).addObjects(words.subList(1, words.size())));
+		}
+		all.add(new CommandArguments(Command.EXEC));
+		return all;
 	}
 
 	@Override
 	public void deliver(List<Call> calls, List<Object> replies) {
-		this.answered = System.nanoTime();
 		Call sent = calls.get(0);
-		if (replies.get(replies.size() - 1) instanceof List<?> executed && executed.size() >= this.places.size()) {
-			sent.complete(executed);
-			return;
+		// The first thing that is told holds, and the first error tells more than EXEC.
+		for (Object reply : replies) {
+			if (reply instanceof JedisException ex) {
+				sent.fail(ex);
+			}
 		}
-		// The first error tells more than that of EXEC.
-		sent.fail(replies.stream()
-			.filter(JedisException.class::isInstance)
-			.map(JedisException.class::cast)
-			.findFirst()
-			.orElseGet(() -> new JedisDataException("The server did not execute a transaction")));
+		if (System.nanoTime() - this.deadline > 0) {
+			sent.fail(new NoAnswerException("It was sent, and answered too late", null));
+		}
+		sent.complete(replies.get(replies.size() - 1));
 	}
 
 }
