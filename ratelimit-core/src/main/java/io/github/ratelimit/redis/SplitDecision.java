@@ -13,6 +13,7 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.redis.connection.Carrier;
 import io.github.ratelimit.redis.connection.Servers;
 import io.github.ratelimit.redis.script.Answer;
 import io.github.ratelimit.redis.script.Operation;
@@ -20,7 +21,6 @@ import io.github.ratelimit.redis.script.Scope;
 import io.github.ratelimit.redis.script.ScriptCall;
 import io.github.ratelimit.redis.script.Scripts;
 import org.jspecify.annotations.Nullable;
-import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
@@ -29,9 +29,6 @@ import redis.clients.jedis.exceptions.JedisException;
  * is answered when nobody waits for it any more is cancelled then.
  */
 final class SplitDecision {
-
-	/** What a node says to several Redis keys of a slot that is moving. */
-	private static final String UNSTABLE = "TRYAGAIN";
 
 	private final Scripts scripts;
 
@@ -49,11 +46,6 @@ final class SplitDecision {
 		this.request = request;
 		this.budget = budget;
 		this.deadline = deadline;
-	}
-
-	/** Whether nothing was done, because the slot of several Redis keys is moving. */
-	static boolean isMoving(JedisException failure) {
-		return failure instanceof JedisDataException && String.valueOf(failure.getMessage()).startsWith(UNSTABLE);
 	}
 
 	/** Decides, and uses nothing. */
@@ -107,7 +99,7 @@ final class SplitDecision {
 		List<Part> further = new ArrayList<>();
 		for (Part part : parts) {
 			part.await(operation, this.deadline);
-			if (part.failure == null || !isMoving(part.failure) || part.slot.scope() != Scope.ALL) {
+			if (!Carrier.isMoving(part.failure) || part.slot.scope() != Scope.ALL) {
 				answered.add(part);
 			}
 			else if (operation == Operation.CANCEL) {

@@ -7,7 +7,6 @@ import java.util.List;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisAskDataException;
-import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.exceptions.JedisNoScriptException;
 
@@ -148,12 +147,7 @@ final class Batch {
 		 */
 		private boolean isMoving(List<Object> replies) {
 			return this.first.carrier().redirection(replies) instanceof JedisAskDataException
-					|| replies.stream().allMatch(Group::isTryAgain);
-		}
-
-		private static boolean isTryAgain(Object reply) {
-			return reply instanceof JedisDataException error
-					&& String.valueOf(error.getMessage()).startsWith("TRYAGAIN");
+					|| replies.stream().allMatch(Carrier::isMoving);
 		}
 
 		private List<Group> callByCall() {
