@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
+import io.github.ratelimit.redis.connection.BackgroundThread;
 import io.github.ratelimit.redis.connection.Call;
 import io.github.ratelimit.redis.connection.NoAnswerException;
 import io.github.ratelimit.redis.connection.NotSentException;
@@ -179,9 +180,7 @@ final class Topology {
 	}
 
 	static void start(Runnable task) {
-		Thread thread = new Thread(task, "ratelimit-cluster");
-		thread.setDaemon(true);
-		thread.start();
+		BackgroundThread.start(task, "ratelimit-cluster");
 	}
 
 	/** Reads nothing any more, and fails the calls that wait. */

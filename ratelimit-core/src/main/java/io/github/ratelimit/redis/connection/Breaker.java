@@ -117,7 +117,7 @@ final class Breaker {
 			return;
 		}
 		try {
-			Lane.start(this::probe, "ratelimit-probe-" + this.settings.name());
+			BackgroundThread.start(this::probe, "ratelimit-probe-" + this.settings.name());
 			this.probing = true;
 		}
 		catch (OutOfMemoryError ex) {

@@ -97,7 +97,7 @@ final class Lane implements WatchedSocket.Watch {
 	boolean start() {
 		if (this.state.get() == NONE && this.state.compareAndSet(NONE, RUNNING)) {
 			try {
-				start(this::run, this.name);
+				BackgroundThread.start(this::run, this.name);
 				return true;
 			}
 			catch (OutOfMemoryError ex) {
@@ -106,14 +106,6 @@ final class Lane implements WatchedSocket.Watch {
 			}
 		}
 		return false;
-	}
-
-	static void start(Runnable task, String name) {
-		Thread thread = new Thread(null, task, name, 0, false);
-		thread.setDaemon(true);
-		// That of the caller may be of an application that is stopped before this ends.
-		thread.setContextClassLoader(null);
-		thread.start();
 	}
 
 	private void run() {

@@ -38,7 +38,7 @@ final class SentinelMaster {
 		this.name = name;
 		this.sentinels = Set.copyOf(sentinels);
 		this.config = config;
-		Lane.start(this::askUntilAnswered, "ratelimit-sentinel-" + name);
+		BackgroundThread.start(this::askUntilAnswered, "ratelimit-sentinel-" + name);
 	}
 
 	private void askUntilAnswered() {

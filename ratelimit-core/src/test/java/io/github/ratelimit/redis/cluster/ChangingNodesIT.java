@@ -1,5 +1,9 @@
 package io.github.ratelimit.redis.cluster;
 
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -146,6 +150,30 @@ class ChangingNodesIT {
 		}
 		catch (JedisException ex) {
 			return false;
+		}
+	}
+
+	/** One that is deployed again could not be unloaded. */
+	@Test
+	void threadsKeepNoClassLoaderOfTheApplication() throws Exception {
+		ClassLoader before = Thread.currentThread().getContextClassLoader();
+		Set<Thread> others = Thread.getAllStackTraces().keySet();
+		try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+				URLClassLoader application = new URLClassLoader(new URL[0], before);
+				ClusterServers servers = ClusterServers.of(Set.of(new HostAndPort("127.0.0.1", silent.getLocalPort())),
+						CONFIG, SETTINGS, Listener.NONE)) {
+			Thread.currentThread().setContextClassLoader(application);
+			Increment.submit(servers, Duration.ofSeconds(20), TestRedis.newKeyPrefix());
+			List<Thread> threads = Thread.getAllStackTraces()
+				.keySet()
+				.stream()
+				.filter((thread) -> thread.getName().startsWith("ratelimit") && !others.contains(thread))
+				.toList();
+			assertThat(threads).extracting(Thread::getName).contains("ratelimit-cluster");
+			assertThat(threads).allSatisfy((thread) -> assertThat(thread.getContextClassLoader()).isNull());
+		}
+		finally {
+			Thread.currentThread().setContextClassLoader(before);
 		}
 	}
 
