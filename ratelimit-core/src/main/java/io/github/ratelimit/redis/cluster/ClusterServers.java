@@ -33,7 +33,7 @@ public final class ClusterServers implements Servers {
 	private ClusterServers(Supplier<Collection<HostAndPort>> seeds, Function<HostAndPort, ConnectionSource> sources,
 			ServerSettings settings, Listener listener) {
 		this.nodes = new Nodes(seeds, sources, settings, listener, this::changed);
-		this.topology = new Topology(this.nodes, settings.queue());
+		this.topology = new Topology(this.nodes, settings.maxWaiting());
 	}
 
 	/**

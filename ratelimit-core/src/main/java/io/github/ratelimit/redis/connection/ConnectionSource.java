@@ -46,9 +46,6 @@ public abstract class ConnectionSource {
 	 */
 	public static ConnectionSource sentinel(String master, Set<HostAndPort> sentinels, JedisClientConfig sentinelConfig,
 			JedisClientConfig config) {
-		if (sentinels.isEmpty()) {
-			throw new IllegalArgumentException("Invalid sentinels: there must be at least one.");
-		}
 		requireNoTokens(config);
 		SentinelMaster asked = new SentinelMaster(master, sentinels, sentinelConfig);
 		return new OwnConnections(asked::get, asked::close, config);

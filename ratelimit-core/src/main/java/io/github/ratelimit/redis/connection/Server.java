@@ -85,7 +85,7 @@ public final class Server implements Servers {
 			call.fail(NotSentException.outage(cause));
 			return;
 		}
-		if (this.waiting.get() >= this.settings.queue()) {
+		if (this.waiting.get() >= this.settings.maxWaiting()) {
 			this.listener.overloaded();
 			call.fail(new NotSentException(Reason.QUEUE_FULL, "Too many others wait", null));
 			return;

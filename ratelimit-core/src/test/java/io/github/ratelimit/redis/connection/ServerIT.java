@@ -48,8 +48,12 @@ class ServerIT {
 	void settingsOutOfRangeAreRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> new ServerSettings("a", Duration.ofNanos(1)))
 			.withMessage("Invalid time budget (PT0.000000001S): must be from 2ms to 1h.");
-		assertThatIllegalArgumentException().isThrownBy(() -> new ServerSettings("a", LONG, 0, 1));
-		assertThatIllegalArgumentException().isThrownBy(() -> new ServerSettings("a", LONG, 1, 0));
+		assertThatIllegalArgumentException().isThrownBy(() -> new ServerSettings("a", LONG, 0, 1))
+			.withMessage("Invalid connections (0): must be from 1 to 64.");
+		assertThatIllegalArgumentException().isThrownBy(() -> new ServerSettings("a", LONG, 65, 1))
+			.withMessage("Invalid connections (65): must be from 1 to 64.");
+		assertThatIllegalArgumentException().isThrownBy(() -> new ServerSettings("a", LONG, 1, 0))
+			.withMessage("Invalid maxWaiting (0): must be at least 1.");
 	}
 
 	@Test
