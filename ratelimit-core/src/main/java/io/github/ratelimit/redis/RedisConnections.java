@@ -61,6 +61,11 @@ public final class RedisConnections implements AutoCloseable {
 	 */
 	public static final int MAX_CONNECTIONS = ServerSettings.MAX_CONNECTIONS;
 
+	/**
+	 * Number of decisions that may wait for a server, unless another is set.
+	 */
+	public static final int DEFAULT_MAX_WAITING = 8192;
+
 	private final Servers servers;
 
 	private final Duration timeBudget;
@@ -164,7 +169,7 @@ public final class RedisConnections implements AutoCloseable {
 
 		private int connections = ServerSettings.DEFAULT_CONNECTIONS;
 
-		private int maxWaiting = ServerSettings.DEFAULT_QUEUE;
+		private int maxWaiting = DEFAULT_MAX_WAITING;
 
 		private RedisListener listener = new RedisListener() {
 		};
@@ -208,7 +213,7 @@ public final class RedisConnections implements AutoCloseable {
 		/**
 		 * Sets how many decisions may wait for each server; what is beyond that is not
 		 * accepted.
-		 * @param maxWaiting at least 1; 8192 unless set
+		 * @param maxWaiting at least 1; {@link #DEFAULT_MAX_WAITING} unless set
 		 * @return this
 		 */
 		public Builder maxWaiting(int maxWaiting) {

@@ -26,9 +26,6 @@ public record ServerSettings(String name, Duration budget, int connections, int 
 	/** Connections of a server, unless something else is said. */
 	public static final int DEFAULT_CONNECTIONS = 2;
 
-	/** Calls that may wait, unless something else is said. */
-	public static final int DEFAULT_QUEUE = 8192;
-
 	/**
 	 * Checks the settings.
 	 * @throws IllegalArgumentException if one of them is out of range
@@ -52,7 +49,7 @@ public record ServerSettings(String name, Duration budget, int connections, int 
 	 * @param budget for how long it may be silent
 	 */
 	public ServerSettings(String name, Duration budget) {
-		this(name, budget, DEFAULT_CONNECTIONS, DEFAULT_QUEUE);
+		this(name, budget, DEFAULT_CONNECTIONS, 8192);
 	}
 
 	/**
