@@ -1,9 +1,11 @@
 package io.github.ratelimit.redis.connection;
 
 import java.net.SocketTimeoutException;
+import java.time.Duration;
 import java.util.Set;
 import java.util.function.Supplier;
 
+import io.github.ratelimit.redis.connection.WatchedSocket.Watch;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.HostAndPort;
@@ -67,7 +69,7 @@ public abstract class ConnectionSource {
 	 * of connections, or is one of a cluster
 	 */
 	public static ConnectionSource client(UnifiedJedis client) {
-		return borrowed(ClientPool.of(client));
+		return BorrowedConnections.of(client);
 	}
 
 	/**
@@ -76,7 +78,7 @@ public abstract class ConnectionSource {
 	 * @return the connections to all nodes; {@code null} if it is not for a cluster
 	 */
 	public static @Nullable ClusterConnectionProvider clusterOf(UnifiedJedis client) {
-		return ClientPool.clusterOf(client);
+		return BorrowedConnections.clusterProvider(client);
 	}
 
 	/**
@@ -91,10 +93,13 @@ public abstract class ConnectionSource {
 	/**
 	 * Connects.
 	 * @param checked whether the server must have answered a {@code PING}
+	 * @param watch is told of silence, also during the login, and of what is received;
+	 * not by connections that are borrowed
+	 * @param budget how long a silence is told of; how long borrowed ones wait
 	 * @throws JedisException if it cannot be done, or the server does not answer; other
 	 * exceptions if a pool or what knows a password fails
 	 */
-	abstract Link connect(boolean checked);
+	abstract Link connect(boolean checked, Watch watch, Duration budget);
 
 	/** Returns whether a connection has failed because nothing came in time. */
 	static boolean isSilence(@Nullable Throwable failure) {

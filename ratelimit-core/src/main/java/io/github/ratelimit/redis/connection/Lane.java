@@ -173,9 +173,9 @@ final class Lane implements WatchedSocket.Watch {
 				return link;
 			}
 			release();
-			link = this.source.connect(rested || this.breaker.hasBroken(this.connected));
+			this.sentAt = start;
+			link = this.source.connect(rested || this.breaker.hasBroken(this.connected), this, this.budget);
 			this.link = link;
-			link.watch(this, this.budget);
 			this.connected = start;
 			return link;
 		}
@@ -252,7 +252,12 @@ final class Lane implements WatchedSocket.Watch {
 	@Override
 	public void silent() throws SocketTimeoutException {
 		SocketTimeoutException silence = new SocketTimeoutException("Nothing was received for " + this.budget);
-		if (this.breaker.isHeard(this.sentAt)) {
+		boolean login = this.link == null;
+		if (login && this.server.isConnected()) {
+			// Others show whether the server is there.
+			return;
+		}
+		if (!login && this.breaker.isHeard(this.sentAt)) {
 			// It is only this connection.
 			throw silence;
 		}
