@@ -38,8 +38,8 @@ public abstract class ConnectionSource {
 	}
 
 	/**
-	 * Connections to the server that sentinels call the master at the time. Begins to ask
-	 * them, and does not wait for the answer.
+	 * Connections to the server that sentinels call the master at the time. Asks them
+	 * when something is to be sent.
 	 * @param master the name of the master
 	 * @param sentinels some sentinels, at least one
 	 * @param sentinelConfig how to log in to sentinels
