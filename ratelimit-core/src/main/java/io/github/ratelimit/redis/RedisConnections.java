@@ -6,7 +6,6 @@ import java.util.Set;
 import io.github.ratelimit.redis.cluster.ClusterServers;
 import io.github.ratelimit.redis.connection.ConnectionSource;
 import io.github.ratelimit.redis.connection.Listener;
-import io.github.ratelimit.redis.connection.Redirections;
 import io.github.ratelimit.redis.connection.Server;
 import io.github.ratelimit.redis.connection.ServerSettings;
 import io.github.ratelimit.redis.connection.Servers;
@@ -62,6 +61,11 @@ public final class RedisConnections implements AutoCloseable {
 	public static final int MAX_CONNECTIONS = ServerSettings.MAX_CONNECTIONS;
 
 	/**
+	 * Number of connections to one server unless another is set.
+	 */
+	public static final int DEFAULT_CONNECTIONS = 2;
+
+	/**
 	 * Number of decisions that may wait for a server, unless another is set.
 	 */
 	public static final int DEFAULT_MAX_WAITING = 8192;
@@ -82,7 +86,7 @@ public final class RedisConnections implements AutoCloseable {
 	 */
 	public static Builder server(HostAndPort address) {
 		return new Builder(address.toString(), (settings, config, listener) -> new Server(settings,
-				ConnectionSource.server(address, config), listener, Redirections.NONE));
+				ConnectionSource.server(address, config), listener));
 	}
 
 	/**
@@ -99,7 +103,7 @@ public final class RedisConnections implements AutoCloseable {
 			throw new IllegalArgumentException("Invalid sentinels: there must be at least one.");
 		}
 		return new Builder("the master " + master, (settings, masterConfig, listener) -> new Server(settings,
-				ConnectionSource.sentinel(master, sentinels, config, masterConfig), listener, Redirections.NONE));
+				ConnectionSource.sentinel(master, sentinels, config, masterConfig), listener));
 	}
 
 	/**
@@ -133,7 +137,7 @@ public final class RedisConnections implements AutoCloseable {
 		}
 		ConnectionSource source = ConnectionSource.client(client);
 		return new Builder("the server of the client",
-				(settings, config, listener) -> new Server(settings, source, listener, Redirections.NONE));
+				(settings, config, listener) -> new Server(settings, source, listener));
 	}
 
 	/** Where the Redis keys are. */
@@ -167,7 +171,7 @@ public final class RedisConnections implements AutoCloseable {
 
 		private Duration timeBudget = DEFAULT_TIME_BUDGET;
 
-		private int connections = ServerSettings.DEFAULT_CONNECTIONS;
+		private int connections = DEFAULT_CONNECTIONS;
 
 		private int maxWaiting = DEFAULT_MAX_WAITING;
 
@@ -202,7 +206,8 @@ public final class RedisConnections implements AutoCloseable {
 
 		/**
 		 * Sets how many connections there are to each server.
-		 * @param connections from 1 to {@link #MAX_CONNECTIONS}; 2 unless set
+		 * @param connections from 1 to {@link #MAX_CONNECTIONS};
+		 * {@link #DEFAULT_CONNECTIONS} unless set
 		 * @return this
 		 */
 		public Builder connections(int connections) {

@@ -205,7 +205,7 @@ final class Lane implements WatchedSocket.Watch {
 				calls.forEach((call) -> call.fail(NotSentException.outage(cause)));
 				return;
 			}
-			this.server.exchange(link, calls);
+			new Batch(calls, this.server.listener()).exchange(link);
 			long now = System.nanoTime();
 			this.breaker.heard(now);
 			this.server.listener().batch(calls.size(), now - start);

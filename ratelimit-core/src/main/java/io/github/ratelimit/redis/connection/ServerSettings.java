@@ -23,9 +23,6 @@ public record ServerSettings(String name, Duration budget, int connections, int 
 	/** Most connections. */
 	public static final int MAX_CONNECTIONS = 64;
 
-	/** Connections of a server, unless something else is said. */
-	public static final int DEFAULT_CONNECTIONS = 2;
-
 	/**
 	 * Checks the settings.
 	 * @throws IllegalArgumentException if one of them is out of range
@@ -41,15 +38,6 @@ public record ServerSettings(String name, Duration budget, int connections, int 
 		if (maxWaiting < 1) {
 			throw new IllegalArgumentException("Invalid maxWaiting (%d): must be at least 1.".formatted(maxWaiting));
 		}
-	}
-
-	/**
-	 * Creates settings with the default connections and queue.
-	 * @param name the server, for logs and messages
-	 * @param budget for how long it may be silent
-	 */
-	public ServerSettings(String name, Duration budget) {
-		this(name, budget, DEFAULT_CONNECTIONS, 8192);
 	}
 
 	/**

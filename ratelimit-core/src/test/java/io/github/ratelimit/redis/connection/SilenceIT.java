@@ -206,9 +206,8 @@ class SilenceIT {
 	/** One that asks nothing before it is asked. */
 	private Server trickled(TricklingServer slow) {
 		var config = DefaultJedisClientConfig.builder().clientSetInfoConfig(ClientSetInfoConfig.DISABLED).build();
-		return new Server(new ServerSettings("slow", BUDGET),
-				ConnectionSource.server(new HostAndPort("127.0.0.1", slow.port()), config), this.events,
-				Redirections.NONE);
+		return new Server(Connecting.settings("slow", BUDGET),
+				ConnectionSource.server(new HostAndPort("127.0.0.1", slow.port()), config), this.events);
 	}
 
 	/** It is sent as a call is, and waits for much longer. */
@@ -231,8 +230,8 @@ class SilenceIT {
 
 	private Server patient(int port) {
 		var config = DefaultJedisClientConfig.builder().connectionTimeoutMillis((int) LONG.toMillis()).build();
-		return new Server(new ServerSettings("patient", BUDGET),
-				ConnectionSource.server(new HostAndPort("127.0.0.1", port), config), this.events, Redirections.NONE);
+		return new Server(Connecting.settings("patient", BUDGET),
+				ConnectionSource.server(new HostAndPort("127.0.0.1", port), config), this.events);
 	}
 
 	@Test

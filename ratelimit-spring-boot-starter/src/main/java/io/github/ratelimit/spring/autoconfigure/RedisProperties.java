@@ -35,8 +35,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 public record RedisProperties(@Nullable String url, @Nullable String host, @DefaultValue("6379") int port,
 		@Nullable String username, @Nullable String password, @DefaultValue("0") int database, @DefaultValue Ssl ssl,
 		@DefaultValue("true") boolean scripting, @DefaultValue("100ms") Duration timeout, @Nullable String clientName,
-		@DefaultValue("2") int connections, @DefaultValue("" + RedisConnections.DEFAULT_MAX_WAITING) int maxWaiting,
-		@Nullable Sentinel sentinel, @Nullable Cluster cluster) {
+		@DefaultValue("" + RedisConnections.DEFAULT_CONNECTIONS) int connections,
+		@DefaultValue("" + RedisConnections.DEFAULT_MAX_WAITING) int maxWaiting, @Nullable Sentinel sentinel,
+		@Nullable Cluster cluster) {
 
 	/** Empty texts, such as those of variables that are not set, ask for nothing. */
 	public RedisProperties {
