@@ -1,10 +1,6 @@
 package io.github.ratelimit;
 
-import java.io.InterruptedIOException;
 import java.io.Serial;
-import java.net.SocketException;
-import java.net.SocketTimeoutException;
-import java.nio.channels.ClosedByInterruptException;
 import java.util.List;
 
 /**
@@ -19,9 +15,6 @@ public class StoreException extends RuntimeException {
 
 	/** What is said of a connection by Jedis, and of a node, with its address. */
 	private static final List<String> WITH_ADDRESS = List.of("Failed to connect to ", "The node ");
-
-	/** What the socket of a virtual thread says. */
-	private static final String CLOSED_BY_INTERRUPT = "Closed by interrupt";
 
 	/**
 	 * Creates an exception.
@@ -48,22 +41,6 @@ public class StoreException extends RuntimeException {
 			}
 		}
 		return address + root;
-	}
-
-	/**
-	 * Returns whether the thread was interrupted while it waited for the store, which
-	 * says nothing about the store.
-	 * @return whether one of the causes is an interrupt
-	 */
-	public boolean isInterrupt() {
-		for (Throwable cause = getCause(); cause != null; cause = cause.getCause()) {
-			if (cause instanceof InterruptedException || cause instanceof ClosedByInterruptException
-					|| (cause instanceof InterruptedIOException && !(cause instanceof SocketTimeoutException))
-					|| (cause instanceof SocketException && CLOSED_BY_INTERRUPT.equals(cause.getMessage()))) {
-				return true;
-			}
-		}
-		return false;
 	}
 
 }

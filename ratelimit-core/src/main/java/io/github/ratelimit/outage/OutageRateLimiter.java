@@ -204,13 +204,13 @@ public final class OutageRateLimiter implements RateLimiter {
 	/**
 	 * Notes that the store has failed a request, also one that did not pass through here.
 	 * @param request what the store was asked
-	 * @param failure why it failed; an interrupt or a busy store begins no outage
+	 * @param failure why it failed; a busy store begins no outage
 	 */
 	public void noteFailure(RateLimitRequest request, StoreException failure) {
 		if (failure instanceof StoreBusyException) {
 			noteBusy(failure);
 		}
-		else if (!failure.isInterrupt()) {
+		else {
 			Instant now = this.clock.instant();
 			Outage before = this.outage.getAndUpdate(
 					(present) -> new Outage((present != null) ? present.since() : now, now, request, failure));
@@ -273,7 +273,7 @@ public final class OutageRateLimiter implements RateLimiter {
 	private Decision withoutStore(RateLimitRequest request, StoreException ex,
 			Function<RateLimitRequest, Decision> decideLocally) {
 		noteFailure(request, ex);
-		boolean works = ex instanceof StoreBusyException || ex.isInterrupt();
+		boolean works = ex instanceof StoreBusyException;
 		List<Charge> limited = new ArrayList<>();
 		for (Charge charge : request.charges()) {
 			switch (this.onStoreFailure.apply(charge.policy())) {

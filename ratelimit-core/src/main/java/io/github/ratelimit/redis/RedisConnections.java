@@ -2,12 +2,10 @@ package io.github.ratelimit.redis;
 
 import java.time.Duration;
 import java.util.Set;
-import java.util.function.BiFunction;
 
 import io.github.ratelimit.redis.cluster.ClusterServers;
 import io.github.ratelimit.redis.connection.ConnectionSource;
 import io.github.ratelimit.redis.connection.Listener;
-import io.github.ratelimit.redis.connection.Redirections;
 import io.github.ratelimit.redis.connection.Server;
 import io.github.ratelimit.redis.connection.ServerSettings;
 import io.github.ratelimit.redis.connection.Servers;
@@ -60,7 +58,17 @@ public final class RedisConnections implements AutoCloseable {
 	/**
 	 * Largest number of connections to one server.
 	 */
-	public static final int MAX_CONNECTIONS = 64;
+	public static final int MAX_CONNECTIONS = ServerSettings.MAX_CONNECTIONS;
+
+	/**
+	 * Number of connections to one server unless another is set.
+	 */
+	public static final int DEFAULT_CONNECTIONS = 2;
+
+	/**
+	 * Number of decisions that may wait for a server, unless another is set.
+	 */
+	public static final int DEFAULT_MAX_WAITING = 8192;
 
 	private final Servers servers;
 
@@ -77,8 +85,8 @@ public final class RedisConnections implements AutoCloseable {
 	 * @return a builder
 	 */
 	public static Builder server(HostAndPort address) {
-		return new Builder(address.toString(),
-				(builder, listener) -> builder.server(ConnectionSource.server(address, builder.config), listener));
+		return new Builder(address.toString(), (settings, config, listener) -> new Server(settings,
+				ConnectionSource.server(address, config), listener));
 	}
 
 	/**
@@ -94,8 +102,8 @@ public final class RedisConnections implements AutoCloseable {
 		if (sentinels.isEmpty()) {
 			throw new IllegalArgumentException("Invalid sentinels: there must be at least one.");
 		}
-		return new Builder("the master " + master, (builder, listener) -> builder
-			.server(ConnectionSource.sentinel(master, sentinels, config, builder.config), listener));
+		return new Builder("the master " + master, (settings, masterConfig, listener) -> new Server(settings,
+				ConnectionSource.sentinel(master, sentinels, config, masterConfig), listener));
 	}
 
 	/**
@@ -109,7 +117,7 @@ public final class RedisConnections implements AutoCloseable {
 			throw new IllegalArgumentException("Invalid nodes: there must be at least one.");
 		}
 		return new Builder("the cluster",
-				(builder, listener) -> ClusterServers.of(nodes, builder.config, builder.settings(), listener));
+				(settings, config, listener) -> ClusterServers.of(nodes, config, settings, listener));
 	}
 
 	/**
@@ -125,10 +133,11 @@ public final class RedisConnections implements AutoCloseable {
 		ClusterConnectionProvider cluster = ConnectionSource.clusterOf(client);
 		if (cluster != null) {
 			return new Builder("the cluster of the client",
-					(builder, listener) -> ClusterServers.of(cluster, builder.settings(), listener));
+					(settings, config, listener) -> ClusterServers.of(cluster, settings, listener));
 		}
 		ConnectionSource source = ConnectionSource.client(client);
-		return new Builder("the server of the client", (builder, listener) -> builder.server(source, listener));
+		return new Builder("the server of the client",
+				(settings, config, listener) -> new Server(settings, source, listener));
 	}
 
 	/** Where the Redis keys are. */
@@ -156,22 +165,22 @@ public final class RedisConnections implements AutoCloseable {
 
 		private final String name;
 
-		private final BiFunction<Builder, Listener, Servers> connect;
+		private final Connector connector;
 
 		private JedisClientConfig config = DefaultJedisClientConfig.builder().build();
 
 		private Duration timeBudget = DEFAULT_TIME_BUDGET;
 
-		private int connections = ServerSettings.DEFAULT_CONNECTIONS;
+		private int connections = DEFAULT_CONNECTIONS;
 
-		private int maxWaiting = ServerSettings.DEFAULT_QUEUE;
+		private int maxWaiting = DEFAULT_MAX_WAITING;
 
 		private RedisListener listener = new RedisListener() {
 		};
 
-		private Builder(String name, BiFunction<Builder, Listener, Servers> connect) {
+		private Builder(String name, Connector connector) {
 			this.name = name;
-			this.connect = connect;
+			this.connector = connector;
 		}
 
 		/**
@@ -197,7 +206,8 @@ public final class RedisConnections implements AutoCloseable {
 
 		/**
 		 * Sets how many connections there are to each server.
-		 * @param connections from 1 to {@link #MAX_CONNECTIONS}; 2 unless set
+		 * @param connections from 1 to {@link #MAX_CONNECTIONS};
+		 * {@link #DEFAULT_CONNECTIONS} unless set
 		 * @return this
 		 */
 		public Builder connections(int connections) {
@@ -208,7 +218,7 @@ public final class RedisConnections implements AutoCloseable {
 		/**
 		 * Sets how many decisions may wait for each server; what is beyond that is not
 		 * accepted.
-		 * @param maxWaiting at least 1; 8192 unless set
+		 * @param maxWaiting at least 1; {@link #DEFAULT_MAX_WAITING} unless set
 		 * @return this
 		 */
 		public Builder maxWaiting(int maxWaiting) {
@@ -233,21 +243,19 @@ public final class RedisConnections implements AutoCloseable {
 		 * @throws IllegalArgumentException if a value is out of range
 		 */
 		public RedisConnections build() {
-			if (this.connections > MAX_CONNECTIONS) {
-				throw new IllegalArgumentException(
-						"Invalid connections (%d): must be from 1 to %d.".formatted(this.connections, MAX_CONNECTIONS));
-			}
-			return new RedisConnections(this.connect.apply(this, new ListenerAdapter(this.name, this.listener)),
+			ServerSettings settings = new ServerSettings(this.name, this.timeBudget, this.connections, this.maxWaiting);
+			return new RedisConnections(
+					this.connector.connect(settings, this.config, new ListenerAdapter(this.name, this.listener)),
 					this.timeBudget);
 		}
 
-		private Servers server(ConnectionSource source, Listener listener) {
-			return new Server(settings(), source, listener, Redirections.NONE);
-		}
+	}
 
-		private ServerSettings settings() {
-			return new ServerSettings(this.name, this.timeBudget, this.connections, this.maxWaiting);
-		}
+	/** Makes the connections of a kind of Redis. */
+	@FunctionalInterface
+	private interface Connector {
+
+		Servers connect(ServerSettings settings, JedisClientConfig config, Listener listener);
 
 	}
 

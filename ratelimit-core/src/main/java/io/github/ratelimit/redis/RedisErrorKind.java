@@ -53,12 +53,6 @@ public enum RedisErrorKind {
 	NODE,
 
 	/**
-	 * The thread was interrupted while it waited, which says nothing about Redis. It is
-	 * not known whether the cost was used.
-	 */
-	INTERRUPTED,
-
-	/**
 	 * Redis is full, and may not evict anything.
 	 */
 	OOM,
@@ -162,9 +156,6 @@ public enum RedisErrorKind {
 	 * @return the kind; {@link #OTHER} if it does not come from Redis
 	 */
 	public static RedisErrorKind of(StoreException exception) {
-		if (exception.isInterrupt()) {
-			return INTERRUPTED;
-		}
 		boolean connection = false;
 		for (Throwable cause = exception.getCause(); cause != null; cause = cause.getCause()) {
 			if (cause instanceof NodeException) {

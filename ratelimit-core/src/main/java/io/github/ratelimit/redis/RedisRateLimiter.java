@@ -18,6 +18,7 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.RequestHistory;
 import io.github.ratelimit.WindowCount;
 import io.github.ratelimit.redis.connection.Call;
+import io.github.ratelimit.redis.connection.Carrier;
 import io.github.ratelimit.redis.connection.Servers;
 import io.github.ratelimit.redis.script.Blocks;
 import io.github.ratelimit.redis.script.Operation;
@@ -174,7 +175,7 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 					return call.answer().decision();
 				}
 				catch (JedisException ex) {
-					if (!SplitDecision.isMoving(ex)) {
+					if (!Carrier.isMoving(ex)) {
 						throw ex;
 					}
 					slots = slots.get(0).byKey(true);

@@ -13,6 +13,7 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.redis.connection.Carrier;
 import io.github.ratelimit.redis.connection.Servers;
 import io.github.ratelimit.redis.script.Answer;
 import io.github.ratelimit.redis.script.Operation;
@@ -20,7 +21,6 @@ import io.github.ratelimit.redis.script.Scope;
 import io.github.ratelimit.redis.script.ScriptCall;
 import io.github.ratelimit.redis.script.Scripts;
 import org.jspecify.annotations.Nullable;
-import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
@@ -29,9 +29,6 @@ import redis.clients.jedis.exceptions.JedisException;
  * is answered when nobody waits for it any more is cancelled then.
  */
 final class SplitDecision {
-
-	/** What a node says to several Redis keys of a slot that is moving. */
-	private static final String UNSTABLE = "TRYAGAIN";
 
 	private final Scripts scripts;
 
@@ -51,11 +48,6 @@ final class SplitDecision {
 		this.deadline = deadline;
 	}
 
-	/** Whether nothing was done, because the slot of several Redis keys is moving. */
-	static boolean isMoving(JedisException failure) {
-		return failure instanceof JedisDataException && String.valueOf(failure.getMessage()).startsWith(UNSTABLE);
-	}
-
 	/** Decides, and uses nothing. */
 	Decision peek(List<SlotRequest> slots) {
 		return join(ask(Operation.PEEK, slots), List.of());
@@ -73,13 +65,13 @@ final class SplitDecision {
 			return join(parts, List.of());
 		}
 		if (parts.stream().anyMatch((part) -> part.failure != null)) {
-			parts.forEach((part) -> cancel(part, false));
+			parts.forEach((part) -> abandon(part.slot, part.answer));
 			failure(parts);
 		}
 		boolean denialCounts = parts.stream().allMatch(Part::countsDenial);
 		List<Part> cancelled = new ArrayList<>();
 		for (Part part : parts) {
-			cancelled.addAll(cancel(part, denialCounts));
+			cancelled.addAll(cancel(part.slot, part.answer, denialCounts));
 		}
 		return join(parts, await(Operation.CANCEL, cancelled));
 	}
@@ -92,7 +84,7 @@ final class SplitDecision {
 		ScriptCall call = this.scripts.call(operation, slot.scope(), slot.request(), this.deadline);
 		Part part = new Part(slot, call);
 		if (operation == Operation.HOLD) {
-			call.onLateAnswer((answer) -> cancel(new Part(slot, call, answer), false));
+			call.onLateAnswer((answer) -> abandon(slot, answer));
 		}
 		this.servers.submit(call);
 		return part;
@@ -107,11 +99,11 @@ final class SplitDecision {
 		List<Part> further = new ArrayList<>();
 		for (Part part : parts) {
 			part.await(operation, this.deadline);
-			if (part.failure == null || !isMoving(part.failure) || part.slot.scope() != Scope.ALL) {
+			if (!Carrier.isMoving(part.failure) || part.slot.scope() != Scope.ALL) {
 				answered.add(part);
 			}
 			else if (operation == Operation.CANCEL) {
-				part.slot.byKey(false).forEach((key) -> further.add(cancel(key, part.held, part.denialCounts)));
+				part.slot.byKey(false).forEach((key) -> further.addAll(cancel(key, part.held, part.denialCounts)));
 			}
 			else {
 				part.slot.byKey(operation == Operation.HOLD || operation == Operation.PEEK)
@@ -125,30 +117,34 @@ final class SplitDecision {
 	}
 
 	/**
-	 * Gives back what was held, and does not stay counted because of the denial.
+	 * Gives back what was held, and waits for nothing. Redis key by Redis key, because
+	 * nobody would learn that the slot is moving.
+	 */
+	private void abandon(SlotRequest slot, @Nullable Answer held) {
+		if (held != null && slot.scope() != Scope.BLOCKS) {
+			slot.byKey(false).forEach((key) -> cancel(key, held, false));
+		}
+	}
+
+	/**
+	 * Gives back what was held, and does not stay counted because of the denial. It may
+	 * be sent when the time of the decision is over, or quota would stay held.
 	 * @param denialCounts whether policies that count denied requests count this
 	 * @return a call that was sent, or none if there is nothing to give back
 	 */
-	private List<Part> cancel(Part part, boolean denialCounts) {
-		Answer held = part.answer;
-		if (held == null || part.slot.scope() == Scope.BLOCKS
-				|| part.slot.request().charges().stream().allMatch((charge) -> stays(charge, held, denialCounts))) {
+	private List<Part> cancel(SlotRequest slot, @Nullable Answer held, boolean denialCounts) {
+		if (held == null || slot.scope() == Scope.BLOCKS
+				|| slot.request().charges().stream().allMatch((charge) -> stays(charge, held, denialCounts))) {
 			return List.of();
 		}
-		return List.of(cancel(part.slot, held, denialCounts));
-	}
-
-	/** It may be sent when the time of the decision is over, or quota would stay held. */
-	private Part cancel(SlotRequest slot, @Nullable Answer held, boolean denialCounts) {
-		Answer answer = Objects.requireNonNull(held);
 		ScriptCall call = this.scripts.cancel(slot.request(), slot.scope(),
-				(charge) -> stays(charge, answer, denialCounts), answer.heldAt(),
+				(charge) -> stays(charge, held, denialCounts), held.heldAt(),
 				System.nanoTime() + this.budget.toNanos());
 		Part part = new Part(slot, call);
-		part.held = answer;
+		part.held = held;
 		part.denialCounts = denialCounts;
 		this.servers.submit(call);
-		return part;
+		return List.of(part);
 	}
 
 	private static boolean stays(Charge charge, Answer held, boolean denialCounts) {
@@ -231,11 +227,6 @@ final class SplitDecision {
 		Part(SlotRequest slot, ScriptCall call) {
 			this.slot = slot;
 			this.call = call;
-		}
-
-		Part(SlotRequest slot, ScriptCall call, Answer answer) {
-			this(slot, call);
-			this.answer = answer;
 		}
 
 		/** A call that cancels goes on without this if it takes too long. */

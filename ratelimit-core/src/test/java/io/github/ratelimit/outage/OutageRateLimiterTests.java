@@ -143,18 +143,6 @@ class OutageRateLimiterTests {
 	}
 
 	@Test
-	void interruptIsNoFailureOfTheStore() {
-		this.store.failure = new StoreException("interrupted", new InterruptedException());
-		assertThat(this.limiter.tryAcquire(NEW).source()).isEqualTo(Decision.Source.LOCAL);
-		assertThat(this.limiter.tryAcquire(NEW).allowed()).isFalse();
-		assertThat(this.limiter.busyCount()).isZero();
-		assertThat(this.limiter.failingSince()).isEmpty();
-		assertThat(this.log.list).isEmpty();
-		RateLimitRequest login = RateLimitRequest.of(LOGIN, Identifier.user("bob"));
-		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.limiter.tryAcquire(login));
-	}
-
-	@Test
 	void requestIsAllowedWithoutNumbersWhenAllItsPoliciesAllowIt() {
 		this.store.full = true;
 		Decision decision = this.limiter.tryAcquire(NEW);

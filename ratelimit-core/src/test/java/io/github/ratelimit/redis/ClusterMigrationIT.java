@@ -49,8 +49,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.exceptions.JedisException;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Slots that move to other nodes, while and after they do.
@@ -224,16 +226,9 @@ class ClusterMigrationIT {
 		limiter.tryAcquire(RateLimitRequest.of(Charge.of(first, ALICE), Charge.of(second, ALICE)));
 		limiter.tryAcquire(first, elsewhere, 6);
 		RateLimitRequest request = RateLimitRequest.of(Charge.of(first, ALICE, elsewhere), Charge.of(second, ALICE));
-		Servers servers = new BeforeThird(connect(Owner.LIMITER).servers(), () -> {
-			TestCluster.beginToMove(SLOT, this.from, this.to);
-			TestCluster.moveKeys(SLOT, this.from, this.to, 1);
-		});
-		Scripts scripts = new Scripts(new RedisKeys(this.keyPrefix), servers);
 		Decision decision;
 		try {
-			decision = new SplitDecision(scripts, servers, request, TestRedis.PATIENCE,
-					System.nanoTime() + TestRedis.PATIENCE.toNanos())
-				.acquire(SlotRequest.split(request, ClusterKeys::slot));
+			decision = acquire(request, false);
 		}
 		finally {
 			cluster.endMove(SLOT, this.from, this.to);
@@ -243,6 +238,47 @@ class ClusterMigrationIT {
 		assertThat(decision.statuses()).extracting(LimitStatus::remaining).containsExactly(5L, 0L, 98L);
 		assertThat(decision.statuses()).extracting(LimitStatus::policy).containsExactly(first, first, second);
 		assertThat(limiter.peek(request).statuses()).extracting(LimitStatus::remaining).containsExactly(5L, 0L, 98L);
+	}
+
+	/** Nobody waits for that. */
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void whatAFailedRequestHasHeldIsGivenBackWhileTheSlotMoves(Algorithm algorithm) {
+		Policy first = new Policy("first", algorithm, List.of(new Limit(6, Limit.MAX_WINDOW)));
+		Policy second = new Policy("second", algorithm, List.of(new Limit(100, Limit.MAX_WINDOW)));
+		RedisRateLimiter limiter = limiter(Owner.LIMITER);
+		Identifier elsewhere = ClusterKeys.of(cluster, this.to).findFirst().orElseThrow();
+		limiter.tryAcquire(RateLimitRequest.of(Charge.of(first, ALICE), Charge.of(second, ALICE)));
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(first, ALICE, elsewhere), Charge.of(second, ALICE));
+		try {
+			assertThatExceptionOfType(JedisException.class).isThrownBy(() -> acquire(request, true))
+				.withMessage("It was lost");
+			TestCluster.await("It is given back",
+					() -> limiter.peek(request)
+						.statuses()
+						.stream()
+						.map(LimitStatus::remaining)
+						.toList()
+						.equals(List.of(5L, 6L, 99L)));
+		}
+		finally {
+			cluster.endMove(SLOT, this.from, this.to);
+		}
+	}
+
+	/**
+	 * Decides on two slots. That of Alice begins to move before anything is given back.
+	 * @param second whether the second of the two calls fails
+	 */
+	private Decision acquire(RateLimitRequest request, boolean second) {
+		Servers servers = new BeforeThird(connect(Owner.LIMITER).servers(), second, () -> {
+			TestCluster.beginToMove(SLOT, this.from, this.to);
+			TestCluster.moveKeys(SLOT, this.from, this.to, 1);
+		});
+		Scripts scripts = new Scripts(new RedisKeys(this.keyPrefix), servers);
+		return new SplitDecision(scripts, servers, request, TestRedis.PATIENCE,
+				System.nanoTime() + TestRedis.PATIENCE.toNanos())
+			.acquire(SlotRequest.split(request, ClusterKeys::slot));
 	}
 
 	@Test
@@ -397,17 +433,20 @@ class ClusterMigrationIT {
 		cluster.endMove(SLOT, from, to);
 	}
 
-	/** Two calls hold, and the third one cancels. */
+	/** Two calls hold, of which the second one may fail, and the third one cancels. */
 	private static final class BeforeThird implements Servers {
 
 		private final Servers servers;
+
+		private final boolean failing;
 
 		private final Runnable task;
 
 		private int calls;
 
-		BeforeThird(Servers servers, Runnable task) {
+		BeforeThird(Servers servers, boolean failing, Runnable task) {
 			this.servers = servers;
+			this.failing = failing;
 			this.task = task;
 		}
 
@@ -422,7 +461,12 @@ class ClusterMigrationIT {
 			if (this.calls == 3) {
 				this.task.run();
 			}
-			this.servers.submit(call);
+			if (this.calls == 2 && this.failing) {
+				call.fail(new JedisException("It was lost"));
+			}
+			else {
+				this.servers.submit(call);
+			}
 		}
 
 		@Override

@@ -22,10 +22,8 @@ import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.algorithm.SlidingWindowCounter;
 import io.github.ratelimit.redis.connection.ConnectionSource;
 import io.github.ratelimit.redis.connection.DirectServers;
-import io.github.ratelimit.redis.connection.Listener;
-import io.github.ratelimit.redis.connection.Redirections;
+import io.github.ratelimit.redis.connection.Connecting;
 import io.github.ratelimit.redis.connection.Server;
-import io.github.ratelimit.redis.connection.ServerSettings;
 import io.github.ratelimit.redis.connection.Servers;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
@@ -52,13 +50,13 @@ class PipelineConcurrencyIT {
 
 	private final DirectServers servers = DirectServers.create();
 
-	private final Servers lanes = new Server(new ServerSettings("redis", Duration.ofSeconds(30)),
+	private final Servers lanes = new Server(Connecting.settings("redis", Duration.ofSeconds(30)),
 			ConnectionSource.server(JedisURIHelper.getHostAndPort(TestRedis.uri()),
 					DefaultJedisClientConfig.builder()
 						.user(JedisURIHelper.getUser(TestRedis.uri()))
 						.password(JedisURIHelper.getPassword(TestRedis.uri()))
 						.build()),
-			Listener.NONE, Redirections.NONE);
+			Connecting.NOBODY);
 
 	private final List<RateLimiter> limiters = List.of(PipelineRateLimiterIT.create(this.keyPrefix),
 			PipelineRateLimiterIT.create(this.lanes, this.keyPrefix));

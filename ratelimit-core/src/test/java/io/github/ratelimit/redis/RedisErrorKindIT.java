@@ -226,8 +226,8 @@ class RedisErrorKindIT {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "TIMEOUT,timeout,true", "INTERRUPTED,interrupted,false", "OVERLOAD,overload,false", "NODE,node,true",
-			"CONNECTION,connection,true", "OOM,oom,false", "WRONG_REPLY,wrong-reply,false" })
+	@CsvSource({ "TIMEOUT,timeout,true", "OVERLOAD,overload,false", "NODE,node,true", "CONNECTION,connection,true",
+			"OOM,oom,false", "WRONG_REPLY,wrong-reply,false" })
 	void someKindsAreWithoutAnAnswer(RedisErrorKind kind, String text, boolean unanswered) {
 		assertThat(kind.text()).isEqualTo(text);
 		assertThat(kind.isUnanswered()).isEqualTo(unanswered);

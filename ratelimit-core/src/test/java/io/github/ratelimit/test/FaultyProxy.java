@@ -119,6 +119,10 @@ public final class FaultyProxy implements AutoCloseable {
 					this.threads.execute(() -> forward(client, server, false));
 					this.threads.execute(() -> forward(server, client, true));
 				}
+				if (this.socket.isClosed()) {
+					// Perhaps after those that there were have been broken.
+					close(client);
+				}
 			}
 			catch (IOException ex) {
 				// The proxy was closed.

@@ -1,17 +1,29 @@
 package io.github.ratelimit.redis.cluster;
 
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
+import io.github.ratelimit.redis.connection.BackgroundThread;
 import io.github.ratelimit.redis.connection.Call;
 import io.github.ratelimit.redis.connection.ConnectionSource;
 import io.github.ratelimit.redis.connection.Listener;
+import io.github.ratelimit.redis.connection.NotSentException;
+import io.github.ratelimit.redis.connection.NotSentException.Reason;
 import io.github.ratelimit.redis.connection.ServerSettings;
 import io.github.ratelimit.redis.connection.Servers;
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.providers.ClusterConnectionProvider;
 import redis.clients.jedis.util.JedisClusterCRC16;
 
@@ -22,18 +34,47 @@ import redis.clients.jedis.util.JedisClusterCRC16;
  * a second time.
  * <p>
  * A node that does not answer fails its calls with a {@link NodeException} as long as
- * another one answers.
+ * another one answers. Nodes that have no slots any more answer what they were asked for,
+ * and are closed.
  */
 public final class ClusterServers implements Servers {
 
-	private final Nodes nodes;
+	static final String THREAD = "ratelimit-cluster";
+
+	/** How long nodes answer what they were asked for before they were left. */
+	private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+	/** Nodes to be asked besides those that have slots. */
+	private final Supplier<Collection<HostAndPort>> seeds;
+
+	private final Function<HostAndPort, ConnectionSource> sources;
+
+	private final ServerSettings settings;
+
+	private final Listener listener;
 
 	private final Topology topology;
 
+	private final Map<HostAndPort, Node> nodes = new ConcurrentHashMap<>();
+
+	private final Set<Node> leaving = ConcurrentHashMap.newKeySet();
+
+	/** Those that have slots: others answer although the cluster is down. */
+	private volatile Set<HostAndPort> masters = Set.of();
+
+	private volatile boolean closed;
+
+	private boolean outage;
+
+	private long outageSince;
+
 	private ClusterServers(Supplier<Collection<HostAndPort>> seeds, Function<HostAndPort, ConnectionSource> sources,
 			ServerSettings settings, Listener listener) {
-		this.nodes = new Nodes(seeds, sources, settings, listener, this::changed);
-		this.topology = new Topology(this.nodes, settings.queue());
+		this.seeds = seeds;
+		this.sources = sources;
+		this.settings = settings;
+		this.listener = listener;
+		this.topology = new Topology(this, settings.maxWaiting());
 	}
 
 	/**
@@ -63,10 +104,6 @@ public final class ClusterServers implements Servers {
 				(node) -> ConnectionSource.borrowed(() -> provider.getConnection(node)), settings, listener);
 	}
 
-	private void changed() {
-		this.topology.refresh();
-	}
-
 	@Override
 	public int slot(byte[] key) {
 		return JedisClusterCRC16.getSlot(key);
@@ -79,13 +116,144 @@ public final class ClusterServers implements Servers {
 
 	@Override
 	public void submit(Call call) {
-		this.topology.submit(call);
+		HostAndPort node = this.topology.nodeOf(call);
+		if (node != null) {
+			submit(node, call, false);
+		}
+	}
+
+	/**
+	 * Hands a call over to a node.
+	 * @param asking whether the slot of the call is moving there
+	 */
+	void submit(HostAndPort address, Call call, boolean asking) {
+		Node node = this.nodes.get(address);
+		if (node == null && !this.closed) {
+			node = this.nodes.computeIfAbsent(address,
+					(each) -> new Node(each, this, this.settings, this.sources.apply(each)));
+			if (this.closed) {
+				// Perhaps after those that were there have been closed.
+				closeNodes();
+			}
+		}
+		if (node != null) {
+			node.submit(call, asking);
+		}
+		else {
+			call.fail(closedForGood());
+		}
+	}
+
+	static JedisException closedForGood() {
+		return new NotSentException(Reason.OUTAGE, "The connections to the cluster are closed", null);
+	}
+
+	/** Returns all nodes that may know which node has which slot. */
+	List<HostAndPort> addresses() {
+		List<HostAndPort> addresses = new ArrayList<>(this.masters);
+		Collections.shuffle(addresses);
+		List<HostAndPort> others = new ArrayList<>(this.seeds.get());
+		others.removeAll(addresses);
+		Collections.shuffle(others);
+		addresses.addAll(others);
+		return addresses;
+	}
+
+	/** Whether a node is not known to be gone. */
+	boolean mayAnswer(HostAndPort address) {
+		Node node = this.nodes.get(address);
+		return node == null || !node.isOpen();
+	}
+
+	/** Whether a node may answer that is expected to, but for one. */
+	boolean anyAnswers(@Nullable HostAndPort except) {
+		Collection<HostAndPort> expected = this.masters.isEmpty() ? this.seeds.get() : this.masters;
+		return expected.stream().anyMatch((address) -> !address.equals(except) && mayAnswer(address));
+	}
+
+	/** Slots may be elsewhere than is known. */
+	void refresh() {
+		this.topology.refresh();
+	}
+
+	Listener listener() {
+		return this.listener;
+	}
+
+	/** Only these nodes have slots. */
+	void retain(Set<HostAndPort> masters) {
+		this.masters = masters;
+		List<Node> left = new ArrayList<>();
+		this.nodes.values().removeIf((node) -> !masters.contains(node.address()) && left.add(node));
+		this.leaving.addAll(left);
+		look(null);
+		if (!left.isEmpty()) {
+			BackgroundThread.start(() -> {
+				Topology.parkNanos(GRACE_NANOS);
+				left.forEach(this::close);
+			}, THREAD);
+		}
+	}
+
+	/**
+	 * A node counts as gone, or has answered again.
+	 * @param cause why it counts as gone; {@code null} if it has answered
+	 */
+	void changed(@Nullable JedisException cause) {
+		look(cause);
+		refresh();
+	}
+
+	/** Looks whether any node answers, and which ones are of no use. */
+	private void look(@Nullable JedisException cause) {
+		tell(cause);
+		closeFailed();
+	}
+
+	private synchronized void tell(@Nullable JedisException cause) {
+		boolean answer = anyAnswers(null);
+		if (cause != null && !answer && !this.outage) {
+			this.outage = true;
+			this.outageSince = System.nanoTime();
+			this.listener.opened(cause);
+		}
+		else if (answer && this.outage) {
+			this.outage = false;
+			this.listener.closed(Duration.ofNanos(System.nanoTime() - this.outageSince));
+		}
+	}
+
+	/**
+	 * Closes those that have failed and are of no use, unless everything fails: they look
+	 * all the time whether they answer again. By a thread of its own, because theirs run
+	 * this.
+	 */
+	private void closeFailed() {
+		Set<HostAndPort> masters = this.masters;
+		if (!masters.isEmpty() && anyAnswers(null)) {
+			this.nodes.values()
+				.removeIf((node) -> node.isOpen() && !masters.contains(node.address()) && this.leaving.add(node));
+		}
+		if (this.leaving.stream().anyMatch(Node::isOpen)) {
+			BackgroundThread.start(() -> this.leaving.stream().filter(Node::isOpen).forEach(this::close), THREAD);
+		}
+	}
+
+	private void close(Node node) {
+		this.leaving.remove(node);
+		node.close();
+	}
+
+	private void closeNodes() {
+		this.nodes.values().removeIf(this.leaving::add);
+		this.leaving.forEach(this::close);
 	}
 
 	@Override
 	public void close() {
 		this.topology.close();
-		this.nodes.close();
+		this.closed = true;
+		closeNodes();
 	}
 
 }

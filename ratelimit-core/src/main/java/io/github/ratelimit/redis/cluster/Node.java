@@ -10,7 +10,6 @@ import io.github.ratelimit.redis.connection.Listener;
 import io.github.ratelimit.redis.connection.NoAnswerException;
 import io.github.ratelimit.redis.connection.NotSentException;
 import io.github.ratelimit.redis.connection.NotSentException.Reason;
-import io.github.ratelimit.redis.connection.Redirections;
 import io.github.ratelimit.redis.connection.Server;
 import io.github.ratelimit.redis.connection.ServerSettings;
 import redis.clients.jedis.HostAndPort;
@@ -23,24 +22,24 @@ import redis.clients.jedis.exceptions.JedisRedirectionException;
 /**
  * One node of a cluster. Tells the others what its answers and failures mean for them.
  */
-final class Node implements Listener, Redirections {
+final class Node implements Listener {
 
 	/** How often a call is sent on: nodes that disagree may send it to and fro. */
 	private static final int MAX_HOPS = 8;
 
 	private final HostAndPort address;
 
-	private final Nodes nodes;
+	private final ClusterServers cluster;
 
 	private final Server server;
 
 	private final UnaryOperator<JedisException> explanation = this::explain;
 
 	/** Connects to nothing yet. */
-	Node(HostAndPort address, Nodes nodes, ServerSettings settings, ConnectionSource source) {
+	Node(HostAndPort address, ClusterServers cluster, ServerSettings settings, ConnectionSource source) {
 		this.address = address;
-		this.nodes = nodes;
-		this.server = new Server(settings.withName(address.toString()), source, this, this);
+		this.cluster = cluster;
+		this.server = new Server(settings.withName(address.toString()), source, this);
 	}
 
 	HostAndPort address() {
@@ -53,24 +52,19 @@ final class Node implements Listener, Redirections {
 
 	/**
 	 * Hands a call over.
-	 * @param asks whether the slot of the call is moving here
+	 * @param asking whether the slot of the call is moving here
 	 */
-	void submit(Call call, boolean asks) {
+	void submit(Call call, boolean asking) {
 		call.explainBy(this.explanation);
-		if (asks) {
-			this.server.submitAsking(call);
-		}
-		else {
-			this.server.submit(call);
-		}
+		this.server.submit(call, asking);
 	}
 
 	@Override
-	public void redirect(List<Call> calls, JedisRedirectionException redirection) {
+	public void redirected(List<Call> calls, JedisRedirectionException redirection) {
 		HostAndPort target = redirection.getTargetNode();
-		boolean asks = redirection instanceof JedisAskDataException;
-		if (!asks) {
-			this.nodes.changed();
+		boolean asking = redirection instanceof JedisAskDataException;
+		if (!asking) {
+			this.cluster.refresh();
 		}
 		for (Call call : calls) {
 			if (!call.takeBack()) {
@@ -80,50 +74,47 @@ final class Node implements Listener, Redirections {
 				call.fail(NodeException.noneAccepts(call.slot()));
 			}
 			else {
-				this.nodes.submit(Slots.address(target.getHost(), target.getPort(), this.address), call, asks);
+				this.cluster.submit(Slots.address(target.getHost(), target.getPort(), this.address), call, asking);
 			}
 		}
 	}
 
 	/** Tells a failure of this node from an outage of all. */
 	private JedisException explain(JedisException failure) {
-		if (failure instanceof JedisClusterException) {
-			this.nodes.changed();
-			return failure;
+		boolean outage = isOutage(failure);
+		if (outage || failure instanceof JedisClusterException) {
+			this.cluster.refresh();
 		}
-		if (failure instanceof NodeException || !isOutage(failure)) {
-			return failure;
-		}
-		this.nodes.changed();
-		return this.nodes.othersAnswer(this) ? NodeException.failed(this.address, failure) : failure;
+		return (outage && this.cluster.anyAnswers(this.address)) ? NodeException.failed(this.address, failure)
+				: failure;
 	}
 
 	private static boolean isOutage(JedisException failure) {
 		if (failure instanceof NotSentException notSent) {
 			return notSent.reason() == Reason.OUTAGE;
 		}
-		return failure instanceof JedisConnectionException
+		return failure instanceof JedisConnectionException && !(failure instanceof NodeException)
 				|| failure instanceof NoAnswerException && failure.getCause() != null;
 	}
 
 	@Override
 	public void opened(JedisException cause) {
-		this.nodes.opened(cause);
+		this.cluster.changed(cause);
 	}
 
 	@Override
 	public void closed(Duration duration) {
-		this.nodes.closed();
+		this.cluster.changed(null);
 	}
 
 	@Override
 	public void overloaded() {
-		this.nodes.listener().overloaded();
+		this.cluster.listener().overloaded();
 	}
 
 	@Override
 	public void batch(int calls, long nanos) {
-		this.nodes.listener().batch(calls, nanos);
+		this.cluster.listener().batch(calls, nanos);
 	}
 
 	void close() {

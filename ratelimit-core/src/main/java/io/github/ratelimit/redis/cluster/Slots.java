@@ -6,10 +6,15 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
+import io.github.ratelimit.redis.connection.Call;
+import io.github.ratelimit.redis.connection.Carrier;
 import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Protocol;
+import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Which node of a cluster has which slot, as one of the nodes said.
@@ -19,11 +24,29 @@ final class Slots {
 	/** What a node says for the host of one whose address it does not know. */
 	private static final String UNKNOWN_HOST = "?";
 
+	private static final Carrier QUESTION = new Question();
+
 	private final @Nullable HostAndPort[] nodes = new @Nullable HostAndPort[Protocol.CLUSTER_HASHSLOTS];
 
 	private final Set<HostAndPort> masters = new HashSet<>();
 
 	private Slots() {
+	}
+
+	/**
+	 * Returns a call that asks a node for the answer that {@link #read} reads.
+	 * @param deadline until when it is waited for, by {@link System#nanoTime()}
+	 */
+	static Call question(long deadline) {
+		return new Call(QUESTION, 0, deadline) {
+
+			@Override
+			public int work() {
+				// It is a long answer.
+				return 4;
+			}
+
+		};
 	}
 
 	/**
@@ -82,6 +105,29 @@ final class Slots {
 	/** Returns the nodes that have slots. */
 	Set<HostAndPort> masters() {
 		return this.masters;
+	}
+
+	/** What calls that ask a node travel in. */
+	private static final class Question implements Carrier {
+
+		@Override
+		public List<CommandArguments> commands(List<Call> calls, boolean source) {
+			return List.of(new CommandArguments(Command.CLUSTER).add("SLOTS"));
+		}
+
+		@Override
+		public void deliver(List<Call> calls, List<Object> replies) {
+			Object reply = replies.get(0);
+			for (Call call : calls) {
+				if (reply instanceof JedisException error) {
+					call.fail(error);
+				}
+				else {
+					call.complete(reply);
+				}
+			}
+		}
+
 	}
 
 }

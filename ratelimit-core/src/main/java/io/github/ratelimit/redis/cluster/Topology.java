@@ -5,10 +5,12 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
+import io.github.ratelimit.redis.connection.BackgroundThread;
 import io.github.ratelimit.redis.connection.Call;
 import io.github.ratelimit.redis.connection.NoAnswerException;
 import io.github.ratelimit.redis.connection.NotSentException;
@@ -37,7 +39,7 @@ final class Topology {
 	/** How many nodes are asked at a time: one of them may hang. */
 	private static final int AT_ONCE = 2;
 
-	private final Nodes nodes;
+	private final ClusterServers cluster;
 
 	private final int capacity;
 
@@ -61,31 +63,29 @@ final class Topology {
 	 * Reads nothing yet.
 	 * @param capacity how many calls may wait until it is known
 	 */
-	Topology(Nodes nodes, int capacity) {
-		this.nodes = nodes;
+	Topology(ClusterServers cluster, int capacity) {
+		this.cluster = cluster;
 		this.capacity = capacity;
 	}
 
-	/** Hands a call over to the node that has its slot, as soon as that is known. */
-	void submit(Call call) {
+	/**
+	 * Returns the node that has the slot of a call; {@code null} if the call has failed,
+	 * or waits here and is handed over as soon as something is known.
+	 */
+	@Nullable HostAndPort nodeOf(Call call) {
 		Slots known = this.slots;
 		if (known == null) {
 			known = await(call);
 		}
-		if (known != null) {
-			submit(call, known);
+		if (known == null) {
+			return null;
 		}
-	}
-
-	private void submit(Call call, Slots known) {
 		HostAndPort node = known.node(call.slot());
 		if (node == null) {
 			refresh();
 			call.fail(NodeException.noneHas(call.slot()));
 		}
-		else {
-			this.nodes.submit(node, call, false);
-		}
+		return node;
 	}
 
 	/**
@@ -109,10 +109,9 @@ final class Topology {
 	}
 
 	private JedisException unknown() {
-		return this.closed ? Nodes.closedForGood()
-				: new NotSentException(Reason.OUTAGE,
-						"None of the nodes %s has said which of them has which slot".formatted(this.nodes.addresses()),
-						this.failure);
+		return this.closed ? ClusterServers.closedForGood() : new NotSentException(Reason.OUTAGE,
+				"None of the nodes %s has said which of them has which slot".formatted(this.cluster.addresses()),
+				this.failure);
 	}
 
 	/**
@@ -123,8 +122,7 @@ final class Topology {
 		this.outdated = true;
 		if (!this.closed && this.reading == null && System.nanoTime() - this.nextReading >= 0) {
 			this.nextReading = System.nanoTime() + PAUSE_NANOS;
-			Queue<HostAndPort> toAsk = this.nodes.toAsk();
-			Reading next = new Reading(toAsk);
+			Reading next = new Reading(this.cluster.addresses());
 			if (next.start()) {
 				this.outdated = false;
 				this.reading = next;
@@ -170,18 +168,12 @@ final class Topology {
 		}
 		ended.stop();
 		if (read != null) {
-			this.nodes.retain(read.masters());
-			calls.forEach((call) -> submit(call, read));
+			this.cluster.retain(read.masters());
+			calls.forEach(this.cluster::submit);
 		}
 		else {
 			calls.forEach((call) -> call.fail(unknown()));
 		}
-	}
-
-	static void start(Runnable task) {
-		Thread thread = new Thread(task, "ratelimit-cluster");
-		thread.setDaemon(true);
-		thread.start();
 	}
 
 	/** Reads nothing any more, and fails the calls that wait. */
@@ -207,9 +199,10 @@ final class Topology {
 
 		private volatile boolean over;
 
-		Reading(Queue<HostAndPort> toAsk) {
-			this.toAsk = toAsk;
-			this.readers = new AtomicInteger(Math.min(AT_ONCE, toAsk.size()));
+		Reading(List<HostAndPort> nodes) {
+			this.toAsk = new ConcurrentLinkedQueue<>(nodes);
+			this.toAsk.removeIf((node) -> !Topology.this.cluster.mayAnswer(node));
+			this.readers = new AtomicInteger(Math.min(AT_ONCE, this.toAsk.size()));
 		}
 
 		/** Returns whether there is a node to ask and a thread to do it. */
@@ -217,7 +210,7 @@ final class Topology {
 			int count = this.readers.get();
 			for (int i = count; i > 0; i--) {
 				try {
-					Topology.start(this);
+					BackgroundThread.start(this, ClusterServers.THREAD);
 				}
 				catch (OutOfMemoryError ex) {
 					// There can be no more threads.
@@ -248,10 +241,10 @@ final class Topology {
 		}
 
 		private void ask(HostAndPort node) {
-			SlotsCall call = new SlotsCall(System.nanoTime() + PATIENCE_NANOS);
+			Call call = Slots.question(System.nanoTime() + PATIENCE_NANOS);
 			this.calls.add(call);
 			try {
-				Topology.this.nodes.submit(node, call, false);
+				Topology.this.cluster.submit(node, call, false);
 				Slots read = Slots.read(call.await(), node);
 				if (!read.masters().isEmpty()) {
 					end(this, read);

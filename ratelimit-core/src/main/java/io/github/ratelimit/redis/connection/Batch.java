@@ -1,13 +1,11 @@
 package io.github.ratelimit.redis.connection;
 
 import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.List;
 
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisAskDataException;
-import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.exceptions.JedisNoScriptException;
 
@@ -19,12 +17,12 @@ final class Batch {
 
 	private static final CommandArguments ASKING = new CommandArguments(Command.ASKING);
 
-	private final Redirections redirections;
+	private final Listener listener;
 
 	private List<Group> groups = new ArrayList<>(1);
 
-	Batch(List<Call> calls, Redirections redirections) {
-		this.redirections = redirections;
+	Batch(List<Call> calls, Listener listener) {
+		this.listener = listener;
 		calls.forEach(this::add);
 	}
 
@@ -35,7 +33,7 @@ final class Batch {
 				return;
 			}
 		}
-		this.groups.add(new Group(call));
+		this.groups.add(new Group(call, false));
 	}
 
 	/**
@@ -54,7 +52,7 @@ final class Batch {
 	/** Returns what has to be sent again. */
 	private List<Group> send(Link link) {
 		List<CommandArguments> commands = new ArrayList<>();
-		this.groups.forEach((group) -> group.write(commands));
+		this.groups.forEach((group) -> commands.addAll(group.commands()));
 		if (commands.isEmpty()) {
 			return List.of();
 		}
@@ -62,9 +60,9 @@ final class Batch {
 		List<Group> again = new ArrayList<>(0);
 		int begin = 0;
 		for (Group group : this.groups) {
-			int end = begin + group.commands;
+			int end = begin + group.sent.size();
 			if (end > begin) {
-				again.addAll(group.read(replies.subList(begin, end), this.redirections));
+				again.addAll(group.read(replies.subList(begin, end), this.listener));
 			}
 			begin = end;
 		}
@@ -76,19 +74,16 @@ final class Batch {
 
 		private final Call first;
 
-		private List<Call> calls = new ArrayList<>(1);
-
 		/** Whether a script is sent with its source. */
 		private boolean source;
 
-		/** How many were sent, and will be answered. */
-		private int commands;
+		private List<Call> calls = new ArrayList<>(1);
 
-		/** Which of them are not of the calls themselves. */
-		private final BitSet askings = new BitSet(0);
+		private List<CommandArguments> sent = List.of();
 
-		Group(Call first) {
+		Group(Call first, boolean source) {
 			this.first = first;
+			this.source = source;
 			this.calls.add(first);
 		}
 
@@ -97,44 +92,48 @@ final class Batch {
 					&& call.slot() == this.first.slot() && call.asking() == this.first.asking();
 		}
 
-		void write(List<CommandArguments> target) {
-			int before = target.size();
-			this.askings.clear();
+		/** Returns what is sent for the calls; nothing if that cannot be made. */
+		List<CommandArguments> commands() {
 			try {
-				boolean queued = false;
-				for (CommandArguments command : this.first.carrier().commands(this.calls, this.source)) {
-					if (this.first.asking() && !queued) {
-						this.askings.set(target.size() - before);
-						target.add(ASKING);
-					}
-					target.add(command);
-					// It would be queued as well. One before the transaction holds for
-					// all.
-					queued = isWithin(command, queued);
-				}
+				List<CommandArguments> own = this.first.carrier().commands(this.calls, this.source);
+				this.sent = this.first.asking() ? withAsking(own) : own;
 			}
 			catch (RuntimeException ex) {
+				this.sent = List.of();
 				fail("The commands of a call could not be made", ex);
 			}
-			this.commands = target.size() - before;
+			return this.sent;
 		}
 
-		private static boolean isWithin(CommandArguments command, boolean queued) {
-			return command.getCommand() == Command.MULTI || queued && command.getCommand() != Command.EXEC;
+		/**
+		 * One before each command, and before a transaction, in which it would be queued.
+		 */
+		private static List<CommandArguments> withAsking(List<CommandArguments> commands) {
+			List<CommandArguments> all = new ArrayList<>();
+			boolean queued = false;
+			for (CommandArguments command : commands) {
+				if (!queued) {
+					all.add(ASKING);
+				}
+				all.add(command);
+				queued = command.getCommand() == Command.MULTI || queued && command.getCommand() != Command.EXEC;
+			}
+			return all;
 		}
 
 		/** Returns what has to be sent again. */
-		List<Group> read(List<Object> replies, Redirections redirections) {
+		List<Group> read(List<Object> replies, Listener listener) {
 			List<Object> own = this.first.asking() ? withoutAsking(replies) : replies;
 			boolean unknown = !this.source && own.stream().allMatch(JedisNoScriptException.class::isInstance);
 			if (unknown || this.calls.size() > 1 && isMoving(own)) {
 				long now = System.nanoTime();
 				this.calls = this.calls.stream().filter((call) -> call.takeBack() && call.take(now)).toList();
 				this.source |= unknown;
-				return this.calls.isEmpty() ? List.of() : unknown ? List.of(this) : callByCall();
+				return this.calls.isEmpty() ? List.of() : unknown ? List.of(this)
+						: this.calls.stream().map((call) -> new Group(call, this.source)).toList();
 			}
 			try {
-				deliver(own, redirections);
+				deliver(own, listener);
 			}
 			catch (RuntimeException ex) {
 				fail("The replies to a call could not be delivered", ex);
@@ -148,28 +147,13 @@ final class Batch {
 		 */
 		private boolean isMoving(List<Object> replies) {
 			return this.first.carrier().redirection(replies) instanceof JedisAskDataException
-					|| replies.stream().allMatch(Group::isTryAgain);
+					|| replies.stream().allMatch(Carrier::isMoving);
 		}
 
-		private static boolean isTryAgain(Object reply) {
-			return reply instanceof JedisDataException error
-					&& String.valueOf(error.getMessage()).startsWith("TRYAGAIN");
-		}
-
-		private List<Group> callByCall() {
-			List<Group> groups = new ArrayList<>();
-			for (Call call : this.calls) {
-				Group group = new Group(call);
-				group.source = this.source;
-				groups.add(group);
-			}
-			return groups;
-		}
-
-		private void deliver(List<Object> replies, Redirections redirections) {
+		private void deliver(List<Object> replies, Listener listener) {
 			var redirection = this.first.carrier().redirection(replies);
 			if (redirection != null) {
-				redirections.redirect(this.calls, redirection);
+				listener.redirected(this.calls, redirection);
 			}
 			else {
 				this.first.carrier().deliver(this.calls, replies);
@@ -177,9 +161,9 @@ final class Batch {
 		}
 
 		private List<Object> withoutAsking(List<Object> replies) {
-			List<Object> own = new ArrayList<>(replies.size() / 2);
+			List<Object> own = new ArrayList<>(replies.size());
 			for (int i = 0; i < replies.size(); i++) {
-				if (!this.askings.get(i)) {
+				if (this.sent.get(i) != ASKING) {
 					own.add(replies.get(i));
 				}
 			}

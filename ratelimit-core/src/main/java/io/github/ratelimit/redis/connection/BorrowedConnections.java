@@ -1,13 +1,24 @@
 package io.github.ratelimit.redis.connection;
 
+import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.function.Supplier;
 
+import io.github.ratelimit.redis.connection.WatchedSocket.Watch;
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Connection;
+import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.executors.RetryableCommandExecutor;
+import redis.clients.jedis.mcf.MultiDbConnectionProvider;
+import redis.clients.jedis.mcf.MultiDbConnectionSupplier;
+import redis.clients.jedis.providers.ClusterConnectionProvider;
+import redis.clients.jedis.providers.ConnectionProvider;
+import redis.clients.jedis.providers.ManagedConnectionProvider;
 
 /**
- * Connections of somebody else, which are given back after each batch.
+ * Connections of a client of the application, which are given back after each batch.
+ * Jedis tells only subclasses of a client where it has them.
  */
 final class BorrowedConnections extends ConnectionSource {
 
@@ -17,22 +28,64 @@ final class BorrowedConnections extends ConnectionSource {
 	/** A pool may have many that the server has closed. */
 	private static final int ATTEMPTS = 100;
 
+	private static final String MULTI_DB = "redis.clients.jedis.mcf.MultiDbConnectionProvider";
+
 	private final Supplier<Connection> pool;
 
 	BorrowedConnections(Supplier<Connection> pool) {
 		this.pool = pool;
 	}
 
+	static BorrowedConnections of(UnifiedJedis client) {
+		if (field(client, "executor") instanceof RetryableCommandExecutor) {
+			throw refused(client, "must not send commands again by itself, as its command executor does");
+		}
+		ConnectionProvider provider = (ConnectionProvider) field(client, "provider");
+		if (provider == null || provider instanceof ManagedConnectionProvider) {
+			throw refused(client, "must have a pool of connections");
+		}
+		if (provider instanceof ClusterConnectionProvider) {
+			throw refused(client, "must be a RedisClusterClient or JedisCluster to use a cluster");
+		}
+		return new BorrowedConnections(provider.getClass().getName().equals(MULTI_DB) ? MultiDb.connections(provider)
+				: provider::getConnection);
+	}
+
+	/**
+	 * Returns the connections of a client of a cluster; {@code null} if it is none. Its
+	 * command executor, which sends again, is not used.
+	 */
+	static @Nullable ClusterConnectionProvider clusterProvider(UnifiedJedis client) {
+		return (client.getClass() != UnifiedJedis.class
+				&& field(client, "provider") instanceof ClusterConnectionProvider provider) ? provider : null;
+	}
+
+	private static IllegalArgumentException refused(UnifiedJedis client, String rule) {
+		return new IllegalArgumentException("Invalid client (%s): %s.".formatted(client.getClass().getName(), rule));
+	}
+
+	private static @Nullable Object field(UnifiedJedis client, String name) {
+		try {
+			Field field = UnifiedJedis.class.getDeclaredField(name);
+			field.setAccessible(true);
+			return field.get(client);
+		}
+		catch (ReflectiveOperationException | RuntimeException ex) {
+			throw new IllegalArgumentException("Invalid client (%s): its %s cannot be read with this version of Jedis."
+				.formatted(client.getClass().getName(), name), ex);
+		}
+	}
+
 	@Override
-	Link connect(boolean checked) {
+	Link connect(boolean checked, Watch watch, Duration budget) {
 		for (int i = 1;; i++) {
 			Link link = Link.borrowed(this.pool.get());
-			if (!checked) {
-				return link;
-			}
 			try {
-				link.await(PATIENCE);
-				link.ping();
+				if (checked) {
+					link.await(PATIENCE);
+					link.ping();
+				}
+				link.await(budget);
 				return link;
 			}
 			catch (JedisException ex) {
@@ -42,6 +95,16 @@ final class BorrowedConnections extends ConnectionSource {
 				}
 			}
 		}
+	}
+
+	/** Needs libraries that only users of such clients have. */
+	private static final class MultiDb {
+
+		/** By a {@code PING}, it goes on to the next database if one is gone. */
+		static Supplier<Connection> connections(ConnectionProvider provider) {
+			return new MultiDbConnectionSupplier((MultiDbConnectionProvider) provider)::getConnection;
+		}
+
 	}
 
 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
+import io.github.ratelimit.redis.connection.WatchedSocket.Watch;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -117,7 +118,7 @@ final class Breaker {
 			return;
 		}
 		try {
-			Lane.start(this::probe, "ratelimit-probe-" + this.settings.name());
+			BackgroundThread.start(this::probe, "ratelimit-probe-" + this.settings.name());
 			this.probing = true;
 		}
 		catch (OutOfMemoryError ex) {
@@ -151,7 +152,7 @@ final class Breaker {
 	private void probe() {
 		while (isToProbe()) {
 			try {
-				this.source.connect(true).release();
+				this.source.connect(true, Watch.NONE, this.settings.budget()).release();
 				heard(System.nanoTime());
 			}
 			catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {

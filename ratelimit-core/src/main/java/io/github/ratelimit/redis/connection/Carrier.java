@@ -4,6 +4,7 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
+import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisRedirectionException;
 
 /**
@@ -51,6 +52,16 @@ public interface Carrier {
 			}
 		}
 		return null;
+	}
+
+	/**
+	 * Returns whether a command had no effect because some of its Redis keys are at
+	 * another node: their slot is moving. The same may be done Redis key by Redis key.
+	 * @param reply a reply, or what a call has failed with
+	 * @return whether the node has asked to try again
+	 */
+	static boolean isMoving(@Nullable Object reply) {
+		return reply instanceof JedisDataException error && String.valueOf(error.getMessage()).startsWith("TRYAGAIN");
 	}
 
 }

@@ -1,9 +1,11 @@
 package io.github.ratelimit.redis.connection;
 
 import java.net.SocketTimeoutException;
+import java.time.Duration;
 import java.util.Set;
 import java.util.function.Supplier;
 
+import io.github.ratelimit.redis.connection.WatchedSocket.Watch;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.HostAndPort;
@@ -36,8 +38,8 @@ public abstract class ConnectionSource {
 	}
 
 	/**
-	 * Connections to the server that sentinels call the master at the time. Begins to ask
-	 * them, and does not wait for the answer.
+	 * Connections to the server that sentinels call the master at the time. Asks them
+	 * when something is to be sent.
 	 * @param master the name of the master
 	 * @param sentinels some sentinels, at least one
 	 * @param sentinelConfig how to log in to sentinels
@@ -46,9 +48,6 @@ public abstract class ConnectionSource {
 	 */
 	public static ConnectionSource sentinel(String master, Set<HostAndPort> sentinels, JedisClientConfig sentinelConfig,
 			JedisClientConfig config) {
-		if (sentinels.isEmpty()) {
-			throw new IllegalArgumentException("Invalid sentinels: there must be at least one.");
-		}
 		requireNoTokens(config);
 		SentinelMaster asked = new SentinelMaster(master, sentinels, sentinelConfig);
 		return new OwnConnections(asked::get, asked::close, config);
@@ -70,7 +69,7 @@ public abstract class ConnectionSource {
 	 * of connections, or is one of a cluster
 	 */
 	public static ConnectionSource client(UnifiedJedis client) {
-		return borrowed(ClientPool.of(client));
+		return BorrowedConnections.of(client);
 	}
 
 	/**
@@ -79,7 +78,7 @@ public abstract class ConnectionSource {
 	 * @return the connections to all nodes; {@code null} if it is not for a cluster
 	 */
 	public static @Nullable ClusterConnectionProvider clusterOf(UnifiedJedis client) {
-		return ClientPool.clusterOf(client);
+		return BorrowedConnections.clusterProvider(client);
 	}
 
 	/**
@@ -94,10 +93,13 @@ public abstract class ConnectionSource {
 	/**
 	 * Connects.
 	 * @param checked whether the server must have answered a {@code PING}
+	 * @param watch is told of silence, also during the login, and of what is received;
+	 * not by connections that are borrowed
+	 * @param budget how long a silence is told of; how long borrowed ones wait
 	 * @throws JedisException if it cannot be done, or the server does not answer; other
 	 * exceptions if a pool or what knows a password fails
 	 */
-	abstract Link connect(boolean checked);
+	abstract Link connect(boolean checked, Watch watch, Duration budget);
 
 	/** Returns whether a connection has failed because nothing came in time. */
 	static boolean isSilence(@Nullable Throwable failure) {

@@ -97,7 +97,7 @@ final class Lane implements WatchedSocket.Watch {
 	boolean start() {
 		if (this.state.get() == NONE && this.state.compareAndSet(NONE, RUNNING)) {
 			try {
-				start(this::run, this.name);
+				BackgroundThread.start(this::run, this.name);
 				return true;
 			}
 			catch (OutOfMemoryError ex) {
@@ -106,14 +106,6 @@ final class Lane implements WatchedSocket.Watch {
 			}
 		}
 		return false;
-	}
-
-	static void start(Runnable task, String name) {
-		Thread thread = new Thread(null, task, name, 0, false);
-		thread.setDaemon(true);
-		// That of the caller may be of an application that is stopped before this ends.
-		thread.setContextClassLoader(null);
-		thread.start();
 	}
 
 	private void run() {
@@ -181,9 +173,9 @@ final class Lane implements WatchedSocket.Watch {
 				return link;
 			}
 			release();
-			link = this.source.connect(rested || this.breaker.hasBroken(this.connected));
+			this.sentAt = start;
+			link = this.source.connect(rested || this.breaker.hasBroken(this.connected), this, this.budget);
 			this.link = link;
-			link.watch(this, this.budget);
 			this.connected = start;
 			return link;
 		}
@@ -213,7 +205,7 @@ final class Lane implements WatchedSocket.Watch {
 				calls.forEach((call) -> call.fail(NotSentException.outage(cause)));
 				return;
 			}
-			this.server.exchange(link, calls);
+			new Batch(calls, this.server.listener()).exchange(link);
 			long now = System.nanoTime();
 			this.breaker.heard(now);
 			this.server.listener().batch(calls.size(), now - start);
@@ -260,7 +252,12 @@ final class Lane implements WatchedSocket.Watch {
 	@Override
 	public void silent() throws SocketTimeoutException {
 		SocketTimeoutException silence = new SocketTimeoutException("Nothing was received for " + this.budget);
-		if (this.breaker.isHeard(this.sentAt)) {
+		boolean login = this.link == null;
+		if (login && this.server.isConnected()) {
+			// Others show whether the server is there.
+			return;
+		}
+		if (!login && this.breaker.isHeard(this.sentAt)) {
 			// It is only this connection.
 			throw silence;
 		}

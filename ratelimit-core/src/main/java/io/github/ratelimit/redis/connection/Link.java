@@ -9,7 +9,6 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.Protocol.Command;
-import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
@@ -71,19 +70,6 @@ final class Link {
 	void await(Duration longest) {
 		if (this.socket == null) {
 			this.connection.setSoTimeout(Math.toIntExact(longest.toMillis()));
-		}
-	}
-
-	/** Has somebody told of silence, if it is not borrowed. */
-	void watch(WatchedSocket.Watch watch, Duration budget) {
-		await(budget);
-		try {
-			if (this.socket != null) {
-				this.socket.watch(watch, budget);
-			}
-		}
-		catch (IOException ex) {
-			throw new JedisConnectionException(ex);
 		}
 	}
 

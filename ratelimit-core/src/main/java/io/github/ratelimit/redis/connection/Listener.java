@@ -1,18 +1,16 @@
 package io.github.ratelimit.redis.connection;
 
 import java.time.Duration;
+import java.util.List;
 
 import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.exceptions.JedisRedirectionException;
 
 /**
- * Learns of what happens to the calls of a server, for metrics. Called by several
- * threads, which it must not keep waiting.
+ * Learns of what happens to the calls of a server, for metrics and to send them on.
+ * Called by several threads, which it must not keep waiting.
  */
 public interface Listener {
-
-	/** Does nothing. */
-	Listener NONE = new Listener() {
-	};
 
 	/**
 	 * The server counts as gone from now on, and calls fail at once.
@@ -38,6 +36,17 @@ public interface Listener {
 	 * @param nanos the time from sending them to the last answer, in nanoseconds
 	 */
 	default void batch(int calls, long nanos) {
+	}
+
+	/**
+	 * The server is a node of a cluster, and has not done some calls, because their slot
+	 * is elsewhere. They fail unless somebody knows that node: {@link Call#takeBack} each
+	 * call, and submit it there if somebody still waits for it.
+	 * @param calls calls of one carrier and slot, which were sent here
+	 * @param redirection what the node has answered
+	 */
+	default void redirected(List<Call> calls, JedisRedirectionException redirection) {
+		calls.forEach((call) -> call.fail(redirection));
 	}
 
 }

@@ -1,15 +1,16 @@
 package io.github.ratelimit.redis.connection;
 
 import java.net.Socket;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
-import org.jspecify.annotations.Nullable;
+import io.github.ratelimit.redis.connection.WatchedSocket.Watch;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.DefaultJedisSocketFactory;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
-import redis.clients.jedis.JedisSocketFactory;
 import redis.clients.jedis.Protocol;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.util.IOUtils;
@@ -33,73 +34,53 @@ final class OwnConnections extends ConnectionSource {
 	}
 
 	@Override
-	Link connect(boolean checked) {
+	Link connect(boolean checked, Watch watch, Duration budget) {
 		HostAndPort server = this.address.get();
-		Sockets sockets = new Sockets(server, this.config);
+		Socket socket = socket(server);
 		try {
-			Connection connection = new Connection(sockets, this.config);
-			Link link = Link.own(connection, sockets.made(), () -> server.equals(this.address.get()));
+			int millis = this.config.getConnectionTimeoutMillis();
+			long patience = TimeUnit.MILLISECONDS.toNanos((millis > 0) ? millis : Protocol.DEFAULT_TIMEOUT);
+			WatchedSocket watched = new WatchedSocket(socket, watch, budget, System.nanoTime() + patience);
+			Link link = Link.own(connection(server, watched), watched, () -> server.equals(this.address.get()));
 			if (checked) {
 				link.ping();
 			}
+			watched.loggedIn();
 			return link;
 		}
 		catch (RuntimeException | Error ex) {
-			IOUtils.closeQuietly(sockets.made);
+			IOUtils.closeQuietly(socket);
 			throw ex;
 		}
+	}
+
+	/** Jedis tells why only beside its exception, once for each address. */
+	private Socket socket(HostAndPort server) {
+		try {
+			return new DefaultJedisSocketFactory(server, this.config).createSocket();
+		}
+		catch (JedisConnectionException ex) {
+			Throwable[] reasons = ex.getSuppressed();
+			throw (ex.getCause() == null && reasons.length > 0)
+					? new JedisConnectionException("Failed to connect to " + server, reasons[0]) : ex;
+		}
+	}
+
+	/** Logs in. Jedis would use a second socket without that. */
+	private Connection connection(HostAndPort server, Socket socket) {
+		AtomicReference<Socket> first = new AtomicReference<>(socket);
+		return new Connection(() -> {
+			Socket next = first.getAndSet(null);
+			if (next == null) {
+				throw new JedisConnectionException("The connection to " + server + " was closed");
+			}
+			return next;
+		}, this.config);
 	}
 
 	@Override
 	void close() {
 		this.close.run();
-	}
-
-	/** Makes one socket. A second one would not be logged in. */
-	private static final class Sockets implements JedisSocketFactory {
-
-		private final HostAndPort server;
-
-		private final JedisClientConfig config;
-
-		private @Nullable WatchedSocket made;
-
-		Sockets(HostAndPort server, JedisClientConfig config) {
-			this.server = server;
-			this.config = config;
-		}
-
-		@Override
-		public Socket createSocket() {
-			if (this.made != null) {
-				throw new JedisConnectionException("The connection to " + this.server + " was closed");
-			}
-			Socket socket = connect();
-			int millis = this.config.getConnectionTimeoutMillis();
-			long patience = TimeUnit.MILLISECONDS.toNanos((millis > 0) ? millis : Protocol.DEFAULT_TIMEOUT);
-			this.made = new WatchedSocket(socket, System.nanoTime() + patience);
-			return this.made;
-		}
-
-		/** Jedis tells why only beside its exception, once for each address. */
-		private Socket connect() {
-			try {
-				return new DefaultJedisSocketFactory(this.server, this.config).createSocket();
-			}
-			catch (JedisConnectionException ex) {
-				Throwable[] reasons = ex.getSuppressed();
-				throw (ex.getCause() == null && reasons.length > 0)
-						? new JedisConnectionException("Failed to connect to " + this.server, reasons[0]) : ex;
-			}
-		}
-
-		WatchedSocket made() {
-			if (this.made == null) {
-				throw new IllegalStateException("Not connected");
-			}
-			return this.made;
-		}
-
 	}
 
 }

@@ -1,13 +1,9 @@
 package io.github.ratelimit.redis.connection;
 
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.exceptions.JedisConnectionException;
@@ -15,13 +11,11 @@ import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.providers.SentineledConnectionProvider;
 
 /**
- * Knows which server is the master, from sentinels. Jedis watches them, but not before
- * one of them has answered, and an application must start without: that is waited for in
- * the background. The connections of Jedis are not used, which leaves them unmade.
+ * Knows which server is the master, from sentinels. They are asked when somebody wants to
+ * connect, which is done in the background, until one of them has answered; from then on
+ * Jedis watches them. The connections of Jedis are not used, which leaves them unmade.
  */
 final class SentinelMaster {
-
-	private static final long PAUSE_SECONDS = 1;
 
 	private final String name;
 
@@ -29,65 +23,50 @@ final class SentinelMaster {
 
 	private final JedisClientConfig config;
 
-	private final CompletableFuture<SentineledConnectionProvider> watch = new CompletableFuture<>();
+	private volatile @Nullable SentineledConnectionProvider watch;
 
-	private final CountDownLatch closed = new CountDownLatch(1);
+	private volatile boolean closed;
 
-	/** Begins to ask. */
 	SentinelMaster(String name, Set<HostAndPort> sentinels, JedisClientConfig config) {
 		this.name = name;
 		this.sentinels = Set.copyOf(sentinels);
 		this.config = config;
-		Lane.start(this::askUntilAnswered, "ratelimit-sentinel-" + name);
-	}
-
-	private void askUntilAnswered() {
-		try {
-			do {
-				ask();
-			}
-			while (!this.watch.isDone() && !this.closed.await(PAUSE_SECONDS, TimeUnit.SECONDS));
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-	}
-
-	private void ask() {
-		try {
-			SentineledConnectionProvider provider = new SentineledConnectionProvider(this.name, this.config,
-					new GenericObjectPoolConfig<>(), this.sentinels, this.config);
-			if (!this.watch.complete(provider)) {
-				provider.close();
-			}
-		}
-		catch (JedisException ex) {
-			// Jedis has warned of each sentinel.
-		}
 	}
 
 	/**
-	 * Returns the present master. Waits a second for the first answer.
-	 * @throws JedisConnectionException if no sentinel has named it yet
+	 * Returns the present master.
+	 * @throws JedisConnectionException if no sentinel names it
 	 */
 	HostAndPort get() {
-		try {
-			return this.watch.get(1, TimeUnit.SECONDS).getCurrentMaster();
+		SentineledConnectionProvider watch = this.watch;
+		return ((watch != null) ? watch : ask()).getCurrentMaster();
+	}
+
+	private synchronized SentineledConnectionProvider ask() {
+		SentineledConnectionProvider asked = this.watch;
+		if (asked == null) {
+			try {
+				asked = new SentineledConnectionProvider(this.name, this.config, new GenericObjectPoolConfig<>(),
+						this.sentinels, this.config);
+			}
+			catch (JedisException ex) {
+				throw new JedisConnectionException(
+						"None of the sentinels %s has named the master %s".formatted(this.sentinels, this.name), ex);
+			}
+			this.watch = asked;
+			if (this.closed) {
+				// While they were asked.
+				asked.close();
+			}
 		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new JedisConnectionException(ex);
-		}
-		catch (ExecutionException | TimeoutException ex) {
-			throw new JedisConnectionException(
-					"None of the sentinels %s has named the master %s".formatted(this.sentinels, this.name), ex);
-		}
+		return asked;
 	}
 
 	void close() {
-		this.closed.countDown();
-		if (!this.watch.cancel(false)) {
-			this.watch.join().close();
+		this.closed = true;
+		SentineledConnectionProvider watch = this.watch;
+		if (watch != null) {
+			watch.close();
 		}
 	}
 

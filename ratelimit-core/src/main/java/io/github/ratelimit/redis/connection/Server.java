@@ -30,8 +30,6 @@ public final class Server implements Servers {
 
 	private final Listener listener;
 
-	private final Redirections redirections;
-
 	private final Breaker breaker;
 
 	private final List<Lane> lanes;
@@ -45,13 +43,11 @@ public final class Server implements Servers {
 	 * @param settings how it is used
 	 * @param source where connections come from; closed with the server
 	 * @param listener learns of what happens
-	 * @param redirections where calls go that the server does not serve
 	 */
-	public Server(ServerSettings settings, ConnectionSource source, Listener listener, Redirections redirections) {
+	public Server(ServerSettings settings, ConnectionSource source, Listener listener) {
 		this.settings = settings;
 		this.source = source;
 		this.listener = listener;
-		this.redirections = redirections;
 		this.breaker = new Breaker(settings, source, listener, this::refuse);
 		this.lanes = IntStream.range(0, settings.connections())
 			.mapToObj((i) -> new Lane("ratelimit-" + settings.name() + "-" + i, this, this.breaker, source,
@@ -70,22 +66,19 @@ public final class Server implements Servers {
 	}
 
 	/**
-	 * Hands a call over whose slot is moving here: each of its commands is sent after an
-	 * {@code ASKING}.
+	 * Hands a call over, and does not wait.
 	 * @param call a call that waits
+	 * @param asking whether its slot is moving here, so that each of its commands is sent
+	 * after an {@code ASKING}
 	 */
-	public void submitAsking(Call call) {
-		submit(call, true);
-	}
-
-	private void submit(Call call, boolean asking) {
+	public void submit(Call call, boolean asking) {
 		JedisException cause = this.breaker.cause();
 		if (cause != null) {
 			this.breaker.ensureProbed();
 			call.fail(NotSentException.outage(cause));
 			return;
 		}
-		if (this.waiting.get() >= this.settings.queue()) {
+		if (this.waiting.get() >= this.settings.maxWaiting()) {
 			this.listener.overloaded();
 			call.fail(new NotSentException(Reason.QUEUE_FULL, "Too many others wait", null));
 			return;
@@ -159,10 +152,6 @@ public final class Server implements Servers {
 			wake();
 		}
 		return calls;
-	}
-
-	void exchange(Link link, List<Call> calls) {
-		new Batch(calls, this.redirections).exchange(link);
 	}
 
 	Listener listener() {

@@ -8,10 +8,11 @@ import java.time.Duration;
  * @param name the server, for logs and messages
  * @param budget for how long a server may be silent before it counts as gone; the time
  * that callers wait, from {@link #SHORTEST} to {@link #LONGEST}
- * @param connections how many connections there are at most, at least 1
- * @param queue how many calls may wait to be sent, at least 1
+ * @param connections how many connections there are at most, from 1 to
+ * {@link #MAX_CONNECTIONS}
+ * @param maxWaiting how many calls may wait to be sent, at least 1
  */
-public record ServerSettings(String name, Duration budget, int connections, int queue) {
+public record ServerSettings(String name, Duration budget, int connections, int maxWaiting) {
 
 	/** Shortest budget. */
 	public static final Duration SHORTEST = Duration.ofMillis(2);
@@ -19,11 +20,8 @@ public record ServerSettings(String name, Duration budget, int connections, int 
 	/** Longest budget. */
 	public static final Duration LONGEST = Duration.ofHours(1);
 
-	/** Connections of a server, unless something else is said. */
-	public static final int DEFAULT_CONNECTIONS = 2;
-
-	/** Calls that may wait, unless something else is said. */
-	public static final int DEFAULT_QUEUE = 8192;
+	/** Most connections. */
+	public static final int MAX_CONNECTIONS = 64;
 
 	/**
 	 * Checks the settings.
@@ -33,22 +31,13 @@ public record ServerSettings(String name, Duration budget, int connections, int 
 		if (budget.compareTo(SHORTEST) < 0 || budget.compareTo(LONGEST) > 0) {
 			throw new IllegalArgumentException("Invalid time budget (%s): must be from 2ms to 1h.".formatted(budget));
 		}
-		if (connections < 1) {
+		if (connections < 1 || connections > MAX_CONNECTIONS) {
 			throw new IllegalArgumentException(
-					"Invalid connections (%d): there must be at least one.".formatted(connections));
+					"Invalid connections (%d): must be from 1 to %d.".formatted(connections, MAX_CONNECTIONS));
 		}
-		if (queue < 1) {
-			throw new IllegalArgumentException("Invalid queue (%d): must have room for one call.".formatted(queue));
+		if (maxWaiting < 1) {
+			throw new IllegalArgumentException("Invalid maxWaiting (%d): must be at least 1.".formatted(maxWaiting));
 		}
-	}
-
-	/**
-	 * Creates settings with the default connections and queue.
-	 * @param name the server, for logs and messages
-	 * @param budget for how long it may be silent
-	 */
-	public ServerSettings(String name, Duration budget) {
-		this(name, budget, DEFAULT_CONNECTIONS, DEFAULT_QUEUE);
 	}
 
 	/**
@@ -57,7 +46,7 @@ public record ServerSettings(String name, Duration budget, int connections, int 
 	 * @return other settings
 	 */
 	public ServerSettings withName(String name) {
-		return new ServerSettings(name, this.budget, this.connections, this.queue);
+		return new ServerSettings(name, this.budget, this.connections, this.maxWaiting);
 	}
 
 }

@@ -10,8 +10,6 @@ import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * A socket that tells when nothing comes that should, and then goes on reading, where
  * another one would fail and lose what comes later.
@@ -26,28 +24,31 @@ final class WatchedSocket extends Socket {
 
 	private final Socket socket;
 
-	/** Until then everything is read, if nobody watches. */
-	private final long deadline;
+	private final Watch watch;
 
-	private @Nullable Watch watch;
+	private final int lookMillis;
 
-	private int lookMillis;
+	private final long loginDeadline;
+
+	private boolean loggedIn;
 
 	/**
 	 * Creates a socket.
 	 * @param socket a connected one
-	 * @param deadline until when the login may take, by {@link System#nanoTime()}
+	 * @param watch is told
+	 * @param budget how long a silence is told of
+	 * @param loginDeadline until when the login may take, by {@link System#nanoTime()}
 	 */
-	WatchedSocket(Socket socket, long deadline) {
+	WatchedSocket(Socket socket, Watch watch, Duration budget, long loginDeadline) {
 		this.socket = socket;
-		this.deadline = deadline;
+		this.watch = watch;
+		this.lookMillis = (int) Math.max(1, budget.toMillis() / LOOKS);
+		this.loginDeadline = loginDeadline;
 	}
 
-	/** Has somebody told of what comes from now on, and reads it without a deadline. */
-	void watch(Watch watch, Duration budget) throws IOException {
-		this.lookMillis = (int) Math.max(1, budget.toMillis() / LOOKS);
-		this.socket.setSoTimeout(this.lookMillis);
-		this.watch = watch;
+	/** The login is over. What comes from now on is read without a deadline. */
+	void loggedIn() {
+		this.loggedIn = true;
 	}
 
 	/** Returns whether the other end has closed it, or says what it was not asked. */
@@ -66,21 +67,13 @@ final class WatchedSocket extends Socket {
 	}
 
 	private int read(InputStream in, byte[] target, int offset, int length) throws IOException {
-		if (this.watch == null) {
-			long left = TimeUnit.NANOSECONDS.toMillis(this.deadline - System.nanoTime());
-			if (left <= 0) {
-				throw new SocketTimeoutException("No answer in time");
-			}
-			this.socket.setSoTimeout((int) left);
-			return in.read(target, offset, length);
-		}
-		this.socket.setSoTimeout(this.lookMillis);
 		int looks = 0;
 		while (true) {
 			long start = System.nanoTime();
+			this.socket.setSoTimeout(this.loggedIn ? this.lookMillis : lookOfLogin(start));
 			try {
 				int read = in.read(target, offset, length);
-				if (read > 0) {
+				if (read > 0 && this.loggedIn) {
 					this.watch.received(System.nanoTime());
 				}
 				return read;
@@ -93,6 +86,14 @@ final class WatchedSocket extends Socket {
 				}
 			}
 		}
+	}
+
+	private int lookOfLogin(long now) throws SocketTimeoutException {
+		long left = TimeUnit.NANOSECONDS.toMillis(this.loginDeadline - now);
+		if (left <= 0) {
+			throw new SocketTimeoutException("No answer in time");
+		}
+		return (int) Math.min(this.lookMillis, left);
 	}
 
 	@Override
@@ -140,14 +141,20 @@ final class WatchedSocket extends Socket {
 	/** Who is told, by the thread that reads. */
 	interface Watch {
 
+		/** Nobody. */
+		Watch NONE = new Watch() {
+		};
+
 		/**
 		 * Nothing has come for the budget. Repeated as long as nothing does.
 		 * @throws SocketTimeoutException if it is not to be waited for any longer
 		 */
-		void silent() throws SocketTimeoutException;
+		default void silent() throws SocketTimeoutException {
+		}
 
-		/** Something has come. */
-		void received(long now);
+		/** Something has come, but for what answers the login, which may be refused. */
+		default void received(long now) {
+		}
 
 	}
 

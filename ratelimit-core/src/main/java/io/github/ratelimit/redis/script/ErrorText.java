@@ -2,8 +2,8 @@ package io.github.ratelimit.redis.script;
 
 import java.util.regex.Pattern;
 
+import io.github.ratelimit.redis.connection.Carrier;
 import redis.clients.jedis.exceptions.JedisDataException;
-import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * What servers say when they refuse something. Some repeat what they were asked, also the
@@ -24,24 +24,12 @@ public final class ErrorText {
 
 	private static final Pattern CODE = Pattern.compile("[A-Z]+ .*", Pattern.DOTALL);
 
-	/** What a node says to several Redis keys of a slot that is moving. */
-	private static final String UNSTABLE = "TRYAGAIN";
-
 	private ErrorText() {
-	}
-
-	/**
-	 * Returns whether nothing was done, because the slot of several Redis keys is moving.
-	 * @param ex what a call has failed with
-	 * @return whether the same may be done Redis key by Redis key
-	 */
-	public static boolean isMoving(JedisException ex) {
-		return ex instanceof JedisDataException && String.valueOf(ex.getMessage()).startsWith(UNSTABLE);
 	}
 
 	/** Throws the exception if it says anything else than that a slot is moving. */
 	static void requireMoving(JedisDataException ex) {
-		if (!isMoving(ex)) {
+		if (!Carrier.isMoving(ex)) {
 			throw ex;
 		}
 	}

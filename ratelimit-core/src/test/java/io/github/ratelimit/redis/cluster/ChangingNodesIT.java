@@ -1,5 +1,9 @@
 package io.github.ratelimit.redis.cluster;
 
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -7,7 +11,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import io.github.ratelimit.redis.connection.Listener;
+import io.github.ratelimit.redis.connection.Connecting;
 import io.github.ratelimit.redis.connection.ServerSettings;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
@@ -32,7 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ChangingNodesIT {
 
-	private static final ServerSettings SETTINGS = new ServerSettings("cluster", Duration.ofSeconds(5));
+	private static final ServerSettings SETTINGS = Connecting.settings("cluster", Duration.ofSeconds(5));
 
 	private static final String NAME = "ratelimit-" + ProcessHandle.current().pid();
 
@@ -68,8 +72,8 @@ class ChangingNodesIT {
 	@ValueSource(booleans = { false, true })
 	void newNodeIsUsedAndLeftAgain(boolean ofApplication) {
 		try (ClusterConnectionProvider provider = provider();
-				ClusterServers servers = ofApplication ? ClusterServers.of(provider, SETTINGS, Listener.NONE)
-						: ClusterServers.of(cluster.addresses(), CONFIG, SETTINGS, Listener.NONE)) {
+				ClusterServers servers = ofApplication ? ClusterServers.of(provider, SETTINGS, Connecting.NOBODY)
+						: ClusterServers.of(cluster.addresses(), CONFIG, SETTINGS, Connecting.NOBODY)) {
 			String key = SlotKeys.any().findFirst().orElseThrow();
 			int slot = SlotKeys.slot(key);
 			assertThat(Increment.of(servers, key)).isEqualTo(1);
@@ -91,7 +95,7 @@ class ChangingNodesIT {
 	@Test
 	void connectionsOfTheApplicationAreGivenBack() {
 		try (ClusterConnectionProvider provider = provider()) {
-			try (ClusterServers servers = ClusterServers.of(provider, SETTINGS, Listener.NONE)) {
+			try (ClusterServers servers = ClusterServers.of(provider, SETTINGS, Connecting.NOBODY)) {
 				SlotKeys.any().limit(100).forEach((key) -> assertThat(Increment.of(servers, key)).isOne());
 				TestCluster.await("All are given back",
 						() -> provider.getNodes().values().stream().allMatch((pool) -> pool.getNumActive() == 0));
@@ -107,7 +111,7 @@ class ChangingNodesIT {
 	@Test
 	void callsToOtherNodesAreDoneWhileTheApplicationHoldsConnections() {
 		try (ClusterConnectionProvider provider = provider();
-				ClusterServers servers = ClusterServers.of(provider, SETTINGS, Listener.NONE)) {
+				ClusterServers servers = ClusterServers.of(provider, SETTINGS, Connecting.NOBODY)) {
 			List<String> keys = SlotKeys.onDifferentMasters(cluster);
 			keys.forEach((key) -> Increment.of(servers, key));
 			HostAndPort node = cluster.master(SlotKeys.slot(keys.get(0))).address();
@@ -131,7 +135,7 @@ class ChangingNodesIT {
 		JedisClientConfig config = DefaultJedisClientConfig.builder()
 			.hostAndPortMapper((node) -> up.get() ? node : nobody)
 			.build();
-		try (ClusterServers servers = ClusterServers.of(cluster.addresses(), config, SETTINGS, Listener.NONE)) {
+		try (ClusterServers servers = ClusterServers.of(cluster.addresses(), config, SETTINGS, Connecting.NOBODY)) {
 			String key = TestRedis.newKeyPrefix();
 			assertThat(isDone(servers, key)).isFalse();
 			up.set(true);
@@ -149,11 +153,35 @@ class ChangingNodesIT {
 		}
 	}
 
+	/** One that is deployed again could not be unloaded. */
+	@Test
+	void threadsKeepNoClassLoaderOfTheApplication() throws Exception {
+		ClassLoader before = Thread.currentThread().getContextClassLoader();
+		Set<Thread> others = Thread.getAllStackTraces().keySet();
+		try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+				URLClassLoader application = new URLClassLoader(new URL[0], before);
+				ClusterServers servers = ClusterServers.of(Set.of(new HostAndPort("127.0.0.1", silent.getLocalPort())),
+						CONFIG, SETTINGS, Connecting.NOBODY)) {
+			Thread.currentThread().setContextClassLoader(application);
+			Increment.submit(servers, Duration.ofSeconds(20), TestRedis.newKeyPrefix());
+			List<Thread> threads = Thread.getAllStackTraces()
+				.keySet()
+				.stream()
+				.filter((thread) -> thread.getName().startsWith("ratelimit") && !others.contains(thread))
+				.toList();
+			assertThat(threads).extracting(Thread::getName).contains("ratelimit-cluster");
+			assertThat(threads).allSatisfy((thread) -> assertThat(thread.getContextClassLoader()).isNull());
+		}
+		finally {
+			Thread.currentThread().setContextClassLoader(before);
+		}
+	}
+
 	@Test
 	void noThreadsAndConnectionsAreLeftWhenItIsClosed() {
 		Set<Thread> before = Thread.getAllStackTraces().keySet();
 		for (int i = 0; i < 5; i++) {
-			try (ClusterServers servers = ClusterServers.of(cluster.addresses(), CONFIG, SETTINGS, Listener.NONE)) {
+			try (ClusterServers servers = ClusterServers.of(cluster.addresses(), CONFIG, SETTINGS, Connecting.NOBODY)) {
 				CompletableFuture
 					.allOf(SlotKeys.any()
 						.limit(20)

@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import io.github.ratelimit.redis.connection.Listener;
+import io.github.ratelimit.redis.connection.Connecting;
 import io.github.ratelimit.redis.connection.NotSentException;
 import io.github.ratelimit.redis.connection.NotSentException.Reason;
 import io.github.ratelimit.redis.connection.ServerSettings;
@@ -32,12 +32,12 @@ class ClusterServersIT {
 
 	private static final TestCluster CLUSTER = TestCluster.shared();
 
-	private static final ServerSettings SETTINGS = new ServerSettings("cluster", Duration.ofSeconds(1));
+	private static final ServerSettings SETTINGS = Connecting.settings("cluster", Duration.ofSeconds(1));
 
 	private static final JedisClientConfig CONFIG = DefaultJedisClientConfig.builder().build();
 
 	private static ClusterServers connect(Set<HostAndPort> seeds) {
-		return ClusterServers.of(seeds, CONFIG, SETTINGS, Listener.NONE);
+		return ClusterServers.of(seeds, CONFIG, SETTINGS, Connecting.NOBODY);
 	}
 
 	@Test
@@ -101,7 +101,7 @@ class ClusterServersIT {
 	void noMoreCallsWaitForTheSlotsThanMayWait() throws IOException {
 		try (ServerSocket hung = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
 				ClusterServers servers = ClusterServers.of(Set.of(new HostAndPort("127.0.0.1", hung.getLocalPort())),
-						CONFIG, new ServerSettings("cluster", Duration.ofSeconds(60), 2, 10), Listener.NONE)) {
+						CONFIG, new ServerSettings("cluster", Duration.ofSeconds(60), 2, 10), Connecting.NOBODY)) {
 			List<Increment> calls = Stream.generate(() -> Increment.submit(servers, Duration.ofMillis(300), "any"))
 				.limit(15)
 				.toList();
@@ -125,7 +125,7 @@ class ClusterServersIT {
 	void callsThatWaitForTheSlotsFailWhenItIsClosed() throws IOException {
 		try (ServerSocket hung = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
 			ClusterServers servers = ClusterServers.of(Set.of(new HostAndPort("127.0.0.1", hung.getLocalPort())),
-					CONFIG, new ServerSettings("cluster", Duration.ofSeconds(60)), Listener.NONE);
+					CONFIG, Connecting.settings("cluster", Duration.ofSeconds(60)), Connecting.NOBODY);
 			Increment waits = Increment.submit(servers, Duration.ofSeconds(60), "any");
 			servers.close();
 			assertThatExceptionOfType(NotSentException.class).isThrownBy(waits::await)

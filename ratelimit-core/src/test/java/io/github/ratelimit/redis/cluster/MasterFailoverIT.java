@@ -9,8 +9,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.github.ratelimit.redis.connection.Listener;
-import io.github.ratelimit.redis.connection.ServerSettings;
+import io.github.ratelimit.redis.connection.Connecting;
 import io.github.ratelimit.test.Replication;
 import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestCluster;
@@ -46,7 +45,7 @@ class MasterFailoverIT {
 		this.keys = SlotKeys.onDifferentMasters(this.cluster);
 		this.master = this.cluster.master(SlotKeys.slot(this.keys.get(0)));
 		this.servers = ClusterServers.of(this.cluster.addresses(), DefaultJedisClientConfig.builder().build(),
-				new ServerSettings("cluster", BUDGET), Listener.NONE);
+				Connecting.settings("cluster", BUDGET), Connecting.NOBODY);
 		this.keys.forEach((key) -> Increment.of(this.servers, key));
 		Replication.await(() -> this.master.admin().info("replication"));
 	}

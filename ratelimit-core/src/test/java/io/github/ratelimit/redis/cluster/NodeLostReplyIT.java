@@ -7,8 +7,7 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-import io.github.ratelimit.redis.connection.Listener;
-import io.github.ratelimit.redis.connection.ServerSettings;
+import io.github.ratelimit.redis.connection.Connecting;
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.TestCluster;
 import org.junit.jupiter.api.AfterEach;
@@ -40,7 +39,7 @@ class NodeLostReplyIT {
 			DefaultJedisClientConfig.builder()
 				.hostAndPortMapper((node) -> new HostAndPort("127.0.0.1", this.proxies.get(node).uri().getPort()))
 				.build(),
-			new ServerSettings("cluster", Duration.ofSeconds(5)), Listener.NONE);
+			Connecting.settings("cluster", Duration.ofSeconds(5)), Connecting.NOBODY);
 
 	@BeforeEach
 	void connect() {

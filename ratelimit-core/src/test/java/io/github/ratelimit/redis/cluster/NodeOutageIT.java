@@ -7,8 +7,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.ratelimit.redis.connection.Connecting;
 import io.github.ratelimit.redis.connection.Listener;
-import io.github.ratelimit.redis.connection.ServerSettings;
 import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
@@ -54,7 +54,7 @@ class NodeOutageIT {
 	void connect() {
 		this.keys = SlotKeys.onDifferentMasters(cluster);
 		this.servers = ClusterServers.of(cluster.addresses(), DefaultJedisClientConfig.builder().build(),
-				new ServerSettings("cluster", BUDGET), this.outages);
+				Connecting.settings("cluster", BUDGET), this.outages);
 		this.keys.forEach((key) -> Increment.of(this.servers, key));
 	}
 

@@ -8,9 +8,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 
-import io.github.ratelimit.redis.connection.Listener;
+import io.github.ratelimit.redis.connection.Connecting;
 import io.github.ratelimit.redis.connection.NotSentException;
-import io.github.ratelimit.redis.connection.ServerSettings;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
 import org.junit.jupiter.api.AfterAll;
@@ -55,7 +54,7 @@ class SlotMigrationIT {
 	@BeforeEach
 	void connect() {
 		this.servers = ClusterServers.of(cluster.addresses(), DefaultJedisClientConfig.builder().build(),
-				new ServerSettings("cluster", Duration.ofSeconds(10)), Listener.NONE);
+				Connecting.settings("cluster", Duration.ofSeconds(10)), Connecting.NOBODY);
 		SlotKeys.onDifferentMasters(cluster).forEach((key) -> Increment.of(this.servers, key));
 		cluster.nodes().stream().filter(Node::isMaster).forEach((node) -> node.admin().flushAll());
 		this.from = cluster.master(this.slot);

@@ -73,8 +73,7 @@ class BorrowedIT {
 	}
 
 	private Server server(UnifiedJedis client) {
-		return new Server(new ServerSettings("test", BUDGET), ConnectionSource.client(client), this.events,
-				Redirections.NONE);
+		return new Server(Connecting.settings("test", BUDGET), ConnectionSource.client(client), this.events);
 	}
 
 	@AfterEach

@@ -95,8 +95,8 @@ class ConnectingIT {
 		int port = TestRedis.freePort();
 		RedisServer redis = TestRedis.startServer(port, "requirepass secret");
 		JedisClientConfig wrong = DefaultJedisClientConfig.builder().password("wrong").build();
-		try (Server server = new Server(new ServerSettings("test", BUDGET),
-				ConnectionSource.server(new HostAndPort("127.0.0.1", port), wrong), this.events, Redirections.NONE)) {
+		try (Server server = new Server(Connecting.settings("test", BUDGET),
+				ConnectionSource.server(new HostAndPort("127.0.0.1", port), wrong), this.events)) {
 			assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(server, "a", LONG))
 				.withCauseInstanceOf(JedisAccessControlException.class);
 		}
@@ -110,9 +110,9 @@ class ConnectingIT {
 		JedisClientConfig config = DefaultJedisClientConfig.builder().credentialsProvider(() -> {
 			throw new IllegalStateException("No vault");
 		}).build();
-		try (Server server = new Server(new ServerSettings("test", BUDGET),
-				ConnectionSource.server(new HostAndPort("127.0.0.1", TestRedis.uri().getPort()), config), this.events,
-				Redirections.NONE)) {
+		try (Server server = new Server(Connecting.settings("test", BUDGET),
+				ConnectionSource.server(new HostAndPort("127.0.0.1", TestRedis.uri().getPort()), config),
+				this.events)) {
 			assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(server, "a", LONG))
 				.withRootCauseInstanceOf(IllegalStateException.class);
 		}
@@ -127,8 +127,8 @@ class ConnectingIT {
 			.database(3)
 			.clientName("limiter")
 			.build();
-		try (Server server = new Server(new ServerSettings("test", BUDGET),
-				ConnectionSource.server(new HostAndPort("127.0.0.1", port), config), this.events, Redirections.NONE)) {
+		try (Server server = new Server(Connecting.settings("test", BUDGET),
+				ConnectionSource.server(new HostAndPort("127.0.0.1", port), config), this.events)) {
 			Increment.of(server, "a", LONG);
 			try (var jedis = new Jedis(URI.create("redis://:secret@127.0.0.1:" + port + "/3"))) {
 				assertThat(jedis.get("a")).isEqualTo("1");

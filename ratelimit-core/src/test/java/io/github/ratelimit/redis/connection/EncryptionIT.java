@@ -95,8 +95,7 @@ class EncryptionIT {
 				.truststore(trusted.toFile(), PASSWORD.toCharArray())
 				.build())
 			.build();
-		return new Server(new ServerSettings("tls", BUDGET), ConnectionSource.server(address, config), this.events,
-				Redirections.NONE);
+		return new Server(Connecting.settings("tls", BUDGET), ConnectionSource.server(address, config), this.events);
 	}
 
 	@Test

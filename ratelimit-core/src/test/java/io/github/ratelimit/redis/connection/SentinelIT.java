@@ -73,7 +73,7 @@ class SentinelIT {
 	private Server connect() {
 		ConnectionSource source = ConnectionSource.sentinel("main",
 				Set.of(new HostAndPort("127.0.0.1", this.sentinelPort)), CONFIG, CONFIG);
-		return new Server(new ServerSettings("main", Duration.ofSeconds(2)), source, this.events, Redirections.NONE);
+		return new Server(Connecting.settings("main", Duration.ofSeconds(2)), source, this.events);
 	}
 
 	/** The former master lives, and its connections are open. */

@@ -46,10 +46,14 @@ class ServerIT {
 
 	@Test
 	void settingsOutOfRangeAreRefused() {
-		assertThatIllegalArgumentException().isThrownBy(() -> new ServerSettings("a", Duration.ofNanos(1)))
+		assertThatIllegalArgumentException().isThrownBy(() -> Connecting.settings("a", Duration.ofNanos(1)))
 			.withMessage("Invalid time budget (PT0.000000001S): must be from 2ms to 1h.");
-		assertThatIllegalArgumentException().isThrownBy(() -> new ServerSettings("a", LONG, 0, 1));
-		assertThatIllegalArgumentException().isThrownBy(() -> new ServerSettings("a", LONG, 1, 0));
+		assertThatIllegalArgumentException().isThrownBy(() -> new ServerSettings("a", LONG, 0, 1))
+			.withMessage("Invalid connections (0): must be from 1 to 64.");
+		assertThatIllegalArgumentException().isThrownBy(() -> new ServerSettings("a", LONG, 65, 1))
+			.withMessage("Invalid connections (65): must be from 1 to 64.");
+		assertThatIllegalArgumentException().isThrownBy(() -> new ServerSettings("a", LONG, 1, 0))
+			.withMessage("Invalid maxWaiting (0): must be at least 1.");
 	}
 
 	@Test
@@ -153,10 +157,15 @@ class ServerIT {
 	void redirectedCallsAreHandedOnAndMayWaitAgain() {
 		List<JedisRedirectionException> redirections = new ArrayList<>();
 		String moved = "return redis.error_reply('MOVED 7 127.0.0.1:1')";
-		try (Server elsewhere = new Server(new ServerSettings("node", LONG),
-				Connecting.source("127.0.0.1", TestRedis.uri().getPort()), this.events, (calls, redirection) -> {
-					redirections.add(redirection);
-					calls.stream().filter(Call::takeBack).forEach(this.server::submit);
+		try (Server elsewhere = new Server(Connecting.settings("node", LONG),
+				Connecting.source("127.0.0.1", TestRedis.uri().getPort()), new Listener() {
+
+					@Override
+					public void redirected(List<Call> calls, JedisRedirectionException redirection) {
+						redirections.add(redirection);
+						calls.stream().filter(Call::takeBack).forEach(ServerIT.this.server::submit);
+					}
+
 				})) {
 			TestRedis.client().scriptLoad(moved);
 			Carrier carrier = new Moved(new Increment.ByScript(moved));
@@ -170,7 +179,7 @@ class ServerIT {
 	@Test
 	void callsThatAskAreAnsweredByTheReplyBehindThatToAsking() {
 		Increment call = new Increment(Increment.PLAIN, this.key, LONG);
-		this.server.submitAsking(call);
+		this.server.submit(call, true);
 		assertThat(call.await()).isEqualTo(1L);
 	}
 

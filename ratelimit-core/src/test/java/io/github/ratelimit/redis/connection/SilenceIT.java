@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -205,9 +206,32 @@ class SilenceIT {
 	/** One that asks nothing before it is asked. */
 	private Server trickled(TricklingServer slow) {
 		var config = DefaultJedisClientConfig.builder().clientSetInfoConfig(ClientSetInfoConfig.DISABLED).build();
-		return new Server(new ServerSettings("slow", BUDGET),
-				ConnectionSource.server(new HostAndPort("127.0.0.1", slow.port()), config), this.events,
-				Redirections.NONE);
+		return new Server(Connecting.settings("slow", BUDGET),
+				ConnectionSource.server(new HostAndPort("127.0.0.1", slow.port()), config), this.events);
+	}
+
+	/** It is sent as a call is, and waits for much longer. */
+	@Test
+	void callersAreToldAtOnceWhenTheLoginIsNotAnswered() throws Exception {
+		try (FaultyProxy proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.port));
+				Server server = patient(proxy.uri().getPort())) {
+			proxy.delay(CEILING.plusSeconds(2));
+			long start = System.nanoTime();
+			assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(server, "a", LONG))
+				.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.OUTAGE))
+				.withRootCauseInstanceOf(SocketTimeoutException.class);
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(CEILING);
+			proxy.delay(Duration.ZERO);
+			this.events.await("closed", 1);
+			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
+			assertThat(this.events.all()).containsExactly("opened", "closed");
+		}
+	}
+
+	private Server patient(int port) {
+		var config = DefaultJedisClientConfig.builder().connectionTimeoutMillis((int) LONG.toMillis()).build();
+		return new Server(Connecting.settings("patient", BUDGET),
+				ConnectionSource.server(new HostAndPort("127.0.0.1", port), config), this.events);
 	}
 
 	@Test

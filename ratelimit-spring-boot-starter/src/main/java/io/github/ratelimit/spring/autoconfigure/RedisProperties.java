@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.autoconfigure;
 import java.time.Duration;
 import java.util.List;
 
+import io.github.ratelimit.redis.RedisConnections;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -34,7 +35,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 public record RedisProperties(@Nullable String url, @Nullable String host, @DefaultValue("6379") int port,
 		@Nullable String username, @Nullable String password, @DefaultValue("0") int database, @DefaultValue Ssl ssl,
 		@DefaultValue("true") boolean scripting, @DefaultValue("100ms") Duration timeout, @Nullable String clientName,
-		@DefaultValue("2") int connections, @DefaultValue("10000") int maxWaiting, @Nullable Sentinel sentinel,
+		@DefaultValue("" + RedisConnections.DEFAULT_CONNECTIONS) int connections,
+		@DefaultValue("" + RedisConnections.DEFAULT_MAX_WAITING) int maxWaiting, @Nullable Sentinel sentinel,
 		@Nullable Cluster cluster) {
 
 	/** Empty texts, such as those of variables that are not set, ask for nothing. */

@@ -77,7 +77,7 @@ class ConfigurationMetadataTests {
 				entry("ratelimit.ip.ipv6-prefix", "64"), entry("ratelimit.headers.styles", "\"[draft, x-rate-limit]\""),
 				entry("ratelimit.key-prefix", "\"ratelimit\""), entry("ratelimit.plan-cache-ttl", "\"1m\""),
 				entry("ratelimit.redis.database", "0"), entry("ratelimit.redis.connections", "2"),
-				entry("ratelimit.redis.max-waiting", "10000"), entry("ratelimit.redis.port", "6379"),
+				entry("ratelimit.redis.max-waiting", "8192"), entry("ratelimit.redis.port", "6379"),
 				entry("ratelimit.redis.scripting", "true"), entry("ratelimit.redis.timeout", "\"100ms\""));
 	}
 

@@ -61,7 +61,8 @@ class OutageIT {
 	void requestsAreAllowedSoonWhenRedisHangs(CapturedOutput output) throws IOException {
 		try (ServerSocket hanging = new ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"))) {
 			withApplication(hanging.getLocalPort(), "200ms", (application) -> {
-				// Until the login is given up, this instance limits by itself.
+				// Until nothing has answered the login for the timeout, this instance
+				// limits by itself.
 				await().atMost(SOON).until(() -> {
 					application.get("/api");
 					return output.getOut().contains(WARNING);

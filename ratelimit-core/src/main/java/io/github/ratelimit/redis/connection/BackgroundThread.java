@@ -1,0 +1,26 @@
+package io.github.ratelimit.redis.connection;
+
+/**
+ * Starts the threads of connections. They may outlive the application that has called, so
+ * that they keep nothing of it: neither its class loader nor its thread locals. They do
+ * not keep the process alive.
+ */
+public final class BackgroundThread {
+
+	private BackgroundThread() {
+	}
+
+	/**
+	 * Starts a thread.
+	 * @param task what it does
+	 * @param name its name
+	 * @throws OutOfMemoryError if there can be no more threads
+	 */
+	public static void start(Runnable task, String name) {
+		Thread thread = new Thread(null, task, name, 0, false);
+		thread.setDaemon(true);
+		thread.setContextClassLoader(null);
+		thread.start();
+	}
+
+}
