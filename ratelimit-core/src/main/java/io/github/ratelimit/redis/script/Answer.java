@@ -52,8 +52,8 @@ public record Answer(boolean allowed, long blockedMicros, List<LimitStatus> stat
 			return NOTHING;
 		}
 		long blocked = reader.number();
-		long held = (operation == Operation.HOLD) ? reader.number() : 0;
-		List<LimitStatus> statuses = (scope == Scope.BLOCKS) ? List.of() : reader.statuses(operation, request);
+		long held = reader.number();
+		List<LimitStatus> statuses = (scope == Scope.BLOCKS) ? List.of() : reader.statuses(request);
 		reader.end();
 		return new Answer(bytes[0] == 1, blocked, statuses, held);
 	}
@@ -78,7 +78,7 @@ public record Answer(boolean allowed, long blockedMicros, List<LimitStatus> stat
 			this.bytes = bytes;
 		}
 
-		List<LimitStatus> statuses(Operation operation, RateLimitRequest request) {
+		List<LimitStatus> statuses(RateLimitRequest request) {
 			List<LimitStatus> statuses = new ArrayList<>((this.bytes.length - this.at) / (3 * Double.BYTES));
 			List<Charge> charges = request.charges();
 			for (int c = 0; c < charges.size(); c++) {
@@ -87,38 +87,36 @@ public record Answer(boolean allowed, long blockedMicros, List<LimitStatus> stat
 				for (int i = 0; i < identifiers.size(); i++) {
 					List<Limit> limits = policy.limits();
 					for (int l = 0; l < limits.size(); l++) {
-						statuses.add(status(operation, policy, identifiers.get(i), limits.get(l)));
+						statuses.add(status(policy, identifiers.get(i), limits.get(l)));
 					}
 				}
 			}
 			return statuses;
 		}
 
-		private LimitStatus status(Operation operation, Policy policy, Identifier identifier, Limit limit) {
+		private LimitStatus status(Policy policy, Identifier identifier, Limit limit) {
 			long remaining = number();
-			long resetAfter = number();
-			long retryAfter = numberOrNever();
-			boolean violated = (operation.acquires() && policy.countDenied()) ? number() != 0 : retryAfter != 0;
-			return LimitStatus.ofMicros(policy, identifier, limit, remaining, resetAfter, retryAfter, violated);
+			// Below 0 if a denied request was counted, and the limit has not denied it.
+			long resetAfter = number(-Limit.MAX_QUOTA);
+			boolean counted = resetAfter < 0;
+			long retryAfter = number(-1);
+			return LimitStatus.ofMicros(policy, identifier, limit, remaining, counted ? -1 - resetAfter : resetAfter,
+					retryAfter, (retryAfter != 0) != counted);
 		}
 
 		/** The next number, a whole one from 0 on. */
 		long number() {
-			long number = numberOrNever();
-			if (number < 0) {
-				throw invalid(this.bytes);
-			}
-			return number;
+			return number(0);
 		}
 
-		/** The next number, or -1 for what never will be. */
-		long numberOrNever() {
+		/** The next number, a whole one from a least one on. */
+		private long number(long least) {
 			if (this.at + Double.BYTES > this.bytes.length) {
 				throw invalid(this.bytes);
 			}
 			double number = PolicyCode.get(this.bytes, this.at);
 			this.at += Double.BYTES;
-			if (number >= -1 && number <= Limit.MAX_QUOTA && number == Math.rint(number)) {
+			if (number >= least && number <= Limit.MAX_QUOTA && number == Math.rint(number)) {
 				return (long) number;
 			}
 			throw invalid(number);

@@ -1,141 +1,261 @@
 package io.github.ratelimit.redis.script;
 
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.regex.Pattern;
+import java.util.Map;
+
+import io.github.ratelimit.redis.script.Node.Choice;
+import io.github.ratelimit.redis.script.Node.Declaration;
+import io.github.ratelimit.redis.script.Node.Repeat;
+import io.github.ratelimit.redis.script.Node.Section;
+import io.github.ratelimit.redis.script.Node.Text;
+import io.github.ratelimit.redis.script.Node.Word;
+import io.github.ratelimit.redis.script.Words.Place;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Composes the script of a shape out of the fragments of its algorithms.
+ * Composes the script of a shape: {@code request.lua}, and in it the fragments of the
+ * algorithms. Everything is written for each policy and identifier, and its variables and
+ * functions are locals. Where these would be too many for Lua, there are loops over the
+ * identifiers of a policy, and tables.
  */
 final class Composer {
 
-	private static final Pattern METADATA = Pattern.compile("\\bmetadata\\b");
+	/** For more policies and identifiers than that, a script has loops. */
+	private static final int MOST_SLOTS = 8;
 
-	private static final Pattern PLACE = Pattern.compile("\\bk_ \\+ (\\d+)");
+	/** A function of Lua can refer to 60 locals around it. */
+	private static final int MOST_FUNCTIONS = 50;
+
+	/** Lua has 200 locals in a function, and 250 registers. */
+	private static final int MOST_LOCALS = 150;
+
+	/** Stands for the number of a function while that is written. */
+	private static final String OWN_NUMBER = "\0";
+
+	/** Stands for the locals of a request, which are known when all is written. */
+	private static final String LOCALS = "LOCALS_";
 
 	private final Shape shape;
 
-	private final Names names;
+	private final List<Fragment> fragments;
 
-	private final Set<String> libraries = new TreeSet<>();
+	/** Whether there are loops and tables. */
+	private final boolean large;
 
-	private final Functions functions;
+	private final Words words;
 
-	private final RequestWriter request;
+	/** Functions and constants of each policy, by their names. */
+	private final List<Map<String, Function>> functions = new ArrayList<>();
 
-	private final StringBuilder lua = new StringBuilder();
+	/** Those that something has named. */
+	private final StringBuilder declarations = new StringBuilder();
 
-	private Composer(Shape shape) {
-		List<Fragment> fragments = shape.policies()
-			.stream()
-			.map((policy) -> Fragment.read(policy.neighbour(), policy.fragment()))
-			.toList();
+	/** The different ones of a name. */
+	private final Map<List<String>, List<String>> namesakes = new HashMap<>();
+
+	/** How many names were declared. */
+	private int declared;
+
+	/** A function, or constants. */
+	private static final class Function {
+
+		private final List<String> names;
+
+		private final List<Node> nodes = new ArrayList<>();
+
+		/** What makes the names different from others; {@code null} if not written. */
+		private @Nullable String number;
+
+		Function(List<String> names) {
+			this.names = names;
+		}
+
+	}
+
+	private Composer(Shape shape, List<Fragment> fragments, boolean large) {
 		this.shape = shape;
-		this.names = new Names(shape, fragments);
-		this.functions = new Functions(shape, fragments, this.names, this.libraries);
-		this.request = new RequestWriter(shape, fragments, this.names, this.functions, this.libraries);
+		this.fragments = fragments;
+		this.large = large;
+		this.words = new Words(shape, fragments, large);
+		for (int p = 0; p < fragments.size(); p++) {
+			Place place = new Place(fragments.get(p), false, p, -1, 0, false);
+			this.functions.add(functions(chosen(place.fragment().section("functions"), place)));
+		}
 	}
 
 	/**
 	 * Composes a script.
-	 * @throws IllegalArgumentException if a fragment is not of the form
+	 * @throws IllegalArgumentException if a fragment is missing, or not of the form
 	 */
-	static Source compose(Shape shape) {
-		return new Composer(shape).compose();
+	static Script compose(Shape shape) {
+		List<Fragment> fragments = shape.policies()
+			.stream()
+			.map((policy) -> Fragment.read(policy.neighbour(), policy.fragment()))
+			.toList();
+		Composer composer = new Composer(shape, fragments, shape.slots() > MOST_SLOTS);
+		String lua = composer.script();
+		if (!composer.large && composer.isTooLarge()) {
+			composer = new Composer(shape, fragments, true);
+			lua = composer.script();
+		}
+		return new Script(lua, composer.words.haveMetadata(), shape.work());
+	}
+
+	private boolean isTooLarge() {
+		int around = this.words.libraries().size() + this.declared;
+		return around > MOST_FUNCTIONS || around + this.words.locals().size() + this.words.numbers() > MOST_LOCALS;
+	}
+
+	private String script() {
+		StringBuilder body = new StringBuilder();
+		write(Words.REQUEST.section("script"), new Place(Words.REQUEST, false, -1, -1, 0, false), body);
+		StringBuilder lua = new StringBuilder();
+		this.words.libraries().forEach((name) -> lua.append("local %s = %s\n".formatted(name.replace('.', '_'), name)));
+		lua.append(this.large ? "local f_ = {}\n" : "").append(this.declarations).append(body);
+		return lua.toString().replace(LOCALS, String.join(", ", this.words.locals()));
+	}
+
+	/** Takes functions and constants apart. */
+	private static Map<String, Function> functions(List<Node> nodes) {
+		Map<String, Function> functions = new HashMap<>();
+		Function last = new Function(List.of());
+		for (Node node : nodes) {
+			if (node instanceof Declaration declaration) {
+				last = new Function(declaration.names());
+				for (String name : last.names) {
+					functions.put(name, last);
+				}
+			}
+			last.nodes.add(node);
+		}
+		return functions;
+	}
+
+	/** Leaves out what is not so with the constants that there are. */
+	private List<Node> chosen(List<Node> nodes, Place place) {
+		List<Node> chosen = new ArrayList<>();
+		for (Node node : nodes) {
+			if (node instanceof Choice choice) {
+				chosen.addAll(chosen(this.words.chosen(choice, place), place));
+			}
+			else {
+				chosen.add(node);
+			}
+		}
+		return chosen;
+	}
+
+	private void write(List<Node> nodes, Place place, StringBuilder lua) {
+		for (Node node : nodes) {
+			if (node instanceof Text text) {
+				lua.append(text.text());
+			}
+			else if (node instanceof Word word) {
+				lua.append(meaning(word, place));
+			}
+			else if (node instanceof Choice choice) {
+				write(this.words.chosen(choice, place), place, lua);
+			}
+			else if (node instanceof Repeat repeat) {
+				write(repeat, place, lua);
+			}
+			else if (node instanceof Section section) {
+				write(section, place, lua);
+			}
+		}
+	}
+
+	private String meaning(Word word, Place place) {
+		Function function = (place.fragment() != Words.REQUEST) ? this.functions.get(place.p()).get(word.word()) : null;
+		return (function != null) ? (this.large ? "f_." : "") + word.word() + '_' + number(function, place)
+				: this.words.meaning(word, place);
 	}
 
 	/**
-	 * A script.
-	 *
-	 * @param metadata whether each request has its metadata as a second argument
+	 * Functions are written when they are named first, behind those that they name, and
+	 * once for all policies that have the same.
 	 */
-	record Source(String lua, boolean metadata) {
-
-	}
-
-	private Source compose() {
-		String body = this.request.write();
-		boolean metadata = METADATA.matcher(body).find();
-		int stride = metadata ? 2 : 1;
-		if (!this.names.isFlat()) {
-			// A request alone needs no functions, which cost as much as the decision.
-			line("if #arguments == " + stride + " then");
-			line("local a_, metadata = arguments[1], arguments[2]");
-			locals();
-			this.lua.append(PLACE.matcher(body).replaceAll("$1").replaceFirst("\\nreturn (.*)\n$", "\nreturn {$1}\n"));
-			line("end");
-		}
-		line("local function decide(k_, a_, metadata)");
-		locals();
-		this.lua.append(body);
-		line("end");
-		foot(stride);
-		String decisions = this.functions.before(this.lua.toString());
-		this.lua.setLength(0);
-		head(stride);
-		return new Source(this.lua + decisions, metadata);
-	}
-
-	private void locals() {
-		if (this.names.isFlat()) {
-			line("local x_, out_ = {}, {}");
-		}
-		else if (!this.names.locals().isEmpty()) {
-			line("local " + String.join(", ", this.names.locals()));
-		}
-	}
-
-	/** What is done once for all requests. */
-	private void head(int stride) {
-		this.libraries.addAll(Set.of("redis.call", "struct.unpack", "struct.pack", "math.ceil"));
-		line("-- Each request has %d Redis keys and %d arguments: numbers and names, metadata."
-			.formatted(this.shape.keys(), stride));
-		line("local keys, arguments = KEYS, ARGV");
-		this.libraries.forEach((name) -> line("local %s = %s".formatted(name.replace('.', '_'), name)));
-		if (!this.shape.handsInTime()) {
-			line("local time = redis_call('TIME')");
-			line("local now = time[1] * 1000000 + time[2]");
-		}
-		line("local several, written, values = #arguments > %d, {}, {}".formatted(stride));
-		if (this.request.unread().isEmpty()) {
-			line("values = redis_call('MGET', unpack(keys))");
-		}
-		else if (firstRead() <= this.shape.keys()) {
-			line("for k = 1, #keys do values[k] = keys[k] end");
-			line("for k = 0, #keys - 1, %d do".formatted(this.shape.keys()));
-			for (int[] range : this.request.unread()) {
-				line("for j = %d, %d do values[k + j] = keys[k + %d] end".formatted(range[0], range[1], firstRead()));
+	private String number(Function function, Place place) {
+		if (function.number == null) {
+			function.number = OWN_NUMBER;
+			StringBuilder lua = new StringBuilder();
+			write(function.nodes, place.slot(place.p(), -1), lua);
+			String text = this.large ? lua.substring("local ".length()) : lua.toString();
+			List<String> namesakes = this.namesakes.computeIfAbsent(function.names, (names) -> new ArrayList<>());
+			if (!namesakes.contains(text)) {
+				namesakes.add(text);
+				this.declared += function.names.size();
+				this.declarations.append(text.replace(OWN_NUMBER, Integer.toString(namesakes.size())));
 			}
-			line("end");
-			line("values = redis_call('MGET', unpack(values))");
+			function.number = Integer.toString(namesakes.indexOf(text) + 1);
+		}
+		return function.number;
+	}
+
+	/** Writes a section of the request, or of the fragment of a policy. */
+	private void write(Section section, Place place, StringBuilder lua) {
+		String name = section.name();
+		lua.append("do\n");
+		if (name.equals("alone")) {
+			write(Words.REQUEST.section("request"), new Place(Words.REQUEST, true, -1, -1, 0, false), lua);
+		}
+		else if (Words.REQUEST.sections().containsKey(name)) {
+			write(Words.REQUEST.section(name), place, lua);
+		}
+		else {
+			Fragment fragment = this.fragments.get(place.p());
+			boolean reset = name.equals("reset");
+			write(fragment.section(reset ? "wait" : name),
+					new Place(fragment, place.alone(), place.p(), place.slot(), place.limit(), reset), lua);
+		}
+		lua.append("end\n");
+	}
+
+	private void write(Repeat repeat, Place place, StringBuilder lua) {
+		boolean isFirst = true;
+		for (Place each : places(repeat.each(), place)) {
+			if (repeat.separator() == null) {
+				lua.append((this.large && repeat.each().equals("each slot")) ? loop(each) : "do\n");
+				write(repeat.nodes(), each, lua);
+				lua.append("end\n");
+			}
+			else {
+				lua.append(isFirst ? "" : repeat.separator());
+				write(repeat.nodes(), each, lua);
+			}
+			isFirst = false;
 		}
 	}
 
-	/** The first Redis key of a request that is read here. */
-	private int firstRead() {
-		int first = 1;
-		for (int[] range : this.request.unread()) {
-			first = (range[0] <= first) ? range[1] + 1 : first;
+	private String loop(Place place) {
+		return "for s_ = %d, %d do\nlocal v_ = x_[s_]\n".formatted(place.slot() + 1,
+				place.slot() + this.shape.blocks().get(place.p()).size());
+	}
+
+	private List<Place> places(String each, Place place) {
+		List<Place> places = new ArrayList<>();
+		if (each.equals("every_")) {
+			places("each slot", place).forEach((slot) -> places.addAll(places("each", slot)));
 		}
-		return first;
-	}
-
-	/** Decides one request after the other. What fails in one is its own. */
-	private void foot(int stride) {
-		line("""
-				local replies = {}
-				for r = 1, #arguments / %1$d do
-				local done, reply = pcall(decide, (r - 1) * %2$d, %3$s)
-				if not done then reply = tostring(type(reply) == 'table' and reply.err or reply) end
-				replies[r] = reply
-				end
-				return replies""".formatted(stride, this.shape.keys(),
-				(stride > 1) ? "arguments[2 * r - 1], arguments[2 * r]" : "arguments[r]"));
-	}
-
-	private void line(String text) {
-		this.lua.append(text).append('\n');
+		else if (each.equals("each slot")) {
+			int slot = 0;
+			for (int p = 0; p < this.fragments.size(); p++) {
+				int identifiers = this.shape.blocks().get(p).size();
+				for (int i = 0; i < (this.large ? 1 : identifiers); i++) {
+					places.add(place.slot(p, slot + i));
+				}
+				slot += identifiers;
+			}
+		}
+		else {
+			int limits = this.shape.policies().get(place.p()).limits();
+			for (int i = each.equals("last limit") ? limits : 1; i <= limits; i++) {
+				places.add(place.limit(i));
+			}
+		}
+		return places;
 	}
 
 }

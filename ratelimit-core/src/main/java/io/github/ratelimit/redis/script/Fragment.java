@@ -8,55 +8,73 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-import io.github.ratelimit.redis.script.Node.Block;
-import io.github.ratelimit.redis.script.Node.Line;
+import io.github.ratelimit.redis.script.Node.Choice;
+import io.github.ratelimit.redis.script.Node.Declaration;
+import io.github.ratelimit.redis.script.Node.Repeat;
+import io.github.ratelimit.redis.script.Node.Section;
+import io.github.ratelimit.redis.script.Node.Text;
+import io.github.ratelimit.redis.script.Node.Word;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The Lua of an algorithm, in the form that the documentation of this package describes.
+ * The Lua of an algorithm, in the form that the documentation of this package describes,
+ * or what all requests have around it.
  *
  * @param place what messages name it by
- * @param slotNames variables of each policy and identifier
- * @param limitNames variables of each limit of these
- * @param argumentNames what is told for each limit that needs it
- * @param functionNames what the functions declare
- * @param sections lines by the name of their section
+ * @param names what each name is that is declared: {@code slot} for a variable of each
+ * policy and identifier, {@code limit} for one of each limit of these, {@code argument}
+ * for what is told for each limit that needs it
+ * @param sections what stands in the sections, by their names
  */
-record Fragment(String place, Set<String> slotNames, Set<String> limitNames, List<String> argumentNames,
-		Set<String> functionNames, Map<String, List<Node>> sections) {
+record Fragment(String place, Map<String, String> names, Map<String, List<Node>> sections) {
 
-	private static final Set<String> REQUIRED = Set.of("load", "wait", "add", "refund", "remaining", "ttl", "state");
+	private static final Set<String> KINDS = Set.of("slot", "limit", "argument");
+
+	private static final Set<String> OF_ALGORITHM = Set.of("load", "wait", "add", "refund", "remaining", "ttl",
+			"state");
 
 	private static final Set<String> OPTIONAL = Set.of("functions", "history");
 
-	private static final Pattern SECTION = Pattern.compile("--- (.*)");
+	private static final Set<String> OF_REQUEST = Set.of("script", "request", "decide", "acquire", "save");
 
-	private static final Pattern NAMES = Pattern.compile("-- @(\\w+) (.*)");
+	/** What was read, by the class beside which it is, and by name. */
+	private static final ClassValue<Map<String, Fragment>> READ = new ClassValue<>() {
 
-	private static final Pattern CONTROL = Pattern
-		.compile("--\\[(?:(each limit|last limit)|if (not )?([A-Z0-9_]+)|(else)|(end))\\]");
+		@Override
+		protected Map<String, Fragment> computeValue(Class<?> neighbour) {
+			return new ConcurrentHashMap<>();
+		}
 
-	/** What the declaration of a function or of constants begins with. */
-	static final Pattern DECLARATION = Pattern.compile("local (?:function )?([\\w, ]+?)(?:\\(| =)");
-
-	private static final Pattern LOCALS = Pattern.compile("local ([\\w, ]+)");
+	};
 
 	/**
-	 * Reads a fragment.
+	 * Reads the fragment of an algorithm.
 	 * @param neighbour the class beside which it is
 	 * @param name name of the resource, without {@code .lua}
 	 * @throws IllegalArgumentException if there is none, or it is not of the form
 	 */
 	static Fragment read(Class<?> neighbour, String name) {
 		String file = name + ".lua";
-		return parse(neighbour.getPackageName().replace('.', '/') + '/' + file, text(neighbour, file));
+		return READ.get(neighbour)
+			.computeIfAbsent(name, (fragment) -> parse(neighbour.getPackageName().replace('.', '/') + '/' + file,
+					text(neighbour, file)));
+	}
+
+	static Fragment parse(String place, String text) {
+		return new Parser(place, OF_ALGORITHM, OPTIONAL).parse(text);
+	}
+
+	/** Reads what all requests have. */
+	static Fragment ofRequest() {
+		return new Parser("request.lua", OF_REQUEST, Set.of()).parse(text(Fragment.class, "request.lua"));
 	}
 
 	/** Reads a resource. */
@@ -73,8 +91,14 @@ record Fragment(String place, Set<String> slotNames, Set<String> limitNames, Lis
 		}
 	}
 
-	static Fragment parse(String place, String text) {
-		return new Parser(place).parse(text.lines().toList());
+	/** What is declared of a kind, in this order. */
+	List<String> names(String kind) {
+		return this.names.keySet().stream().filter((name) -> kind.equals(this.names.get(name))).toList();
+	}
+
+	/** What stands in a section; nothing if there is none. */
+	List<Node> section(String name) {
+		return this.sections.getOrDefault(name, List.of());
 	}
 
 	IllegalArgumentException invalid(int line, String problem) {
@@ -88,16 +112,36 @@ record Fragment(String place, Set<String> slotNames, Set<String> limitNames, Lis
 	/** Takes in one line after the other. */
 	private static final class Parser {
 
+		private static final Pattern SECTION = Pattern.compile("--- (.*)");
+
+		private static final Pattern NAMES = Pattern.compile("-- @(\\w+) (.*)");
+
+		private static final Pattern INSTRUCTION = Pattern
+			.compile("--\\[(?:(each limit|last limit|each slot)|section (\\w+)|if (not )?([A-Z0-9_]+)|(else)|(end))]");
+
+		/** What the declaration of a function or of constants begins with. */
+		private static final Pattern DECLARATION = Pattern.compile("local (?:function )?([\\w, ]+?)(?:\\(| =)");
+
+		private static final Pattern LOCALS = Pattern.compile("local ([\\w, ]+)");
+
+		/** Repetitions, strings, comments, words that are no fields, and brackets. */
+		private static final Pattern TOKEN = Pattern
+			.compile("\\b(each|every_)\\(|('(?:[^'\\\\]|\\\\.)*'|\"(?:[^\"\\\\]|\\\\.)*\")|(--.*)"
+					+ "|((?:(?<![\\w.])|(?<=\\.\\.))(?:(?:string|math|table|struct|redis)\\.)?[A-Za-z_]\\w*)|[()]");
+
+		private static final Pattern REPEATED_IN_STRING = Pattern.compile("(each|every_)\\(([^()]*)\\)");
+
 		private final String place;
 
-		private final Map<String, Set<String>> names = Map.of("slot", new LinkedHashSet<>(), "limit",
-				new LinkedHashSet<>(), "argument", new LinkedHashSet<>());
+		private final Set<String> required;
 
-		private final Set<String> functions = new HashSet<>();
+		private final Set<String> optional;
+
+		private final Map<String, String> names = new LinkedHashMap<>();
 
 		private final Map<String, List<Node>> sections = new HashMap<>();
 
-		private final Deque<Block> open = new ArrayDeque<>();
+		private final Deque<Open> open = new ArrayDeque<>();
 
 		private String section = "";
 
@@ -105,27 +149,35 @@ record Fragment(String place, Set<String> slotNames, Set<String> limitNames, Lis
 
 		private int number;
 
-		Parser(String place) {
-			this.place = place;
+		/**
+		 * What has no end yet.
+		 *
+		 * @param otherwise where what follows an {@code else} belongs
+		 */
+		private record Open(int number, List<Node> nodes, @Nullable List<Node> otherwise) {
+
 		}
 
-		Fragment parse(List<String> lines) {
-			for (String line : lines) {
-				this.number++;
-				take(line.strip(), line);
-			}
+		Parser(String place, Set<String> required, Set<String> optional) {
+			this.place = place;
+			this.required = required;
+			this.optional = optional;
+		}
+
+		Fragment parse(String text) {
+			text.lines().forEach(this::take);
 			endSection();
-			for (String name : REQUIRED) {
+			for (String name : this.required) {
 				if (!this.sections.containsKey(name)) {
 					throw invalid("there is no section '%s'.".formatted(name));
 				}
 			}
-			return new Fragment(this.place, names("slot"), names("limit"), List.copyOf(names("argument")),
-					this.functions, this.sections);
+			return new Fragment(this.place, this.names, this.sections);
 		}
 
-		private void take(String text, String line) {
-			Matcher control = CONTROL.matcher(text);
+		private void take(String line) {
+			this.number++;
+			String text = line.strip();
 			Matcher begin = SECTION.matcher(line);
 			if (begin.matches()) {
 				endSection();
@@ -134,29 +186,27 @@ record Fragment(String place, Set<String> slotNames, Set<String> limitNames, Lis
 			else if (this.section.isEmpty()) {
 				header(line);
 			}
-			else if (control.matches()) {
-				control(control);
-			}
 			else if (text.startsWith("--[")) {
-				throw invalid("'%s' is no instruction.".formatted(text));
+				instruction(text);
 			}
 			else if (!text.isEmpty() && !text.startsWith("--")) {
-				code(text, line);
+				declarations(line);
+				code(text);
+				add(new Text("\n"));
 			}
 		}
 
 		private void header(String line) {
 			Matcher declared = NAMES.matcher(line);
 			if (declared.matches()) {
-				Set<String> kind = this.names.get(declared.group(1));
-				if (kind == null) {
+				if (!KINDS.contains(declared.group(1))) {
 					throw invalid("'@%s' is none of @slot, @limit and @argument.".formatted(declared.group(1)));
 				}
 				for (String name : declared.group(2).split(",", -1)) {
-					if (!name.strip().matches("[a-z_]\\w*") || isDeclared(name.strip())) {
+					if (!name.strip().matches("[a-z_]\\w*")
+							|| this.names.put(name.strip(), declared.group(1)) != null) {
 						throw invalid("'%s' is no name, or stands twice.".formatted(name.strip()));
 					}
-					kind.add(name.strip());
 				}
 			}
 			else if (!line.isBlank() && !line.startsWith("--")) {
@@ -165,7 +215,7 @@ record Fragment(String place, Set<String> slotNames, Set<String> limitNames, Lis
 		}
 
 		private void beginSection(String name) {
-			if (!REQUIRED.contains(name) && !OPTIONAL.contains(name)) {
+			if (!this.required.contains(name) && !this.optional.contains(name)) {
 				throw invalid("there is no such section as '%s'.".formatted(name));
 			}
 			this.nodes = new ArrayList<>();
@@ -177,57 +227,119 @@ record Fragment(String place, Set<String> slotNames, Set<String> limitNames, Lis
 
 		private void endSection() {
 			if (!this.open.isEmpty()) {
-				throw invalid("there is no end of what began in line %d.".formatted(this.open.peek().number()));
+				throw invalid("there is no end of what began in line %d.".formatted(this.open.peek().number));
 			}
 		}
 
-		private void control(Matcher control) {
-			if (control.group(5) != null || control.group(4) != null) {
-				if (this.open.isEmpty() || (control.group(4) != null && !this.open.peek().beginElse())) {
+		private void instruction(String text) {
+			Matcher instruction = INSTRUCTION.matcher(text);
+			if (!instruction.matches() || (!isOfRequest() && (instruction.group(2) != null || text.contains("slot")))) {
+				throw invalid("'%s' is no instruction.".formatted(text));
+			}
+			if (instruction.group(1) != null) {
+				begin(new Repeat(instruction.group(1), null, new ArrayList<>()));
+			}
+			else if (instruction.group(2) != null) {
+				add(new Section(instruction.group(2)));
+			}
+			else if (instruction.group(4) != null) {
+				List<Node> first = new ArrayList<>();
+				List<Node> second = new ArrayList<>();
+				boolean not = instruction.group(3) != null;
+				add(new Choice(instruction.group(4), this.number, not ? second : first, not ? first : second));
+				this.open.push(new Open(this.number, first, second));
+			}
+			else {
+				Open last = this.open.poll();
+				boolean isElse = instruction.group(5) != null;
+				if (last == null || (isElse && last.otherwise == null)) {
 					throw invalid("nothing began that this belongs to.");
 				}
-				if (control.group(5) != null) {
-					this.open.pop();
+				if (last.otherwise != null && isElse) {
+					this.open.push(new Open(last.number, last.otherwise, null));
+				}
+			}
+		}
+
+		private void declarations(String line) {
+			Matcher declaration = DECLARATION.matcher(line);
+			if (this.section.equals("functions")) {
+				if (declaration.lookingAt()) {
+					add(new Declaration(List.of(declaration.group(1).split(", "))));
 				}
 				return;
 			}
-			Block block = new Block(this.number, (control.group(1) != null) ? control.group(1) : "if",
-					(control.group(3) != null) ? control.group(3) : "", control.group(2) != null);
-			add(block);
-			this.open.push(block);
-		}
-
-		private void code(String text, String line) {
-			if (this.section.equals("functions")) {
-				Matcher function = DECLARATION.matcher(line);
-				if (function.lookingAt()) {
-					this.functions.addAll(List.of(function.group(1).split(", ")));
-				}
-			}
-			else {
-				Matcher locals = LOCALS.matcher(text);
-				while (locals.find()) {
-					for (String name : locals.group(1).split("[, ]+")) {
-						if (isDeclared(name)) {
-							throw invalid("'%s' is a variable already, and must not be local.".formatted(name));
-						}
+			Matcher locals = LOCALS.matcher(line);
+			while (locals.find()) {
+				for (String name : locals.group(1).split("[, ]+")) {
+					if (this.names.containsKey(name)) {
+						throw invalid("'%s' is a variable already, and must not be local.".formatted(name));
 					}
 				}
 			}
-			add(new Line(this.number, text));
+		}
+
+		/** Takes a line apart. */
+		private void code(String line) {
+			Matcher token = TOKEN.matcher(line);
+			int at = 0;
+			int brackets = -1;
+			while (token.find()) {
+				add(new Text(line.substring(at, token.start())));
+				at = token.end();
+				if (token.group(1) != null) {
+					begin(new Repeat(token.group(1), ", ", new ArrayList<>()));
+					brackets = 0;
+				}
+				else if (token.group(2) != null) {
+					string(token.group(2));
+				}
+				else if (token.group(4) != null) {
+					add(new Word(token.group(4), this.number));
+				}
+				else if (brackets == 0 && token.group().equals(")")) {
+					this.open.pop();
+					brackets = -1;
+				}
+				else if (token.group(3) == null) {
+					add(new Text(token.group()));
+					brackets += (brackets < 0) ? 0 : token.group().equals("(") ? 1 : -1;
+				}
+			}
+			add(new Text(line.substring(at)));
+			if (brackets >= 0) {
+				throw invalid("a bracket is not closed.");
+			}
+		}
+
+		private void string(String text) {
+			Matcher repeated = REPEATED_IN_STRING.matcher(text);
+			int at = 0;
+			while (repeated.find()) {
+				add(new Text(text.substring(at, repeated.start())));
+				add(new Repeat(repeated.group(1), "", List.of(new Text(repeated.group(2)))));
+				at = repeated.end();
+			}
+			add(new Text(text.substring(at)));
+		}
+
+		private void begin(Repeat repeat) {
+			add(repeat);
+			this.open.push(new Open(this.number, repeat.nodes(), null));
 		}
 
 		private void add(Node node) {
-			(this.open.isEmpty() ? this.nodes : this.open.peek().nodes()).add(node);
+			List<Node> target = this.open.isEmpty() ? this.nodes : this.open.peek().nodes;
+			if (node instanceof Text more && !target.isEmpty() && target.get(target.size() - 1) instanceof Text text) {
+				target.set(target.size() - 1, new Text(text.text() + more.text()));
+			}
+			else {
+				target.add(node);
+			}
 		}
 
-		private boolean isDeclared(String name) {
-			return this.names.values().stream().anyMatch((kind) -> kind.contains(name));
-		}
-
-		private Set<String> names(String kind) {
-			Set<String> names = this.names.get(kind);
-			return (names != null) ? names : Set.of();
+		private boolean isOfRequest() {
+			return this.required.equals(OF_REQUEST);
 		}
 
 		private IllegalArgumentException invalid(String problem) {

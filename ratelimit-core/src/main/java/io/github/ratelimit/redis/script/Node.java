@@ -1,80 +1,48 @@
 package io.github.ratelimit.redis.script;
 
-import java.util.ArrayList;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 /**
- * A line of a fragment, or what is repeated or chosen.
+ * A piece of a fragment.
  */
 sealed interface Node {
 
-	/** Where it stands in the file. */
-	int number();
-
-	/** Lua. */
-	record Line(int number, String text) implements Node {
+	/** Lua that means the same everywhere. */
+	record Text(String text) implements Node {
 
 	}
 
-	/** What stands between an instruction and its end. */
-	final class Block implements Node {
+	/** What may stand for something else. */
+	record Word(String word, int line) implements Node {
 
-		private final int number;
+	}
 
-		private final String kind;
+	/** One or the other, by whether a constant is set: something else than 0. */
+	record Choice(String constant, int line, List<Node> set, List<Node> notSet) implements Node {
 
-		private final String constant;
+	}
 
-		private final boolean negated;
+	/**
+	 * What is repeated.
+	 *
+	 * @param each for what: {@code each limit}, {@code last limit}, {@code each slot}; in
+	 * a line {@code each} for each limit, {@code every_} for those of each slot
+	 * @param separator what stands between in a line; {@code null} if each stands in a
+	 * block of its own
+	 */
+	record Repeat(String each, @Nullable String separator, List<Node> nodes) implements Node {
 
-		private final List<Node> first = new ArrayList<>();
+	}
 
-		private final List<Node> second = new ArrayList<>();
+	/** A section, in a block of its own. */
+	record Section(String name) implements Node {
 
-		private boolean hasElse;
+	}
 
-		/**
-		 * Creates an empty block.
-		 * @param kind {@code each limit}, {@code last limit} or {@code if}
-		 * @param constant what an {@code if} asks for
-		 * @param negated whether it asks for the opposite
-		 */
-		Block(int number, String kind, String constant, boolean negated) {
-			this.number = number;
-			this.kind = kind;
-			this.constant = constant;
-			this.negated = negated;
-		}
-
-		@Override
-		public int number() {
-			return this.number;
-		}
-
-		String kind() {
-			return this.kind;
-		}
-
-		String constant() {
-			return this.constant;
-		}
-
-		/** What is repeated, or chosen if the constant is not 0, or is. */
-		List<Node> chosen(boolean notZero) {
-			return (notZero != this.negated) ? this.first : this.second;
-		}
-
-		/** Where further nodes belong. */
-		List<Node> nodes() {
-			return this.hasElse ? this.second : this.first;
-		}
-
-		/** Returns whether that is possible. */
-		boolean beginElse() {
-			boolean possible = this.kind.equals("if") && !this.hasElse;
-			this.hasElse = true;
-			return possible;
-		}
+	/** The begin of a function, or of constants. */
+	record Declaration(List<String> names) implements Node {
 
 	}
 

@@ -38,16 +38,6 @@ final class Script implements Carrier {
 	}
 
 	/**
-	 * Composes the script of a shape.
-	 * @throws IllegalArgumentException if the fragment of an algorithm is missing or
-	 * invalid
-	 */
-	static Script of(Shape shape) {
-		Composer.Source source = Composer.compose(shape);
-		return new Script(source.lua(), source.metadata(), shape.work());
-	}
-
-	/**
 	 * Reads a script that stands alone.
 	 * @param name name of the resource, without {@code .lua}
 	 */

@@ -187,7 +187,7 @@ public final class Scripts {
 			if (this.scripts.size() >= MOST) {
 				this.scripts.clear();
 			}
-			script = this.scripts.computeIfAbsent(shape, Script::of);
+			script = this.scripts.computeIfAbsent(shape, Composer::compose);
 		}
 		return script;
 	}

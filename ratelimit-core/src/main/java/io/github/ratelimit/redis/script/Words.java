@@ -1,0 +1,291 @@
+package io.github.ratelimit.redis.script;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+import io.github.ratelimit.redis.script.Node.Choice;
+import io.github.ratelimit.redis.script.Node.Repeat;
+import io.github.ratelimit.redis.script.Node.Word;
+import io.github.ratelimit.redis.script.Shape.OfPolicy;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the words and constants of fragments and of {@code request.lua} stand for in one
+ * script.
+ */
+final class Words {
+
+	static final Fragment REQUEST = Fragment.ofRequest();
+
+	private final Shape shape;
+
+	private final boolean large;
+
+	/** Numbers that come with each request, in their order: their names, and where. */
+	private final Map<String, String> numbers = new LinkedHashMap<>();
+
+	/** Those of them that are of no policy. */
+	private final String first;
+
+	/** Where the Redis key with the blocks is, for each policy and identifier. */
+	private final List<Integer> blocks;
+
+	/** Of which policies the script reads the states, and not the fragment. */
+	private final List<Boolean> reads = new ArrayList<>();
+
+	private final boolean metadata;
+
+	private final Set<String> locals = new LinkedHashSet<>(Set.of("reply"));
+
+	private final Set<String> libraries = new TreeSet<>();
+
+	/**
+	 * What something is written for.
+	 *
+	 * @param fragment whose words it has
+	 * @param alone whether the request is alone in its call
+	 * @param p which policy, from 0 on; -1 for none
+	 * @param slot which policy and identifier, from 0 on; -1 for none
+	 * @param limit which limit, from 1 on; 0 for all
+	 * @param reset whether it is not about the cost, but about one more than remains
+	 */
+	record Place(Fragment fragment, boolean alone, int p, int slot, int limit, boolean reset) {
+
+		Place slot(int p, int slot) {
+			return new Place(this.fragment, this.alone, p, slot, 0, false);
+		}
+
+		Place limit(int limit) {
+			return new Place(this.fragment, this.alone, this.p, this.slot, limit, this.reset);
+		}
+
+	}
+
+	/**
+	 * Creates the words of a script.
+	 * @param large whether variables and functions are in tables
+	 */
+	Words(Shape shape, List<Fragment> fragments, boolean large) {
+		this.shape = shape;
+		this.large = large;
+		Operation operation = shape.operation();
+		addNumbers(-1, 0, shape.handsInTime() ? List.of("now") : List.of());
+		addNumbers(-1, 0, switch (operation) {
+			case CANCEL -> List.of("since");
+			case HISTORY -> List.of("most", "before");
+			default -> List.of();
+		});
+		this.first = this.numbers.isEmpty() ? "_" : String.join(", ", this.numbers.keySet());
+		this.blocks = shape.blocks()
+			.stream()
+			.flatMap(List::stream)
+			.map((block) -> shape.stateKeys() + block + 1)
+			.toList();
+		boolean metadata = false;
+		for (int p = 0; p < fragments.size(); p++) {
+			Fragment fragment = fragments.get(p);
+			OfPolicy policy = policy(p);
+			addNumbers(p, 0, (operation == Operation.CANCEL) ? List.of("cost", "stays_") : List.of("cost"));
+			for (int i = 1; i <= policy.limits(); i++) {
+				addNumbers(p, i, policy.ownLargest() ? List.of("QUOTA", "LARGEST") : List.of("QUOTA"));
+				addNumbers(p, i, fragment.names("argument").subList(0, policy.arguments().get(i - 1)));
+			}
+			Place place = new Place(fragment, false, p, -1, 0, false);
+			this.reads.add(shape.stateKeys() > 0 && isNamed("state", fragment.section("load"), place));
+			metadata |= operation.uses() && isNamed("metadata", fragment.section("add"), place);
+		}
+		this.metadata = metadata;
+	}
+
+	private void addNumbers(int p, int limit, List<String> names) {
+		for (String name : names) {
+			String number = number(name, p, limit);
+			this.numbers.put(number, this.large ? "numbers_[" + (this.numbers.size() + 1) + "]" : number);
+		}
+	}
+
+	private static String number(String name, int p, int limit) {
+		return (p < 0) ? name : "p" + (p + 1) + "_" + name + ((limit > 0) ? "_" + limit : "");
+	}
+
+	private boolean isNamed(String name, List<Node> nodes, Place place) {
+		return nodes.stream()
+			.anyMatch((node) -> (node instanceof Word word && word.word().equals(name))
+					|| (node instanceof Choice choice && isNamed(name, chosen(choice, place), place))
+					|| (node instanceof Repeat repeat && isNamed(name, repeat.nodes(), place)));
+	}
+
+	private OfPolicy policy(int p) {
+		return this.shape.policies().get(p);
+	}
+
+	/** Whether each request has its metadata as a second argument. */
+	boolean haveMetadata() {
+		return this.metadata;
+	}
+
+	/** Functions of Lua and Redis that were named. */
+	Set<String> libraries() {
+		return this.libraries;
+	}
+
+	/** The variables that were named, if they are locals. */
+	Set<String> locals() {
+		return this.locals;
+	}
+
+	/** How many numbers come with each request. */
+	int numbers() {
+		return this.numbers.size();
+	}
+
+	/** Returns what stands for a word that is no function of a fragment. */
+	String meaning(Word node, Place place) {
+		String word = node.word();
+		if (word.indexOf('.') > 0) {
+			this.libraries.add(word);
+			return word.replace('.', '_');
+		}
+		String own = word.endsWith("_") ? own(word, place) : null;
+		if (own != null || place.p < 0) {
+			return (own != null) ? own : word;
+		}
+		if (place.slot < 0) {
+			return constant(word, place);
+		}
+		if (place.reset && word.equals("cost")) {
+			return "one_more_";
+		}
+		String kind = place.fragment.names().getOrDefault(word, REQUEST.names().getOrDefault(word, ""));
+		return switch (kind) {
+			case "slot" -> variable(word, place.limit(0));
+			case "limit" -> variable((place.reset && word.equals("wait")) ? "reset_" : word, ofLimit(node, place));
+			case "argument" -> number(word, ofLimit(node, place));
+			default -> number(node, place);
+		};
+	}
+
+	private String number(Word node, Place place) {
+		String word = node.word();
+		OfPolicy policy = policy(place.p);
+		return switch (word) {
+			case "cost" -> number(word, place.limit(0));
+			case "QUOTA" -> number(word, ofLimit(node, place));
+			case "LARGEST" -> number(policy.ownLargest() ? word : "QUOTA", ofLimit(node, place));
+			case "WINDOW" -> Long.toString(policy.windows().get(ofLimit(node, place).limit - 1));
+			case "INDEX" -> Integer.toString(ofLimit(node, place).limit);
+			case "LIMITS" -> Integer.toString(policy.limits());
+			case "LONGEST" -> Long.toString(policy.windows().get(policy.limits() - 1));
+			default -> constant(word, place);
+		};
+	}
+
+	/** What stands for a word of {@code request.lua}. */
+	private @Nullable String own(String word, Place place) {
+		return switch (word) {
+			case "KEYS_" -> Integer.toString(this.shape.keys());
+			case "STRIDE_" -> this.metadata ? "2" : "1";
+			case "SLOTS_" -> Integer.toString(this.shape.slots());
+			case "READ_" -> Integer.toString(firstRead());
+			case "FORMAT_" -> "'>" + "d".repeat(this.numbers.size()) + "'";
+			case "NUMBERS_" -> String.join(", ", this.numbers.keySet());
+			case "FIRST_" -> this.first;
+			case "NAMES_" -> Integer.toString(Double.BYTES * this.numbers.size() + 1);
+			case "POLICY_" -> Integer.toString(place.p + 1);
+			case "KEY_" -> key(this.large ? "s_" : Integer.toString(place.slot + 1), place);
+			case "BLOCKS_" -> key(this.large ? "blocks_[s_]" : this.blocks.get(place.slot).toString(), place);
+			case "ALL_BLOCKS_" -> this.blocks.stream().map(String::valueOf).collect(Collectors.joining(", "));
+			case "stays_" -> number(word, place);
+			default -> null;
+		};
+	}
+
+	private static String key(String index, Place place) {
+		return place.alone ? index : "k_ + " + index;
+	}
+
+	/** The first Redis key of a request that is read together with those of others. */
+	private int firstRead() {
+		int slot = 1;
+		for (int p = 0; p < this.reads.size() && !this.reads.get(p) && this.shape.stateKeys() > 0; p++) {
+			slot += this.shape.blocks().get(p).size();
+		}
+		return slot;
+	}
+
+	private String variable(String name, Place place) {
+		String variable = (place.limit > 0) ? name + "_" + place.limit : name;
+		if (this.large) {
+			return "v_." + variable;
+		}
+		String local = "s" + (place.slot + 1) + "_" + variable;
+		this.locals.add(local);
+		return local;
+	}
+
+	private String number(String name, Place place) {
+		return Objects.requireNonNull(this.numbers.get(number(name, place.p, place.limit)));
+	}
+
+	private static Place ofLimit(Word word, Place place) {
+		if (place.limit == 0) {
+			throw place.fragment.invalid(word.line(),
+					"'%s' is of one limit, and this is about all of them.".formatted(word.word()));
+		}
+		return place;
+	}
+
+	private String constant(String word, Place place) {
+		Number number = constants(place).get(word);
+		return (number != null) ? number.toString() : word;
+	}
+
+	private Map<String, Number> constants(Place place) {
+		return policy(place.p).constants().get(place.limit);
+	}
+
+	/** Returns what is to be written of a choice. */
+	List<Node> chosen(Choice choice, Place place) {
+		Boolean isSet = isSet(choice.constant(), place);
+		if (isSet == null) {
+			Number number = constants(place).get(choice.constant());
+			if (number == null) {
+				throw place.fragment.invalid(choice.line(), "there is no constant '%s', but %s."
+					.formatted(choice.constant(), new TreeSet<>(constants(place).keySet())));
+			}
+			isSet = number.doubleValue() != 0;
+		}
+		return isSet ? choice.set() : choice.notSet();
+	}
+
+	/** What is so of the request; {@code null} if the algorithm says what is so. */
+	private @Nullable Boolean isSet(String constant, Place place) {
+		Operation operation = this.shape.operation();
+		return switch (constant) {
+			case "CANCEL", "CHARGE" -> operation.name().equals(constant);
+			case "CANCEL_", "CHARGE_", "HOLD_", "HISTORY_" -> constant.equals(operation.name() + '_');
+			case "DECIDES_" -> operation.decides();
+			case "ACQUIRES_" -> operation.acquires();
+			case "GIVES_BACK_" -> operation == Operation.REFUND || operation == Operation.CANCEL;
+			case "HANDED_IN_" -> this.shape.handsInTime();
+			case "BLOCKABLE_" -> this.shape.isBlockable();
+			case "COUNTS_" -> this.shape.stateKeys() > 0;
+			case "COUNT_DENIED_" -> operation.acquires() && policy(place.p).countDenied();
+			case "READS_" -> this.reads.get(place.p);
+			case "REREADS_" -> this.reads.get(place.p) && !place.alone;
+			case "ALL_READ_" -> this.shape.stateKeys() == 0 || !this.reads.contains(false);
+			case "SOME_READ_" -> firstRead() <= this.shape.keys();
+			case "LARGE_" -> this.large;
+			case "ALONE_" -> place.alone;
+			default -> null;
+		};
+	}
+
+}
