@@ -97,7 +97,7 @@ public record Answer(boolean allowed, long blockedMicros, List<LimitStatus> stat
 		private LimitStatus status(Policy policy, Identifier identifier, Limit limit) {
 			long remaining = number();
 			// Below 0 if a denied request was counted, and the limit has not denied it.
-			long resetAfter = number(-Limit.MAX_QUOTA);
+			long resetAfter = number(policy.countDenied() ? -Limit.MAX_QUOTA : 0);
 			boolean counted = resetAfter < 0;
 			long retryAfter = number(-1);
 			return LimitStatus.ofMicros(policy, identifier, limit, remaining, counted ? -1 - resetAfter : resetAfter,

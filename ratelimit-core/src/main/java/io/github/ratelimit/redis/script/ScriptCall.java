@@ -47,22 +47,6 @@ public final class ScriptCall extends Call {
 		return this.script.work();
 	}
 
-	/**
-	 * Returns the request.
-	 * @return what was given to {@link Scripts}
-	 */
-	public RateLimitRequest request() {
-		return this.request;
-	}
-
-	/**
-	 * Returns what of the request this has the Redis keys of.
-	 * @return the scope
-	 */
-	public Scope scope() {
-		return this.scope;
-	}
-
 	byte[][] keys() {
 		return this.keys;
 	}

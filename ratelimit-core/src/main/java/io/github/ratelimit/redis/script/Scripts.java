@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -18,6 +19,8 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.redis.connection.Call;
 import io.github.ratelimit.redis.connection.Servers;
 import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.CommandArguments;
+import redis.clients.jedis.Protocol.Command;
 
 /**
  * Makes calls of scripts for requests. Composes each script once, and keeps a bounded
@@ -136,24 +139,18 @@ public final class Scripts {
 	 */
 	public Call reset(Policy policy, Identifier identifier, long deadline) {
 		byte[] key = this.keys.key(identifier, code(policy).suffix());
-		return new DeleteCall(key, this.servers.slot(key), deadline);
+		return new CommandCall((source) -> new CommandArguments(Command.DEL).key(key), 1, this.servers.slot(key),
+				deadline);
 	}
 
 	private ScriptCall call(Operation operation, Scope scope, RateLimitRequest request, long[] first,
 			@Nullable Predicate<Charge> stays, long deadline) {
 		List<Charge> charges = request.charges();
+		List<Identifier> identifiers = identifiers(charges);
+		Script script = (charges.size() == 1 && scope == Scope.ALL) ? script(operation, charges.get(0))
+				: script(shape(operation, scope, charges, identifiers));
 		boolean hasBlocks = operation.decides() && scope != Scope.COUNTS;
-		Script script;
-		byte[][] keys;
-		if (charges.size() == 1 && scope == Scope.ALL) {
-			script = script(operation, charges.get(0));
-			keys = keys(charges.get(0), hasBlocks);
-		}
-		else {
-			List<Identifier> identifiers = identifiers(charges);
-			script = script(shape(operation, scope, charges, identifiers));
-			keys = keys(charges, scope, hasBlocks ? identifiers : List.of());
-		}
+		byte[][] keys = keys(charges, identifiers, scope != Scope.BLOCKS, hasBlocks);
 		byte[] metadata = (script.hasMetadata() && !request.metadata().isEmpty())
 				? request.metadata().getBytes(StandardCharsets.UTF_8) : NO_METADATA;
 		return new ScriptCall(script, operation, scope, request, keys, numbers(charges, first, stays, hasBlocks),
@@ -205,37 +202,33 @@ public final class Scripts {
 
 	/** All identifiers, none twice. */
 	private static List<Identifier> identifiers(List<Charge> charges) {
-		return charges.stream().flatMap((charge) -> charge.identifiers().stream()).distinct().toList();
+		return (charges.size() == 1) ? charges.get(0).identifiers()
+				: charges.stream().flatMap((charge) -> charge.identifiers().stream()).distinct().toList();
 	}
 
 	/** What is counted, then the blocks. */
-	private byte[][] keys(Charge charge, boolean hasBlocks) {
-		List<Identifier> identifiers = charge.identifiers();
-		int size = identifiers.size();
-		byte[] suffix = code(charge.policy()).suffix();
-		byte[][] keys = new byte[hasBlocks ? 2 * size : size][];
-		for (int i = 0; i < size; i++) {
-			keys[i] = this.keys.key(identifiers.get(i), suffix);
-			if (hasBlocks) {
-				keys[size + i] = RedisKeys.withSuffix(keys[i], suffix.length, RedisKeys.blocksSuffix());
+	private byte[][] keys(List<Charge> charges, List<Identifier> identifiers, boolean hasStates, boolean hasBlocks) {
+		int states = 0;
+		for (int c = 0; hasStates && c < charges.size(); c++) {
+			states += charges.get(c).identifiers().size();
+		}
+		byte[][] keys = new byte[states + identifiers.size()][];
+		for (int i = 0; i < identifiers.size(); i++) {
+			keys[states + i] = this.keys.blocks(identifiers.get(i));
+		}
+		int at = 0;
+		for (int c = 0; hasStates && c < charges.size(); c++) {
+			List<Identifier> own = charges.get(c).identifiers();
+			byte[] suffix = code(charges.get(c).policy()).suffix();
+			for (int i = 0; i < own.size(); i++) {
+				int blocks = (own == identifiers) ? i : identifiers.indexOf(own.get(i));
+				keys[at++] = RedisKeys.withSuffix(keys[states + blocks], suffix);
 			}
 		}
-		return keys;
+		return hasBlocks ? keys : Arrays.copyOf(keys, states);
 	}
 
-	private byte[][] keys(List<Charge> charges, Scope scope, List<Identifier> blocked) {
-		List<byte[]> keys = new ArrayList<>();
-		if (scope != Scope.BLOCKS) {
-			for (Charge charge : charges) {
-				byte[] suffix = code(charge.policy()).suffix();
-				charge.identifiers().forEach((identifier) -> keys.add(this.keys.key(identifier, suffix)));
-			}
-		}
-		blocked.forEach((identifier) -> keys.add(this.keys.blocks(identifier)));
-		return keys.toArray(new byte[0][]);
-	}
-
-	/** The numbers that {@link Names} names, in its order, and the names of policies. */
+	/** The numbers that {@link Words} names, in its order, and the names of policies. */
 	private byte[] numbers(List<Charge> charges, long[] first, @Nullable Predicate<Charge> stays, boolean named) {
 		int count = first.length + (this.handsInTime ? 1 : 0) + charges.size() * ((stays != null) ? 2 : 1);
 		int length = Double.BYTES * count;
