@@ -217,7 +217,7 @@ final class Composer {
 		boolean isFirst = true;
 		for (Place each : places(repeat.each(), place)) {
 			if (repeat.separator() == null) {
-				lua.append((this.large && repeat.each().equals("each slot")) ? loop(each) : "do\n");
+				lua.append((this.large && repeat.each().equals("each slot_")) ? loop(each) : "do\n");
 				write(repeat.nodes(), each, lua);
 				lua.append("end\n");
 			}
@@ -237,9 +237,9 @@ final class Composer {
 	private List<Place> places(String each, Place place) {
 		List<Place> places = new ArrayList<>();
 		if (each.equals("every_")) {
-			places("each slot", place).forEach((slot) -> places.addAll(places("each", slot)));
+			places("each slot_", place).forEach((slot) -> places.addAll(places("each", slot)));
 		}
-		else if (each.equals("each slot")) {
+		else if (each.equals("each slot_")) {
 			int slot = 0;
 			for (int p = 0; p < this.fragments.size(); p++) {
 				int identifiers = this.shape.blocks().get(p).size();

@@ -116,8 +116,8 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Node>>
 
 		private static final Pattern NAMES = Pattern.compile("-- @(\\w+) (.*)");
 
-		private static final Pattern INSTRUCTION = Pattern
-			.compile("--\\[(?:(each limit|last limit|each slot)|section (\\w+)|if (not )?([A-Z0-9_]+)|(else)|(end))]");
+		private static final Pattern INSTRUCTION = Pattern.compile(
+				"--\\[(?:(each limit|last limit|each slot_)|section_ (\\w+)|if (not )?([A-Z0-9_]+)|(else)|(end))]");
 
 		/** What the declaration of a function or of constants begins with. */
 		private static final Pattern DECLARATION = Pattern.compile("local (?:function )?([\\w, ]+?)(?:\\(| =)");
@@ -233,7 +233,7 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Node>>
 
 		private void instruction(String text) {
 			Matcher instruction = INSTRUCTION.matcher(text);
-			if (!instruction.matches() || (!isOfRequest() && (instruction.group(2) != null || text.contains("slot")))) {
+			if (!instruction.matches()) {
 				throw invalid("'%s' is no instruction.".formatted(text));
 			}
 			if (instruction.group(1) != null) {
@@ -255,7 +255,7 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Node>>
 				if (last == null || (isElse && last.otherwise == null)) {
 					throw invalid("nothing began that this belongs to.");
 				}
-				if (last.otherwise != null && isElse) {
+				if (isElse && last.otherwise != null) {
 					this.open.push(new Open(last.number, last.otherwise, null));
 				}
 			}
@@ -336,10 +336,6 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Node>>
 			else {
 				target.add(node);
 			}
-		}
-
-		private boolean isOfRequest() {
-			return this.required.equals(OF_REQUEST);
 		}
 
 		private IllegalArgumentException invalid(String problem) {

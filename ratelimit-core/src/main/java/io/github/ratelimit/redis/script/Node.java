@@ -27,8 +27,8 @@ sealed interface Node {
 	/**
 	 * What is repeated.
 	 *
-	 * @param each for what: {@code each limit}, {@code last limit}, {@code each slot}; in
-	 * a line {@code each} for each limit, {@code every_} for those of each slot
+	 * @param each for what: {@code each limit}, {@code last limit}, {@code each slot_};
+	 * in a line {@code each} for each limit, {@code every_} for those of each slot
 	 * @param separator what stands between in a line; {@code null} if each stands in a
 	 * block of its own
 	 */

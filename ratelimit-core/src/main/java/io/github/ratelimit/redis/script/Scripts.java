@@ -1,5 +1,6 @@
 package io.github.ratelimit.redis.script;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -236,26 +237,25 @@ public final class Scripts {
 			PolicyCode code = code(charges.get(c).policy());
 			length += code.numbers(this.clock).length + (named ? code.name().length : 0);
 		}
-		byte[] numbers = new byte[length];
-		int at = 0;
+		ByteBuffer numbers = ByteBuffer.allocate(length);
 		if (this.handsInTime) {
-			at = PolicyCode.put(micros(this.clock.instant()), numbers, at);
+			numbers.putDouble(micros(this.clock.instant()));
 		}
 		for (long number : first) {
-			at = PolicyCode.put(number, numbers, at);
+			numbers.putDouble(number);
 		}
 		for (int c = 0; c < charges.size(); c++) {
 			Charge charge = charges.get(c);
-			at = PolicyCode.put(Math.min(charge.cost(), LARGEST_COST), numbers, at);
+			numbers.putDouble(Math.min(charge.cost(), LARGEST_COST));
 			if (stays != null) {
-				at = PolicyCode.put(stays.test(charge) ? 1 : 0, numbers, at);
+				numbers.putDouble(stays.test(charge) ? 1 : 0);
 			}
-			at = PolicyCode.put(code(charge.policy()).numbers(this.clock), numbers, at);
+			numbers.put(code(charge.policy()).numbers(this.clock));
 		}
 		for (int c = 0; named && c < charges.size(); c++) {
-			at = PolicyCode.put(code(charges.get(c).policy()).name(), numbers, at);
+			numbers.put(code(charges.get(c).policy()).name());
 		}
-		return numbers;
+		return numbers.array();
 	}
 
 	static long micros(Instant instant) {

@@ -28,7 +28,7 @@ for k = 1, #keys do
     values[k] = keys[k]
 end
 for k_ = 0, #keys - 1, KEYS_ do
---[each slot]
+--[each slot_]
 --[if not READS_]
     values[KEY_] = keys[k_ + READ_]
 --[end]
@@ -41,13 +41,13 @@ values = redis.call('MGET', unpack(values))
 -- A request alone needs no function, which costs as much as the decision.
 if #arguments == STRIDE_ then
     local a_, metadata = arguments[1], arguments[2]
---[section alone]
+--[section_ alone]
 end
 --[end]
 -- States that were written in this call, by their keys.
 local written = {}
 local function decide(k_, a_, metadata)
---[section request]
+--[section_ request]
 end
 local replies = {}
 for r = 1, #arguments / STRIDE_ do
@@ -71,7 +71,7 @@ local LOCALS_
 local NUMBERS_ = struct.unpack(FORMAT_, a_)
 --[end]
 --[if COUNTS_]
---[each slot]
+--[each slot_]
 key = keys[KEY_]
 --[if READS_]
 --[if ALONE_]
@@ -91,40 +91,40 @@ stored_ = true
 --[end]
 --[end]
 corrected = false
---[section load]
+--[section_ load]
 --[end]
 --[end]
 --[if GIVES_BACK_]
 --[if COUNTS_]
---[each slot]
+--[each slot_]
 --[if CANCEL_]
 if cost > 0 and stored_ and stays_ == 0 then
 --[else]
 if cost > 0 and stored_ then
 --[end]
---[section refund]
---[section save]
+--[section_ refund]
+--[section_ save]
 end
 --[end]
 --[end]
 --[end]
 --[if CHARGE_]
---[each slot]
+--[each slot_]
 if cost > 0 then
---[section add]
---[section save]
+--[section_ add]
+--[section_ save]
 end
 --[end]
 --[end]
 --[if HISTORY_]
 local history = {}
---[each slot]
---[section history]
+--[each slot_]
+--[section_ history]
 --[end]
 reply = history
 --[else]
 --[if DECIDES_]
---[section decide]
+--[section_ decide]
 --[else]
 reply = '\1'
 --[end]
@@ -138,7 +138,7 @@ return reply
 --- decide
 local blocked, fits, possible, held = 0, true, true, 0
 --[if BLOCKABLE_]
---[each slot]
+--[each slot_]
 -- For how long the identifier is blocked, in the policy or in all.
 local blocks = values[BLOCKS_]
 if blocks then
@@ -159,13 +159,13 @@ end
 --[end]
 --[end]
 --[if COUNTS_]
---[each slot]
+--[each slot_]
 --[each limit]
 wait = 0
 if cost > LARGEST then
     wait, fits, possible = -1, false, false
 elseif cost > 0 then
---[section wait]
+--[section_ wait]
     if wait ~= 0 then
         fits = false
     end
@@ -181,17 +181,17 @@ local allowed = fits and blocked == 0
 held = now
 --[end]
 --[if COUNTS_]
---[each slot]
+--[each slot_]
 --[if ACQUIRES_]
---[section acquire]
+--[section_ acquire]
 --[end]
 --[each limit]
 remaining, reset_ = 0, 0
---[section remaining]
+--[section_ remaining]
 -- More quota has arrived when one more than what remains would be allowed.
 if remaining < LARGEST then
     local one_more_ = remaining + 1
---[section reset]
+--[section_ reset]
 end
 --[if COUNT_DENIED_]
 if violated_ ~= (wait ~= 0) then
@@ -219,27 +219,27 @@ local counts = possible and blocked == 0 and cost > 0
 local counts = allowed and cost > 0
 --[end]
 if counts then
---[section add]
+--[section_ add]
 end
 -- A state from a clock that was set back would stay ahead.
 if counts or (corrected and cost > 0) then
---[section save]
+--[section_ save]
 end
 --[if COUNT_DENIED_]
 if counts and not allowed then
 --[each limit]
     wait = 0
---[section wait]
+--[section_ wait]
 --[end]
 end
 --[end]
 
 --- save
 local ttl = 0
---[section ttl]
+--[section_ ttl]
 if ttl > 0 then
     local state
---[section state]
+--[section_ state]
 --[if HANDED_IN_]
     -- The server's clock does not follow a clock that is handed in.
     local expiry = math.ceil(ttl / 1000)
