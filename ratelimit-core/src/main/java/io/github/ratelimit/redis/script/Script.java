@@ -51,7 +51,7 @@ final class Script implements Carrier {
 				: new CommandArguments(Command.EVALSHA).add(this.hash);
 	}
 
-	/** Whether each request has its metadata as a second argument. */
+	/** Whether requests have their metadata. */
 	boolean hasMetadata() {
 		return this.metadata;
 	}
@@ -75,11 +75,7 @@ final class Script implements Carrier {
 			}
 		}
 		for (Call call : calls) {
-			ScriptCall script = (ScriptCall) call;
-			command.add(script.numbers());
-			if (this.metadata) {
-				command.add(script.metadata());
-			}
+			command.add(((ScriptCall) call).argument());
 		}
 		return List.of(command);
 	}

@@ -35,8 +35,6 @@ public final class Scripts {
 	/** More than every cost that could be allowed. */
 	private static final long LARGEST_COST = Limit.MAX_QUOTA + 1;
 
-	private static final byte[] NO_METADATA = {};
-
 	private final RedisKeys keys;
 
 	private final Servers servers;
@@ -105,30 +103,19 @@ public final class Scripts {
 	}
 
 	/**
-	 * Returns a call that reads requests, to be read by {@link ScriptCall#entries()}.
-	 * @param policy a policy that keeps requests
+	 * Returns a call that reads what a policy keeps, to be read by
+	 * {@link ScriptCall#entries()} or {@link ScriptCall#series()}.
+	 * @param policy a policy that keeps requests or windows
 	 * @param identifier the identifier
-	 * @param most how many are read at most
-	 * @param before those that were made before; {@code null} for the newest
+	 * @param most how many requests are read at most
+	 * @param before requests that were made before; {@code null} for the newest
 	 * @param deadline until when it may be answered, by {@link System#nanoTime()}
 	 * @return a new call
 	 */
-	public ScriptCall entries(Policy policy, Identifier identifier, int most, @Nullable Instant before, long deadline) {
+	public ScriptCall history(Policy policy, Identifier identifier, int most, @Nullable Instant before, long deadline) {
 		long micros = (before != null) ? Math.min(micros(before), LARGEST_COST) : LARGEST_COST;
 		return call(Operation.HISTORY, Scope.ALL, RateLimitRequest.of(policy, identifier), new long[] { most, micros },
 				null, deadline);
-	}
-
-	/**
-	 * Returns a call that reads the counts of windows, to be read by
-	 * {@link ScriptCall#series()}.
-	 * @param policy a policy that keeps windows
-	 * @param identifier the identifier
-	 * @param deadline until when it may be answered, by {@link System#nanoTime()}
-	 * @return a new call
-	 */
-	public ScriptCall series(Policy policy, Identifier identifier, long deadline) {
-		return entries(policy, identifier, Integer.MAX_VALUE, null, deadline);
 	}
 
 	/**
@@ -152,10 +139,9 @@ public final class Scripts {
 				: script(shape(operation, scope, charges, identifiers));
 		boolean hasBlocks = operation.decides() && scope != Scope.COUNTS;
 		byte[][] keys = keys(charges, identifiers, scope != Scope.BLOCKS, hasBlocks);
-		byte[] metadata = (script.hasMetadata() && !request.metadata().isEmpty())
-				? request.metadata().getBytes(StandardCharsets.UTF_8) : NO_METADATA;
-		return new ScriptCall(script, operation, scope, request, keys, numbers(charges, first, stays, hasBlocks),
-				metadata, this.servers.slot(keys[0]), deadline);
+		byte[] metadata = script.hasMetadata() ? request.metadata().getBytes(StandardCharsets.UTF_8) : null;
+		byte[] argument = argument(charges, first, stays, hasBlocks, metadata);
+		return new ScriptCall(script, operation, scope, request, keys, argument, this.servers.slot(keys[0]), deadline);
 	}
 
 	private Script script(Operation operation, Charge charge) {
@@ -229,33 +215,37 @@ public final class Scripts {
 		return hasBlocks ? keys : Arrays.copyOf(keys, states);
 	}
 
-	/** The numbers that {@link Words} names, in its order, and the names of policies. */
-	private byte[] numbers(List<Charge> charges, long[] first, @Nullable Predicate<Charge> stays, boolean named) {
-		int count = first.length + (this.handsInTime ? 1 : 0) + charges.size() * ((stays != null) ? 2 : 1);
-		int length = Double.BYTES * count;
+	/** The numbers that {@link Words} names, in its order, names, and metadata. */
+	private byte[] argument(List<Charge> charges, long[] first, @Nullable Predicate<Charge> stays, boolean named,
+			byte @Nullable [] metadata) {
+		int length = Double.BYTES * (first.length + charges.size() * ((stays != null) ? 2 : 1));
+		length += (this.handsInTime ? Double.BYTES : 0) + ((metadata != null) ? Double.BYTES + metadata.length : 0);
 		for (int c = 0; c < charges.size(); c++) {
 			PolicyCode code = code(charges.get(c).policy());
 			length += code.numbers(this.clock).length + (named ? code.name().length : 0);
 		}
-		ByteBuffer numbers = ByteBuffer.allocate(length);
+		ByteBuffer argument = ByteBuffer.allocate(length);
 		if (this.handsInTime) {
-			numbers.putDouble(micros(this.clock.instant()));
+			argument.putDouble(micros(this.clock.instant()));
 		}
 		for (long number : first) {
-			numbers.putDouble(number);
+			argument.putDouble(number);
+		}
+		if (metadata != null) {
+			argument.putDouble(metadata.length);
 		}
 		for (int c = 0; c < charges.size(); c++) {
 			Charge charge = charges.get(c);
-			numbers.putDouble(Math.min(charge.cost(), LARGEST_COST));
+			argument.putDouble(Math.min(charge.cost(), LARGEST_COST));
 			if (stays != null) {
-				numbers.putDouble(stays.test(charge) ? 1 : 0);
+				argument.putDouble(stays.test(charge) ? 1 : 0);
 			}
-			numbers.put(code(charge.policy()).numbers(this.clock));
+			argument.put(code(charge.policy()).numbers(this.clock));
 		}
 		for (int c = 0; named && c < charges.size(); c++) {
-			numbers.put(code(charges.get(c).policy()).name());
+			argument.put(code(charges.get(c).policy()).name());
 		}
-		return numbers.array();
+		return ((metadata != null) ? argument.put(metadata) : argument).array();
 	}
 
 	static long micros(Instant instant) {

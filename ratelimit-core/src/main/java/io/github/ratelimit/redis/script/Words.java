@@ -75,14 +75,6 @@ final class Words {
 	Words(Shape shape, List<Fragment> fragments, boolean large) {
 		this.shape = shape;
 		this.large = large;
-		Operation operation = shape.operation();
-		addNumbers(-1, 0, shape.handsInTime() ? List.of("now") : List.of());
-		addNumbers(-1, 0, switch (operation) {
-			case CANCEL -> List.of("since");
-			case HISTORY -> List.of("most", "before");
-			default -> List.of();
-		});
-		this.first = this.numbers.isEmpty() ? "_" : String.join(", ", this.numbers.keySet());
 		this.blocks = shape.blocks()
 			.stream()
 			.flatMap(List::stream)
@@ -90,18 +82,25 @@ final class Words {
 			.toList();
 		boolean metadata = false;
 		for (int p = 0; p < fragments.size(); p++) {
-			Fragment fragment = fragments.get(p);
-			OfPolicy policy = policy(p);
-			addNumbers(p, 0, (operation == Operation.CANCEL) ? List.of("cost", "stays_") : List.of("cost"));
-			for (int i = 1; i <= policy.limits(); i++) {
-				addNumbers(p, i, policy.ownLargest() ? List.of("QUOTA", "LARGEST") : List.of("QUOTA"));
-				addNumbers(p, i, fragment.names("argument").subList(0, policy.arguments().get(i - 1)));
-			}
-			Place place = new Place(fragment, false, p, -1, 0, false);
-			this.reads.add(shape.stateKeys() > 0 && isNamed("state", fragment.section("load"), place));
-			metadata |= operation.uses() && isNamed("metadata", fragment.section("add"), place);
+			Place place = new Place(fragments.get(p), false, p, -1, 0, false);
+			this.reads.add(shape.stateKeys() > 0 && isNamed("state", place.fragment.section("load"), place));
+			metadata |= shape.operation().uses() && isNamed("metadata", place.fragment.section("add"), place);
 		}
 		this.metadata = metadata;
+		addNumbers(-1, 0, shape.handsInTime() ? List.of("now") : List.of());
+		addNumbers(-1, 0, switch (shape.operation()) {
+			case CANCEL -> List.of("since");
+			case HISTORY -> List.of("most", "before");
+			default -> metadata ? List.of("length_") : List.of();
+		});
+		this.first = this.numbers.isEmpty() ? "_" : String.join(", ", this.numbers.keySet());
+		for (int p = 0; p < fragments.size(); p++) {
+			addNumbers(p, 0, (shape.operation() == Operation.CANCEL) ? List.of("cost", "stays_") : List.of("cost"));
+			for (int i = 1; i <= policy(p).limits(); i++) {
+				addNumbers(p, i, policy(p).ownLargest() ? List.of("QUOTA", "LARGEST") : List.of("QUOTA"));
+				addNumbers(p, i, fragments.get(p).names("argument").subList(0, policy(p).arguments().get(i - 1)));
+			}
+		}
 	}
 
 	private void addNumbers(int p, int limit, List<String> names) {
@@ -126,7 +125,7 @@ final class Words {
 		return this.shape.policies().get(p);
 	}
 
-	/** Whether each request has its metadata as a second argument. */
+	/** Whether requests have their metadata. */
 	boolean haveMetadata() {
 		return this.metadata;
 	}
@@ -191,7 +190,6 @@ final class Words {
 	private @Nullable String own(String word, Place place) {
 		return switch (word) {
 			case "KEYS_" -> Integer.toString(this.shape.keys());
-			case "STRIDE_" -> this.metadata ? "2" : "1";
 			case "SLOTS_" -> Integer.toString(this.shape.slots());
 			case "READ_" -> Integer.toString(firstRead());
 			case "FORMAT_" -> "'>" + "d".repeat(this.numbers.size()) + "'";
@@ -282,6 +280,7 @@ final class Words {
 			case "REREADS_" -> this.reads.get(place.p) && !place.alone;
 			case "ALL_READ_" -> this.shape.stateKeys() == 0 || !this.reads.contains(false);
 			case "SOME_READ_" -> firstRead() <= this.shape.keys();
+			case "METADATA_" -> this.metadata;
 			case "LARGE_" -> this.large;
 			case "ALONE_" -> place.alone;
 			default -> null;

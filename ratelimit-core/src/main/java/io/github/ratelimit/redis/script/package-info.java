@@ -7,10 +7,10 @@
  * algorithm does in each step, in its {@code Fragment}; what their words stand for in a
  * script, {@code Words} knows. A script takes any number of requests of its shape. Each
  * has so many Redis keys: what is counted, then the blocks of its identifiers; and one
- * argument: numbers (big-endian doubles) and the names of its policies; then its
- * metadata, if that is used. The reply has one value for each: a byte (1 if it is
- * allowed) and numbers; or the text of an error. Requests are decided one after the
- * other, and an error of one is none of the others.
+ * argument: numbers (big-endian doubles), the names of its policies, and its metadata, if
+ * that is used. The reply has one value for each: a byte (1 if it is allowed) and
+ * numbers; or the text of an error. Requests are decided one after the other, and an
+ * error of one is none of the others.
  *
  * <h2>Fragments</h2> The Lua of an algorithm is a resource beside its class. It begins
  * with comments, in which stands what the state is, and which declare variables:

@@ -1,9 +1,9 @@
 -- The script of requests of one shape. Fragments of algorithms fill in its sections; the documentation of this package says
 -- in which form. Words that end with an underscore are the composer's.
 --
--- Each request has KEYS_ Redis keys: those with states, then those with blocks. It has STRIDE_ arguments: numbers and
--- names of policies, then metadata. Its own begin after k_ Redis keys, and with a_. Requests are decided one after the
--- other, and an error of one is none of the others.
+-- Each request has KEYS_ Redis keys: those with states, then those with blocks. It has one argument, a_: numbers, names of
+-- policies, metadata. Its Redis keys stand behind k_ others. Requests are decided one after the other, and an error of one is
+-- none of the others.
 --
 -- @slot key, corrected, stored_
 -- @limit wait, remaining, reset_, violated_
@@ -39,19 +39,19 @@ values = redis.call('MGET', unpack(values))
 --[end]
 --[if not LARGE_]
 -- A request alone needs no function, which costs as much as the decision.
-if #arguments == STRIDE_ then
-    local a_, metadata = arguments[1], arguments[2]
+if #arguments == 1 then
+    local a_ = arguments[1]
 --[section_ alone]
 end
 --[end]
 -- States that were written in this call, by their keys.
 local written = {}
-local function decide(k_, a_, metadata)
+local function decide(k_, a_)
 --[section_ request]
 end
 local replies = {}
-for r = 1, #arguments / STRIDE_ do
-    local done, reply = pcall(decide, (r - 1) * KEYS_, arguments[(r - 1) * STRIDE_ + 1], arguments[r * STRIDE_])
+for r = 1, #arguments do
+    local done, reply = pcall(decide, (r - 1) * KEYS_, arguments[r])
     if not done then
         reply = tostring(type(reply) == 'table' and reply.err or reply)
     end
@@ -69,6 +69,9 @@ end
 --[else]
 local LOCALS_
 local NUMBERS_ = struct.unpack(FORMAT_, a_)
+--[end]
+--[if METADATA_]
+local metadata = a_:sub(#a_ + 1 - length_)
 --[end]
 --[if COUNTS_]
 --[each slot_]

@@ -154,7 +154,8 @@ class ManyPoliciesIT {
 	}
 
 	private void compareHistory(Policy policy, Identifier identifier) {
-		ScriptCall call = this.scripts.series(policy, identifier, ScriptRateLimiter.deadline());
+		ScriptCall call = this.scripts.history(policy, identifier, Integer.MAX_VALUE, null,
+				ScriptRateLimiter.deadline());
 		if (policy.algorithm().keepsEntries() || policy.algorithm().keepsWindows()) {
 			SERVERS.submit(call);
 		}
