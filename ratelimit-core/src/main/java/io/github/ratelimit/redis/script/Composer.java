@@ -1,16 +1,16 @@
 package io.github.ratelimit.redis.script;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
-import io.github.ratelimit.redis.script.Node.Choice;
-import io.github.ratelimit.redis.script.Node.Declaration;
-import io.github.ratelimit.redis.script.Node.Repeat;
-import io.github.ratelimit.redis.script.Node.Section;
-import io.github.ratelimit.redis.script.Node.Text;
-import io.github.ratelimit.redis.script.Node.Word;
+import io.github.ratelimit.redis.script.Fragment.Line;
 import io.github.ratelimit.redis.script.Words.Place;
 import org.jspecify.annotations.Nullable;
 
@@ -37,7 +37,8 @@ final class Composer {
 	/** Stands for the locals of a request, which are known when all is written. */
 	private static final String LOCALS = "LOCALS_";
 
-	private final Shape shape;
+	/** What is repeated in a string. */
+	private static final Pattern REPEATED = Pattern.compile("(each|every_)\\(([^()]*)\\)");
 
 	private final List<Fragment> fragments;
 
@@ -63,7 +64,7 @@ final class Composer {
 
 		private final List<String> names;
 
-		private final List<Node> nodes = new ArrayList<>();
+		private final List<Consumer<StringBuilder>> lines = new ArrayList<>();
 
 		/** What makes the names different from others; {@code null} if not written. */
 		private @Nullable String number;
@@ -75,13 +76,11 @@ final class Composer {
 	}
 
 	private Composer(Shape shape, List<Fragment> fragments, boolean large) {
-		this.shape = shape;
 		this.fragments = fragments;
 		this.large = large;
 		this.words = new Words(shape, fragments, large);
 		for (int p = 0; p < fragments.size(); p++) {
-			Place place = new Place(fragments.get(p), false, p, -1, 0, false);
-			this.functions.add(functions(chosen(place.fragment().section("functions"), place)));
+			this.functions.add(functions(new Place(fragments.get(p), false, p, -1, 0, false)));
 		}
 	}
 
@@ -118,70 +117,81 @@ final class Composer {
 	}
 
 	/** Takes functions and constants apart. */
-	private static Map<String, Function> functions(List<Node> nodes) {
+	private Map<String, Function> functions(Place place) {
 		Map<String, Function> functions = new HashMap<>();
-		Function last = new Function(List.of());
-		for (Node node : nodes) {
-			if (node instanceof Declaration declaration) {
-				last = new Function(declaration.names());
-				for (String name : last.names) {
-					functions.put(name, last);
-				}
+		Deque<Function> last = new ArrayDeque<>(List.of(new Function(List.of())));
+		this.words.takeLines(place.fragment().section("functions"), place, (line, each) -> {
+			if (!line.declared().isEmpty()) {
+				last.push(new Function(line.declared()));
+				line.declared().forEach((name) -> functions.put(name, last.element()));
 			}
-			last.nodes.add(node);
-		}
+			last.element().lines.add((lua) -> write(line, line.tokens(), each, lua));
+		});
 		return functions;
 	}
 
-	/** Leaves out what is not so with the constants that there are. */
-	private List<Node> chosen(List<Node> nodes, Place place) {
-		List<Node> chosen = new ArrayList<>();
-		for (Node node : nodes) {
-			if (node instanceof Choice choice) {
-				chosen.addAll(chosen(this.words.chosen(choice, place), place));
+	private void write(List<Line> lines, Place place, StringBuilder lua) {
+		this.words.takeLines(lines, place, (line, each) -> {
+			if (line.instruction().isEmpty()) {
+				write(line, line.tokens(), each, lua);
 			}
 			else {
-				chosen.add(node);
+				section(line.about(), each, lua);
 			}
-		}
-		return chosen;
+		});
 	}
 
-	private void write(List<Node> nodes, Place place, StringBuilder lua) {
-		for (Node node : nodes) {
-			if (node instanceof Text text) {
-				lua.append(text.text());
+	private void write(Line line, List<String> tokens, Place place, StringBuilder lua) {
+		for (int i = 0; i < tokens.size(); i++) {
+			String token = tokens.get(i);
+			char first = token.charAt(0);
+			if (token.equals("each(") || token.equals("every_(")) {
+				int end = closing(line, tokens, i, place);
+				String separator = "";
+				for (Place each : this.words.places(token.substring(0, token.length() - 1), place)) {
+					write(line, tokens.subList(i + 1, end), each, lua.append(separator));
+					separator = ", ";
+				}
+				i = end;
 			}
-			else if (node instanceof Word word) {
-				lua.append(meaning(word, place));
+			else if (first == '\'' || first == '"') {
+				lua.append(REPEATED.matcher(token)
+					.replaceAll((each) -> Matcher
+						.quoteReplacement(each.group(2).repeat(this.words.places(each.group(1), place).size()))));
 			}
-			else if (node instanceof Choice choice) {
-				write(this.words.chosen(choice, place), place, lua);
-			}
-			else if (node instanceof Repeat repeat) {
-				write(repeat, place, lua);
-			}
-			else if (node instanceof Section section) {
-				write(section, place, lua);
+			else {
+				lua.append((Character.isLetter(first) || first == '_') ? meaning(token, line, place) : token);
 			}
 		}
 	}
 
-	private String meaning(Word word, Place place) {
-		Function function = (place.fragment() != Words.REQUEST) ? this.functions.get(place.p()).get(word.word()) : null;
-		return (function != null) ? (this.large ? "f_." : "") + word.word() + '_' + number(function, place)
-				: this.words.meaning(word, place);
+	/** Where the bracket is closed that a repetition begins with. */
+	private static int closing(Line line, List<String> tokens, int begin, Place place) {
+		int open = 1;
+		for (int i = begin + 1; i < tokens.size(); i++) {
+			open += tokens.get(i).equals("(") ? 1 : tokens.get(i).equals(")") ? -1 : 0;
+			if (open == 0) {
+				return i;
+			}
+		}
+		throw place.fragment().invalid(line.number(), "a bracket is not closed.");
+	}
+
+	private String meaning(String word, Line line, Place place) {
+		Function function = (place.fragment() != Words.REQUEST) ? this.functions.get(place.p()).get(word) : null;
+		return (function != null) ? (this.large ? "f_." : "") + word + '_' + number(function)
+				: this.words.meaning(word, line, place);
 	}
 
 	/**
 	 * Functions are written when they are named first, behind those that they name, and
 	 * once for all policies that have the same.
 	 */
-	private String number(Function function, Place place) {
+	private String number(Function function) {
 		if (function.number == null) {
 			function.number = OWN_NUMBER;
 			StringBuilder lua = new StringBuilder();
-			write(function.nodes, place.slot(place.p(), -1), lua);
+			function.lines.forEach((line) -> line.accept(lua));
 			String text = this.large ? lua.substring("local ".length()) : lua.toString();
 			List<String> namesakes = this.namesakes.computeIfAbsent(function.names, (names) -> new ArrayList<>());
 			if (!namesakes.contains(text)) {
@@ -195,8 +205,7 @@ final class Composer {
 	}
 
 	/** Writes a section of the request, or of the fragment of a policy. */
-	private void write(Section section, Place place, StringBuilder lua) {
-		String name = section.name();
+	private void section(String name, Place place, StringBuilder lua) {
 		lua.append("do\n");
 		if (name.equals("alone")) {
 			write(Words.REQUEST.section("request"), new Place(Words.REQUEST, true, -1, -1, 0, false), lua);
@@ -211,51 +220,6 @@ final class Composer {
 					new Place(fragment, place.alone(), place.p(), place.slot(), place.limit(), reset), lua);
 		}
 		lua.append("end\n");
-	}
-
-	private void write(Repeat repeat, Place place, StringBuilder lua) {
-		boolean isFirst = true;
-		for (Place each : places(repeat.each(), place)) {
-			if (repeat.separator() == null) {
-				lua.append((this.large && repeat.each().equals("each slot_")) ? loop(each) : "do\n");
-				write(repeat.nodes(), each, lua);
-				lua.append("end\n");
-			}
-			else {
-				lua.append(isFirst ? "" : repeat.separator());
-				write(repeat.nodes(), each, lua);
-			}
-			isFirst = false;
-		}
-	}
-
-	private String loop(Place place) {
-		return "for s_ = %d, %d do\nlocal v_ = x_[s_]\n".formatted(place.slot() + 1,
-				place.slot() + this.shape.blocks().get(place.p()).size());
-	}
-
-	private List<Place> places(String each, Place place) {
-		List<Place> places = new ArrayList<>();
-		if (each.equals("every_")) {
-			places("each slot_", place).forEach((slot) -> places.addAll(places("each", slot)));
-		}
-		else if (each.equals("each slot_")) {
-			int slot = 0;
-			for (int p = 0; p < this.fragments.size(); p++) {
-				int identifiers = this.shape.blocks().get(p).size();
-				for (int i = 0; i < (this.large ? 1 : identifiers); i++) {
-					places.add(place.slot(p, slot + i));
-				}
-				slot += identifiers;
-			}
-		}
-		else {
-			int limits = this.shape.policies().get(place.p()).limits();
-			for (int i = each.equals("last limit") ? limits : 1; i <= limits; i++) {
-				places.add(place.limit(i));
-			}
-		}
-		return places;
 	}
 
 }

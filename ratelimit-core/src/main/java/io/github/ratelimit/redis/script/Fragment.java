@@ -16,14 +16,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-import io.github.ratelimit.redis.script.Node.Choice;
-import io.github.ratelimit.redis.script.Node.Declaration;
-import io.github.ratelimit.redis.script.Node.Repeat;
-import io.github.ratelimit.redis.script.Node.Section;
-import io.github.ratelimit.redis.script.Node.Text;
-import io.github.ratelimit.redis.script.Node.Word;
-import org.jspecify.annotations.Nullable;
-
 /**
  * The Lua of an algorithm, in the form that the documentation of this package describes,
  * or what all requests have around it.
@@ -34,7 +26,26 @@ import org.jspecify.annotations.Nullable;
  * for what is told for each limit that needs it
  * @param sections what stands in the sections, by their names
  */
-record Fragment(String place, Map<String, String> names, Map<String, List<Node>> sections) {
+record Fragment(String place, Map<String, String> names, Map<String, List<Line>> sections) {
+
+	/**
+	 * A line of a section.
+	 *
+	 * @param number where it stands in the file
+	 * @param instruction what it tells the composer; empty if it is Lua
+	 * @param about the constant or the section that the instruction is about
+	 * @param declared what is declared there, if it begins a function or constants
+	 * @param tokens Lua: words, strings, brackets, begins of repetitions, and what stands
+	 * between them
+	 */
+	record Line(int number, String instruction, String about, List<String> declared, List<String> tokens) {
+
+		/** Lua of the composer. */
+		static Line of(String lua) {
+			return new Line(0, "", "", List.of(), List.of(lua));
+		}
+
+	}
 
 	private static final Set<String> KINDS = Set.of("slot", "limit", "argument");
 
@@ -97,7 +108,7 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Node>>
 	}
 
 	/** What stands in a section; nothing if there is none. */
-	List<Node> section(String name) {
+	List<Line> section(String name) {
 		return this.sections.getOrDefault(name, List.of());
 	}
 
@@ -117,19 +128,19 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Node>>
 		private static final Pattern NAMES = Pattern.compile("-- @(\\w+) (.*)");
 
 		private static final Pattern INSTRUCTION = Pattern.compile(
-				"--\\[(?:(each limit|last limit|each slot_)|section_ (\\w+)|if (not )?([A-Z0-9_]+)|(else)|(end))]");
+				"--\\[(each limit|last limit|each slot_|section_(?= \\w)|if(?: not)?(?= [A-Z0-9])|else|end) ?(\\w*)]");
 
 		/** What the declaration of a function or of constants begins with. */
 		private static final Pattern DECLARATION = Pattern.compile("local (?:function )?([\\w, ]+?)(?:\\(| =)");
 
 		private static final Pattern LOCALS = Pattern.compile("local ([\\w, ]+)");
 
-		/** Repetitions, strings, comments, words that are no fields, and brackets. */
+		/**
+		 * Begins of repetitions, strings, comments, words that are no fields, brackets.
+		 */
 		private static final Pattern TOKEN = Pattern
-			.compile("\\b(each|every_)\\(|('(?:[^'\\\\]|\\\\.)*'|\"(?:[^\"\\\\]|\\\\.)*\")|(--.*)"
-					+ "|((?:(?<![\\w.])|(?<=\\.\\.))(?:(?:string|math|table|struct|redis)\\.)?[A-Za-z_]\\w*)|[()]");
-
-		private static final Pattern REPEATED_IN_STRING = Pattern.compile("(each|every_)\\(([^()]*)\\)");
+			.compile("\\b(?:each|every_)\\(|'(?:[^'\\\\]|\\\\.)*'|\"(?:[^\"\\\\]|\\\\.)*\"|(--.*)"
+					+ "|(?:(?<![\\w.])|(?<=\\.\\.))(?:(?:string|math|table|struct|redis)\\.)?[A-Za-z_]\\w*|[()]");
 
 		private final String place;
 
@@ -139,24 +150,16 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Node>>
 
 		private final Map<String, String> names = new LinkedHashMap<>();
 
-		private final Map<String, List<Node>> sections = new HashMap<>();
+		private final Map<String, List<Line>> sections = new HashMap<>();
 
-		private final Deque<Open> open = new ArrayDeque<>();
+		/** The instructions that have no end yet. */
+		private final Deque<Line> open = new ArrayDeque<>();
 
 		private String section = "";
 
-		private List<Node> nodes = new ArrayList<>();
+		private List<Line> lines = new ArrayList<>();
 
 		private int number;
-
-		/**
-		 * What has no end yet.
-		 *
-		 * @param otherwise where what follows an {@code else} belongs
-		 */
-		private record Open(int number, List<Node> nodes, @Nullable List<Node> otherwise) {
-
-		}
 
 		Parser(String place, Set<String> required, Set<String> optional) {
 			this.place = place;
@@ -190,9 +193,7 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Node>>
 				instruction(text);
 			}
 			else if (!text.isEmpty() && !text.startsWith("--")) {
-				declarations(line);
-				code(text);
-				add(new Text("\n"));
+				this.lines.add(new Line(this.number, "", "", declared(line), tokens(text)));
 			}
 		}
 
@@ -218,8 +219,8 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Node>>
 			if (!this.required.contains(name) && !this.optional.contains(name)) {
 				throw invalid("there is no such section as '%s'.".formatted(name));
 			}
-			this.nodes = new ArrayList<>();
-			if (this.sections.put(name, this.nodes) != null) {
+			this.lines = new ArrayList<>();
+			if (this.sections.put(name, this.lines) != null) {
 				throw invalid("the section '%s' stands twice.".formatted(name));
 			}
 			this.section = name;
@@ -227,47 +228,34 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Node>>
 
 		private void endSection() {
 			if (!this.open.isEmpty()) {
-				throw invalid("there is no end of what began in line %d.".formatted(this.open.peek().number));
+				throw invalid("there is no end of what began in line %d.".formatted(this.open.peek().number()));
 			}
 		}
 
 		private void instruction(String text) {
-			Matcher instruction = INSTRUCTION.matcher(text);
-			if (!instruction.matches()) {
+			Matcher matcher = INSTRUCTION.matcher(text);
+			if (!matcher.matches()) {
 				throw invalid("'%s' is no instruction.".formatted(text));
 			}
-			if (instruction.group(1) != null) {
-				begin(new Repeat(instruction.group(1), null, new ArrayList<>()));
-			}
-			else if (instruction.group(2) != null) {
-				add(new Section(instruction.group(2)));
-			}
-			else if (instruction.group(4) != null) {
-				List<Node> first = new ArrayList<>();
-				List<Node> second = new ArrayList<>();
-				boolean not = instruction.group(3) != null;
-				add(new Choice(instruction.group(4), this.number, not ? second : first, not ? first : second));
-				this.open.push(new Open(this.number, first, second));
-			}
-			else {
-				Open last = this.open.poll();
-				boolean isElse = instruction.group(5) != null;
-				if (last == null || (isElse && last.otherwise == null)) {
+			String instruction = matcher.group(1);
+			Line line = new Line(this.number, instruction, matcher.group(2), List.of(), List.of());
+			if (instruction.equals("else") || instruction.equals("end")) {
+				Line begin = this.open.poll();
+				if (begin == null || (instruction.equals("else") && !begin.instruction().startsWith("if"))) {
 					throw invalid("nothing began that this belongs to.");
 				}
-				if (isElse && last.otherwise != null) {
-					this.open.push(new Open(last.number, last.otherwise, null));
-				}
 			}
+			if (!instruction.equals("end") && !instruction.equals("section_")) {
+				this.open.push(line);
+			}
+			this.lines.add(line);
 		}
 
-		private void declarations(String line) {
-			Matcher declaration = DECLARATION.matcher(line);
+		/** What a line declares that others may name. */
+		private List<String> declared(String line) {
 			if (this.section.equals("functions")) {
-				if (declaration.lookingAt()) {
-					add(new Declaration(List.of(declaration.group(1).split(", "))));
-				}
-				return;
+				Matcher declaration = DECLARATION.matcher(line);
+				return declaration.lookingAt() ? List.of(declaration.group(1).split(", ")) : List.of();
 			}
 			Matcher locals = LOCALS.matcher(line);
 			while (locals.find()) {
@@ -277,65 +265,21 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Node>>
 					}
 				}
 			}
+			return List.of();
 		}
 
-		/** Takes a line apart. */
-		private void code(String line) {
+		private static List<String> tokens(String line) {
+			List<String> tokens = new ArrayList<>();
 			Matcher token = TOKEN.matcher(line);
 			int at = 0;
-			int brackets = -1;
 			while (token.find()) {
-				add(new Text(line.substring(at, token.start())));
+				tokens.add(line.substring(at, token.start()));
+				tokens.add((token.group(1) == null) ? token.group() : "");
 				at = token.end();
-				if (token.group(1) != null) {
-					begin(new Repeat(token.group(1), ", ", new ArrayList<>()));
-					brackets = 0;
-				}
-				else if (token.group(2) != null) {
-					string(token.group(2));
-				}
-				else if (token.group(4) != null) {
-					add(new Word(token.group(4), this.number));
-				}
-				else if (brackets == 0 && token.group().equals(")")) {
-					this.open.pop();
-					brackets = -1;
-				}
-				else if (token.group(3) == null) {
-					add(new Text(token.group()));
-					brackets += (brackets < 0) ? 0 : token.group().equals("(") ? 1 : -1;
-				}
 			}
-			add(new Text(line.substring(at)));
-			if (brackets >= 0) {
-				throw invalid("a bracket is not closed.");
-			}
-		}
-
-		private void string(String text) {
-			Matcher repeated = REPEATED_IN_STRING.matcher(text);
-			int at = 0;
-			while (repeated.find()) {
-				add(new Text(text.substring(at, repeated.start())));
-				add(new Repeat(repeated.group(1), "", List.of(new Text(repeated.group(2)))));
-				at = repeated.end();
-			}
-			add(new Text(text.substring(at)));
-		}
-
-		private void begin(Repeat repeat) {
-			add(repeat);
-			this.open.push(new Open(this.number, repeat.nodes(), null));
-		}
-
-		private void add(Node node) {
-			List<Node> target = this.open.isEmpty() ? this.nodes : this.open.peek().nodes;
-			if (node instanceof Text more && !target.isEmpty() && target.get(target.size() - 1) instanceof Text text) {
-				target.set(target.size() - 1, new Text(text.text() + more.text()));
-			}
-			else {
-				target.add(node);
-			}
+			tokens.add(line.substring(at) + '\n');
+			tokens.removeIf(String::isEmpty);
+			return tokens;
 		}
 
 		private IllegalArgumentException invalid(String problem) {

@@ -1,6 +1,7 @@
 package io.github.ratelimit.redis.script;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -8,11 +9,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 
-import io.github.ratelimit.redis.script.Node.Choice;
-import io.github.ratelimit.redis.script.Node.Repeat;
-import io.github.ratelimit.redis.script.Node.Word;
+import io.github.ratelimit.redis.script.Fragment.Line;
 import io.github.ratelimit.redis.script.Shape.OfPolicy;
 import org.jspecify.annotations.Nullable;
 
@@ -83,8 +83,8 @@ final class Words {
 		boolean metadata = false;
 		for (int p = 0; p < fragments.size(); p++) {
 			Place place = new Place(fragments.get(p), false, p, -1, 0, false);
-			this.reads.add(shape.stateKeys() > 0 && isNamed("state", place.fragment.section("load"), place));
-			metadata |= shape.operation().uses() && isNamed("metadata", place.fragment.section("add"), place);
+			this.reads.add(shape.stateKeys() > 0 && isNamed("state", "load", place));
+			metadata |= shape.operation().uses() && isNamed("metadata", "add", place);
 		}
 		this.metadata = metadata;
 		addNumbers(-1, 0, shape.handsInTime() ? List.of("now") : List.of());
@@ -114,11 +114,85 @@ final class Words {
 		return (p < 0) ? name : "p" + (p + 1) + "_" + name + ((limit > 0) ? "_" + limit : "");
 	}
 
-	private boolean isNamed(String name, List<Node> nodes, Place place) {
-		return nodes.stream()
-			.anyMatch((node) -> (node instanceof Word word && word.word().equals(name))
-					|| (node instanceof Choice choice && isNamed(name, chosen(choice, place), place))
-					|| (node instanceof Repeat repeat && isNamed(name, repeat.nodes(), place)));
+	private boolean isNamed(String name, String section, Place place) {
+		Set<String> words = new HashSet<>();
+		takeLines(place.fragment.section(section), place, (line, each) -> words.addAll(line.tokens()));
+		return words.contains(name);
+	}
+
+	/**
+	 * Follows the instructions among some lines.
+	 * @param taker takes each line that is to be written, and what for
+	 */
+	void takeLines(List<Line> lines, Place place, BiConsumer<Line, Place> taker) {
+		take(lines, 0, place, taker);
+	}
+
+	/** Returns where the instruction is that ends what began before. */
+	private int take(List<Line> lines, int from, Place place, @Nullable BiConsumer<Line, Place> taker) {
+		int at = from;
+		for (; at < lines.size(); at++) {
+			Line line = lines.get(at);
+			switch (line.instruction()) {
+				case "else", "end" -> {
+					return at;
+				}
+				case "if", "if not" -> {
+					boolean isSo = taker != null && isSet(line, place) == line.instruction().equals("if");
+					at = take(lines, at + 1, place, isSo ? taker : null);
+					if (lines.get(at).instruction().equals("else")) {
+						at = take(lines, at + 1, place, isSo ? null : taker);
+					}
+				}
+				case "each limit", "last limit", "each slot_" -> {
+					int first = at + 1;
+					at = take(lines, first, place, null);
+					if (taker != null) {
+						for (Place each : places(line.instruction(), place)) {
+							taker.accept(Line.of(begin(line.instruction(), each)), each);
+							take(lines, first, each, taker);
+							taker.accept(Line.of(" end\n"), each);
+						}
+					}
+				}
+				default -> {
+					if (taker != null) {
+						taker.accept(line, place);
+					}
+				}
+			}
+		}
+		return at;
+	}
+
+	private String begin(String each, Place place) {
+		return (!this.large || !each.equals("each slot_")) ? " do\n" : " for s_ = %d, %d do\nlocal v_ = x_[s_]\n"
+			.formatted(place.slot + 1, place.slot + this.shape.blocks().get(place.p).size());
+	}
+
+	/** Returns what something is to be repeated for. */
+	List<Place> places(String each, Place place) {
+		List<Place> places = new ArrayList<>();
+		if (each.equals("every_")) {
+			places("each slot_", place).forEach((slot) -> places.addAll(places("each", slot)));
+		}
+		else if (each.equals("each slot_")) {
+			int slot = 0;
+			for (int p = 0; p < this.shape.blocks().size(); p++) {
+				int identifiers = this.shape.blocks().get(p).size();
+				for (int i = 0; i < (this.large ? 1 : identifiers); i++) {
+					places.add(place.slot(p, slot + i));
+				}
+				slot += identifiers;
+			}
+		}
+		else {
+			int limits = policy(place.p).limits();
+			for (int i = each.equals("last limit") ? limits : 1; i <= limits; i++) {
+				places.add(place.limit(i));
+			}
+		}
+		return places;
 	}
 
 	private OfPolicy policy(int p) {
@@ -146,8 +220,7 @@ final class Words {
 	}
 
 	/** Returns what stands for a word that is no function of a fragment. */
-	String meaning(Word node, Place place) {
-		String word = node.word();
+	String meaning(String word, Line line, Place place) {
 		if (word.indexOf('.') > 0) {
 			this.libraries.add(word);
 			return word.replace('.', '_');
@@ -165,21 +238,21 @@ final class Words {
 		String kind = place.fragment.names().getOrDefault(word, REQUEST.names().getOrDefault(word, ""));
 		return switch (kind) {
 			case "slot" -> variable(word, place.limit(0));
-			case "limit" -> variable((place.reset && word.equals("wait")) ? "reset_" : word, ofLimit(node, place));
-			case "argument" -> number(word, ofLimit(node, place));
-			default -> number(node, place);
+			case "limit" ->
+				variable((place.reset && word.equals("wait")) ? "reset_" : word, ofLimit(word, line, place));
+			case "argument" -> number(word, ofLimit(word, line, place));
+			default -> builtIn(word, line, place);
 		};
 	}
 
-	private String number(Word node, Place place) {
-		String word = node.word();
+	private String builtIn(String word, Line line, Place place) {
 		OfPolicy policy = policy(place.p);
 		return switch (word) {
 			case "cost" -> number(word, place.limit(0));
-			case "QUOTA" -> number(word, ofLimit(node, place));
-			case "LARGEST" -> number(policy.ownLargest() ? word : "QUOTA", ofLimit(node, place));
-			case "WINDOW" -> Long.toString(policy.windows().get(ofLimit(node, place).limit - 1));
-			case "INDEX" -> Integer.toString(ofLimit(node, place).limit);
+			case "QUOTA" -> number(word, ofLimit(word, line, place));
+			case "LARGEST" -> number(policy.ownLargest() ? word : "QUOTA", ofLimit(word, line, place));
+			case "WINDOW" -> Long.toString(policy.windows().get(ofLimit(word, line, place).limit - 1));
+			case "INDEX" -> Integer.toString(ofLimit(word, line, place).limit);
 			case "LIMITS" -> Integer.toString(policy.limits());
 			case "LONGEST" -> Long.toString(policy.windows().get(policy.limits() - 1));
 			default -> constant(word, place);
@@ -232,10 +305,10 @@ final class Words {
 		return Objects.requireNonNull(this.numbers.get(number(name, place.p, place.limit)));
 	}
 
-	private static Place ofLimit(Word word, Place place) {
+	private static Place ofLimit(String word, Line line, Place place) {
 		if (place.limit == 0) {
-			throw place.fragment.invalid(word.line(),
-					"'%s' is of one limit, and this is about all of them.".formatted(word.word()));
+			throw place.fragment.invalid(line.number(),
+					"'%s' is of one limit, and this is about all of them.".formatted(word));
 		}
 		return place;
 	}
@@ -249,18 +322,14 @@ final class Words {
 		return policy(place.p).constants().get(place.limit);
 	}
 
-	/** Returns what is to be written of a choice. */
-	List<Node> chosen(Choice choice, Place place) {
-		Boolean isSet = isSet(choice.constant(), place);
-		if (isSet == null) {
-			Number number = constants(place).get(choice.constant());
-			if (number == null) {
-				throw place.fragment.invalid(choice.line(), "there is no constant '%s', but %s."
-					.formatted(choice.constant(), new TreeSet<>(constants(place).keySet())));
-			}
-			isSet = number.doubleValue() != 0;
+	private boolean isSet(Line line, Place place) {
+		Boolean own = isSet(line.about(), place);
+		Number number = (own == null) ? constants(place).get(line.about()) : Integer.valueOf(own ? 1 : 0);
+		if (number == null) {
+			throw place.fragment.invalid(line.number(), "there is no constant '%s', but %s.".formatted(line.about(),
+					new TreeSet<>(constants(place).keySet())));
 		}
-		return isSet ? choice.set() : choice.notSet();
+		return number.doubleValue() != 0;
 	}
 
 	/** What is so of the request; {@code null} if the algorithm says what is so. */

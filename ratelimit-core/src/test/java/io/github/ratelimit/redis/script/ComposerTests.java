@@ -39,7 +39,6 @@ class ComposerTests {
 			"--- load\\n--[end]"                       | 2 | nothing began
 			"--- load\\n--[each limit]\\n--[else]"     | 3 | nothing began
 			"--- load\\n--[each window]"               | 2 | is no instruction
-			"--- load\\neach(a) = each(f(b)"           | 2 | a bracket is not closed
 			"--- load"                                 | 1 | no section
 			""")
 	void errorNamesFileAndLine(String text, int line, String problem) {
