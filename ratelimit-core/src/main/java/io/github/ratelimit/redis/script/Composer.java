@@ -11,7 +11,6 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.github.ratelimit.redis.script.Fragment.Line;
-import io.github.ratelimit.redis.script.Words.Place;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,6 +57,28 @@ final class Composer {
 
 	/** How many names were declared. */
 	private int declared;
+
+	/**
+	 * What something is written for.
+	 *
+	 * @param fragment whose words it has
+	 * @param alone whether the request is alone in its call
+	 * @param p which policy, from 0 on; -1 for none
+	 * @param slot which policy and identifier, from 0 on; -1 for none
+	 * @param limit which limit, from 1 on; 0 for all
+	 * @param reset whether it is not about the cost, but about one more than remains
+	 */
+	record Place(Fragment fragment, boolean alone, int p, int slot, int limit, boolean reset) {
+
+		Place slot(int p, int slot) {
+			return new Place(this.fragment, this.alone, p, slot, 0, false);
+		}
+
+		Place limit(int limit) {
+			return new Place(this.fragment, this.alone, this.p, this.slot, limit, this.reset);
+		}
+
+	}
 
 	/** A function, or constants. */
 	private static final class Function {

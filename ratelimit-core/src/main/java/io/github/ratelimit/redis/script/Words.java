@@ -12,6 +12,7 @@ import java.util.TreeSet;
 import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 
+import io.github.ratelimit.redis.script.Composer.Place;
 import io.github.ratelimit.redis.script.Fragment.Line;
 import io.github.ratelimit.redis.script.Shape.OfPolicy;
 import org.jspecify.annotations.Nullable;
@@ -45,28 +46,6 @@ final class Words {
 	private final Set<String> locals = new LinkedHashSet<>(Set.of("reply"));
 
 	private final Set<String> libraries = new TreeSet<>();
-
-	/**
-	 * What something is written for.
-	 *
-	 * @param fragment whose words it has
-	 * @param alone whether the request is alone in its call
-	 * @param p which policy, from 0 on; -1 for none
-	 * @param slot which policy and identifier, from 0 on; -1 for none
-	 * @param limit which limit, from 1 on; 0 for all
-	 * @param reset whether it is not about the cost, but about one more than remains
-	 */
-	record Place(Fragment fragment, boolean alone, int p, int slot, int limit, boolean reset) {
-
-		Place slot(int p, int slot) {
-			return new Place(this.fragment, this.alone, p, slot, 0, false);
-		}
-
-		Place limit(int limit) {
-			return new Place(this.fragment, this.alone, this.p, this.slot, limit, this.reset);
-		}
-
-	}
 
 	/**
 	 * Creates the words of a script.
@@ -116,7 +95,7 @@ final class Words {
 
 	private boolean isNamed(String name, String section, Place place) {
 		Set<String> words = new HashSet<>();
-		takeLines(place.fragment.section(section), place, (line, each) -> words.addAll(line.tokens()));
+		takeLines(place.fragment().section(section), place, (line, each) -> words.addAll(line.tokens()));
 		return words.contains(name);
 	}
 
@@ -167,7 +146,7 @@ final class Words {
 
 	private String begin(String each, Place place) {
 		return (!this.large || !each.equals("each slot_")) ? " do\n" : " for s_ = %d, %d do\nlocal v_ = x_[s_]\n"
-			.formatted(place.slot + 1, place.slot + this.shape.blocks().get(place.p).size());
+			.formatted(place.slot() + 1, place.slot() + this.shape.blocks().get(place.p()).size());
 	}
 
 	/** Returns what something is to be repeated for. */
@@ -187,7 +166,7 @@ final class Words {
 			}
 		}
 		else {
-			int limits = policy(place.p).limits();
+			int limits = policy(place.p()).limits();
 			for (int i = each.equals("last limit") ? limits : 1; i <= limits; i++) {
 				places.add(place.limit(i));
 			}
@@ -226,33 +205,33 @@ final class Words {
 			return word.replace('.', '_');
 		}
 		String own = word.endsWith("_") ? own(word, place) : null;
-		if (own != null || place.p < 0) {
+		if (own != null || place.p() < 0) {
 			return (own != null) ? own : word;
 		}
-		if (place.slot < 0) {
+		if (place.slot() < 0) {
 			return constant(word, place);
 		}
-		if (place.reset && word.equals("cost")) {
+		if (place.reset() && word.equals("cost")) {
 			return "one_more_";
 		}
-		String kind = place.fragment.names().getOrDefault(word, REQUEST.names().getOrDefault(word, ""));
+		String kind = place.fragment().names().getOrDefault(word, REQUEST.names().getOrDefault(word, ""));
 		return switch (kind) {
 			case "slot" -> variable(word, place.limit(0));
 			case "limit" ->
-				variable((place.reset && word.equals("wait")) ? "reset_" : word, ofLimit(word, line, place));
+				variable((place.reset() && word.equals("wait")) ? "reset_" : word, ofLimit(word, line, place));
 			case "argument" -> number(word, ofLimit(word, line, place));
 			default -> builtIn(word, line, place);
 		};
 	}
 
 	private String builtIn(String word, Line line, Place place) {
-		OfPolicy policy = policy(place.p);
+		OfPolicy policy = policy(place.p());
 		return switch (word) {
 			case "cost" -> number(word, place.limit(0));
 			case "QUOTA" -> number(word, ofLimit(word, line, place));
 			case "LARGEST" -> number(policy.ownLargest() ? word : "QUOTA", ofLimit(word, line, place));
-			case "WINDOW" -> Long.toString(policy.windows().get(ofLimit(word, line, place).limit - 1));
-			case "INDEX" -> Integer.toString(ofLimit(word, line, place).limit);
+			case "WINDOW" -> Long.toString(policy.windows().get(ofLimit(word, line, place).limit() - 1));
+			case "INDEX" -> Integer.toString(ofLimit(word, line, place).limit());
 			case "LIMITS" -> Integer.toString(policy.limits());
 			case "LONGEST" -> Long.toString(policy.windows().get(policy.limits() - 1));
 			default -> constant(word, place);
@@ -269,9 +248,9 @@ final class Words {
 			case "NUMBERS_" -> String.join(", ", this.numbers.keySet());
 			case "FIRST_" -> this.first;
 			case "NAMES_" -> Integer.toString(Double.BYTES * this.numbers.size() + 1);
-			case "POLICY_" -> Integer.toString(place.p + 1);
-			case "KEY_" -> key(this.large ? "s_" : Integer.toString(place.slot + 1), place);
-			case "BLOCKS_" -> key(this.large ? "blocks_[s_]" : this.blocks.get(place.slot).toString(), place);
+			case "POLICY_" -> Integer.toString(place.p() + 1);
+			case "KEY_" -> key(this.large ? "s_" : Integer.toString(place.slot() + 1), place);
+			case "BLOCKS_" -> key(this.large ? "blocks_[s_]" : this.blocks.get(place.slot()).toString(), place);
 			case "ALL_BLOCKS_" -> this.blocks.stream().map(String::valueOf).collect(Collectors.joining(", "));
 			case "stays_" -> number(word, place);
 			default -> null;
@@ -279,7 +258,7 @@ final class Words {
 	}
 
 	private static String key(String index, Place place) {
-		return place.alone ? index : "k_ + " + index;
+		return place.alone() ? index : "k_ + " + index;
 	}
 
 	/** The first Redis key of a request that is read together with those of others. */
@@ -292,23 +271,23 @@ final class Words {
 	}
 
 	private String variable(String name, Place place) {
-		String variable = (place.limit > 0) ? name + "_" + place.limit : name;
+		String variable = (place.limit() > 0) ? name + "_" + place.limit() : name;
 		if (this.large) {
 			return "v_." + variable;
 		}
-		String local = "s" + (place.slot + 1) + "_" + variable;
+		String local = "s" + (place.slot() + 1) + "_" + variable;
 		this.locals.add(local);
 		return local;
 	}
 
 	private String number(String name, Place place) {
-		return Objects.requireNonNull(this.numbers.get(number(name, place.p, place.limit)));
+		return Objects.requireNonNull(this.numbers.get(number(name, place.p(), place.limit())));
 	}
 
 	private static Place ofLimit(String word, Line line, Place place) {
-		if (place.limit == 0) {
-			throw place.fragment.invalid(line.number(),
-					"'%s' is of one limit, and this is about all of them.".formatted(word));
+		if (place.limit() == 0) {
+			throw place.fragment()
+				.invalid(line.number(), "'%s' is of one limit, and this is about all of them.".formatted(word));
 		}
 		return place;
 	}
@@ -319,15 +298,16 @@ final class Words {
 	}
 
 	private Map<String, Number> constants(Place place) {
-		return policy(place.p).constants().get(place.limit);
+		return policy(place.p()).constants().get(place.limit());
 	}
 
 	private boolean isSet(Line line, Place place) {
 		Boolean own = isSet(line.about(), place);
 		Number number = (own == null) ? constants(place).get(line.about()) : Integer.valueOf(own ? 1 : 0);
 		if (number == null) {
-			throw place.fragment.invalid(line.number(), "there is no constant '%s', but %s.".formatted(line.about(),
-					new TreeSet<>(constants(place).keySet())));
+			throw place.fragment()
+				.invalid(line.number(), "there is no constant '%s', but %s.".formatted(line.about(),
+						new TreeSet<>(constants(place).keySet())));
 		}
 		return number.doubleValue() != 0;
 	}
@@ -336,22 +316,21 @@ final class Words {
 	private @Nullable Boolean isSet(String constant, Place place) {
 		Operation operation = this.shape.operation();
 		return switch (constant) {
-			case "CANCEL", "CHARGE" -> operation.name().equals(constant);
-			case "CANCEL_", "CHARGE_", "HOLD_", "HISTORY_" -> constant.equals(operation.name() + '_');
+			case "CANCEL", "CHARGE", "HOLD_", "HISTORY_" -> constant.startsWith(operation.name());
 			case "DECIDES_" -> operation.decides();
 			case "ACQUIRES_" -> operation.acquires();
 			case "GIVES_BACK_" -> operation == Operation.REFUND || operation == Operation.CANCEL;
 			case "HANDED_IN_" -> this.shape.handsInTime();
 			case "BLOCKABLE_" -> this.shape.isBlockable();
 			case "COUNTS_" -> this.shape.stateKeys() > 0;
-			case "COUNT_DENIED_" -> operation.acquires() && policy(place.p).countDenied();
-			case "READS_" -> this.reads.get(place.p);
-			case "REREADS_" -> this.reads.get(place.p) && !place.alone;
+			case "COUNT_DENIED_" -> operation.acquires() && policy(place.p()).countDenied();
+			case "READS_" -> this.reads.get(place.p());
+			case "REREADS_" -> this.reads.get(place.p()) && !place.alone();
 			case "ALL_READ_" -> this.shape.stateKeys() == 0 || !this.reads.contains(false);
 			case "SOME_READ_" -> firstRead() <= this.shape.keys();
 			case "METADATA_" -> this.metadata;
 			case "LARGE_" -> this.large;
-			case "ALONE_" -> place.alone;
+			case "ALONE_" -> place.alone();
 			default -> null;
 		};
 	}

@@ -100,7 +100,7 @@ corrected = false
 --[if GIVES_BACK_]
 --[if COUNTS_]
 --[each slot_]
---[if CANCEL_]
+--[if CANCEL]
 if cost > 0 and stored_ and stays_ == 0 then
 --[else]
 if cost > 0 and stored_ then
@@ -111,7 +111,7 @@ end
 --[end]
 --[end]
 --[end]
---[if CHARGE_]
+--[if CHARGE]
 --[each slot_]
 if cost > 0 then
 --[section_ add]
