@@ -223,7 +223,7 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	public List<LogEntry> entries(Policy policy, Identifier identifier, int most, @Nullable Instant before) {
 		RequestHistory.requireEntries(policy, most);
 		return Failures.translate("read the entries of the policy '" + policy.name() + "'", () -> {
-			ScriptCall call = this.scripts.entries(policy, identifier, most, before, deadline());
+			ScriptCall call = this.scripts.history(policy, identifier, most, before, deadline());
 			this.servers.submit(call);
 			return call.entries();
 		});
@@ -233,7 +233,7 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	public List<WindowCount> series(Policy policy, Identifier identifier) {
 		RequestHistory.requireWindows(policy);
 		return Failures.translate("read the series of the policy '" + policy.name() + "'", () -> {
-			ScriptCall call = this.scripts.series(policy, identifier, deadline());
+			ScriptCall call = this.scripts.history(policy, identifier, Integer.MAX_VALUE, null, deadline());
 			this.servers.submit(call);
 			return call.series();
 		});

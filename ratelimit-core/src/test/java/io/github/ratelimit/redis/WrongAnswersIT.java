@@ -54,15 +54,16 @@ class WrongAnswersIT {
 	private final RedisRateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix);
 
 	@ParameterizedTest
-	@ValueSource(strings = { "", "text", ":", "1", "1:", "-1:", "99999999999:x", "9:short", "1:a", "1:a1:b", "1:a1:b0:",
-			"0:1:b0:0:", "1:a1:b3:a/b0:", "1:a1:b0:0:0:", "1:a1:b0:1:%", "1:a1:b0:2:%u", "1:a1:b0:6:%uzzzz",
-			"\u00001:a1:b0:0:", "2147483647:a" })
+	@ValueSource(strings = { "", "text", " ", "    ", "END", "END ", "END a", "END a b ", "x a b  ", "-1 a b  ",
+			" a b  ", "99999999999999999999 a b  ", "9007199254740993 a b  ", "END  b  ", "END a b a/b ", "END a b   ",
+			"END a b  %", "END a b  %u", "END a b  %uzzzz", "END a b  %41", "END a b  \u0000", "\u0000END a b  " })
 	void descriptionOfAnotherMakingIsLeftOut(String description) {
 		Block first = this.limiter.block(ALICE, null, Duration.ofHours(1), "first");
 		Block last = this.limiter.block(ALICE, "api", Duration.ofHours(3), "last");
 		KeyNames keys = new KeyNames(this.keyPrefix);
 		TestRedis.client().zadd(keys.blockEnds(), first.until().plusSeconds(3600).getEpochSecond() * 1e6, "foreign");
-		TestRedis.client().hset(keys.blockDescriptions(), "foreign", description);
+		String end = Long.toString(first.until().plusSeconds(3600).getEpochSecond() * 1_000_000);
+		TestRedis.client().hset(keys.blockDescriptions(), "foreign", description.replace("END", end));
 		assertThat(this.limiter.blocks()).containsExactly(first, last);
 	}
 
@@ -73,7 +74,7 @@ class WrongAnswersIT {
 		KeyNames keys = new KeyNames(this.keyPrefix);
 		TestRedis.client()
 			.eval("redis.call('ZADD', KEYS[1], ARGV[1], 'foreign')", List.of(keys.blockEnds()), List.of(end));
-		TestRedis.client().hset(keys.blockDescriptions(), "foreign", "1:a1:b0:0:");
+		TestRedis.client().hset(keys.blockDescriptions(), "foreign", end + " a b  ");
 		assertThat(this.limiter.blocks()).containsExactly(block);
 		Block later = this.limiter.block(ALICE, null, Duration.ofHours(1), "again");
 		assertThat(this.limiter.blocks()).containsExactly(later);
@@ -84,12 +85,12 @@ class WrongAnswersIT {
 	static Stream<Arguments> answers() {
 		Stream<String> decisions = Stream.concat(
 				Stream.of("*0\r\n", list(":1\r\n"), list("$-1\r\n"), list("$0\r\n\r\n"), list("-ERR odd\r\n"),
-						"*2\r\n" + text(1, 0, 4, 5, 0) + text(1, 0, 4, 5, 0), list(list(text(1, 0, 4, 5, 0)))),
+						"*2\r\n" + text(1, 0, 0, 4, 5, 0) + text(1, 0, 0, 4, 5, 0), list(list(text(1, 0, 0, 4, 5, 0)))),
 				Stream
-					.of(text(1), text(1, 0, 4, 5), text(1, 0, 4, 5, 0, 0), text(2, 0, 4, 5, 0), text(1, -1, 4, 5, 0),
-							text(1, 0, -4, 5, 0), text(1, 0, 4, -5, 0), text(1, 0, 4, 5, -2), text(1, 0, 4, 0.5, 0),
-							text(1, 0, 4, 1e300, 0), text(1, 0, 4, Double.NaN, 0),
-							text(1, 0, 4, Double.POSITIVE_INFINITY, 0))
+					.of(text(1), text(1, 0, 0, 4, 5), text(1, 0, 0, 4, 5, 0, 0), text(2, 0, 0, 4, 5, 0),
+							text(1, -1, 0, 4, 5, 0), text(1, 0, 0, -4, 5, 0), text(1, 0, 0, 4, -5, 0),
+							text(1, 0, 0, 4, 5, -2), text(1, 0, 0, 4, 0.5, 0), text(1, 0, 0, 4, 1e300, 0),
+							text(1, 0, 0, 4, Double.NaN, 0), text(1, 0, 0, 4, Double.POSITIVE_INFINITY, 0))
 					.map(WrongAnswersIT::list));
 		List<String> all = decisions.toList();
 		Stream<String> nothings = Stream.of("*0\r\n", list(":1\r\n"), list(text(1, 0)));
@@ -112,7 +113,7 @@ class WrongAnswersIT {
 						Stream.of("+OK\r\n", "$-1\r\n", "*0\r\n", ":-1\r\n", ":9223372036854775807\r\n")),
 				cases("unblock an identifier", (limiter) -> limiter.unblock(ALICE, null), number),
 				cases("list the blocks", RedisRateLimiter::blocks,
-						orNoList(Stream.of("*1\r\n:1\r\n", "*2\r\n:1\r\n:1\r\n"))))
+						orNoList(Stream.of("*1\r\n$1\r\n1\r\n", "*2\r\n:1\r\n:1\r\n"))))
 			.flatMap((some) -> some);
 	}
 
@@ -181,7 +182,7 @@ class WrongAnswersIT {
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void connectionIsNotUsedAgainAfterAnAnswerThatCannotBeRead(boolean cluster) {
-		String answer = "$-2\r\n" + list(text(1, 0, 4, 5, 0));
+		String answer = "$-2\r\n" + list(text(1, 0, 0, 4, 5, 0));
 		try (AnsweringServer server = new AnsweringServer(answer);
 				RedisConnections redis = connections(server, cluster)) {
 			RateLimiter deceived = RedisRateLimiter.of(redis);
@@ -195,7 +196,7 @@ class WrongAnswersIT {
 	 * A text, and lists in lists: more than a machine, and than a thread, has room for.
 	 */
 	static Stream<Arguments> tooLarge() {
-		return Stream.of("$2147483647\r\n" + list(text(1, 0, 4, 5, 0)), "*1\r\n".repeat(200_000))
+		return Stream.of("$2147483647\r\n" + list(text(1, 0, 0, 4, 5, 0)), "*1\r\n".repeat(200_000))
 			.flatMap((answer) -> Stream.of(Arguments.of(answer, false), Arguments.of(answer, true)));
 	}
 
@@ -232,7 +233,7 @@ class WrongAnswersIT {
 
 	@Test
 	void answerThatIsOneIsUnderstood() {
-		String answer = list(text(1, 0, 4, 5, 0));
+		String answer = list(text(1, 0, 0, 4, 5, 0));
 		try (AnsweringServer server = new AnsweringServer(answer);
 				RedisConnections redis = connections(server, false)) {
 			assertThat(RedisRateLimiter.of(redis).tryAcquire(REQUEST).statuses()).singleElement()

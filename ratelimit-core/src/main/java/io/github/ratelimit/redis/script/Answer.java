@@ -1,5 +1,6 @@
 package io.github.ratelimit.redis.script;
 
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -46,16 +47,53 @@ public record Answer(boolean allowed, long blockedMicros, List<LimitStatus> stat
 		if (!(reply instanceof byte[] bytes) || bytes.length == 0) {
 			throw invalid(reply);
 		}
-		Reader reader = new Reader(bytes);
-		if (!operation.decides()) {
-			reader.end();
-			return NOTHING;
+		ByteBuffer numbers = ByteBuffer.wrap(bytes, 1, bytes.length - 1);
+		Answer answer = NOTHING;
+		if (operation.decides()) {
+			long blocked = number(numbers, 0);
+			long held = number(numbers, 0);
+			List<LimitStatus> statuses = (scope == Scope.BLOCKS) ? List.of() : statuses(request, numbers);
+			answer = new Answer(bytes[0] == 1, blocked, statuses, held);
 		}
-		long blocked = reader.number();
-		long held = (operation == Operation.HOLD) ? reader.number() : 0;
-		List<LimitStatus> statuses = (scope == Scope.BLOCKS) ? List.of() : reader.statuses(operation, request);
-		reader.end();
-		return new Answer(bytes[0] == 1, blocked, statuses, held);
+		if (numbers.hasRemaining()) {
+			throw invalid(reply);
+		}
+		return answer;
+	}
+
+	private static List<LimitStatus> statuses(RateLimitRequest request, ByteBuffer numbers) {
+		List<LimitStatus> statuses = new ArrayList<>(numbers.remaining() / (3 * Double.BYTES));
+		List<Charge> charges = request.charges();
+		for (int c = 0; c < charges.size(); c++) {
+			Policy policy = charges.get(c).policy();
+			List<Identifier> identifiers = charges.get(c).identifiers();
+			for (int i = 0; i < identifiers.size(); i++) {
+				List<Limit> limits = policy.limits();
+				for (int l = 0; l < limits.size(); l++) {
+					statuses.add(status(policy, identifiers.get(i), limits.get(l), numbers));
+				}
+			}
+		}
+		return statuses;
+	}
+
+	private static LimitStatus status(Policy policy, Identifier identifier, Limit limit, ByteBuffer numbers) {
+		long remaining = number(numbers, 0);
+		// Below 0 if a denied request was counted that this limit alone would allow.
+		long reset = number(numbers, policy.countDenied() ? -Limit.MAX_QUOTA : 0);
+		// -1 for what never will be.
+		long retryAfter = number(numbers, -1);
+		return LimitStatus.ofMicros(policy, identifier, limit, remaining, (reset < 0) ? -1 - reset : reset, retryAfter,
+				(retryAfter != 0) != (reset < 0));
+	}
+
+	/** The next number, a whole one. */
+	private static long number(ByteBuffer numbers, long least) {
+		double number = (numbers.remaining() >= Double.BYTES) ? numbers.getDouble() : Double.NaN;
+		if (number >= least && number <= Limit.MAX_QUOTA && number == Math.rint(number)) {
+			return (long) number;
+		}
+		throw invalid(numbers.array());
 	}
 
 	static JedisDataException invalid(@Nullable Object value) {
@@ -65,71 +103,6 @@ public record Answer(boolean allowed, long blockedMicros, List<LimitStatus> stat
 
 	static Instant instant(long micros) {
 		return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
-	}
-
-	/** Reads numbers, from the first to the last. */
-	private static final class Reader {
-
-		private final byte[] bytes;
-
-		private int at = 1;
-
-		Reader(byte[] bytes) {
-			this.bytes = bytes;
-		}
-
-		List<LimitStatus> statuses(Operation operation, RateLimitRequest request) {
-			List<LimitStatus> statuses = new ArrayList<>((this.bytes.length - this.at) / (3 * Double.BYTES));
-			List<Charge> charges = request.charges();
-			for (int c = 0; c < charges.size(); c++) {
-				Policy policy = charges.get(c).policy();
-				List<Identifier> identifiers = charges.get(c).identifiers();
-				for (int i = 0; i < identifiers.size(); i++) {
-					List<Limit> limits = policy.limits();
-					for (int l = 0; l < limits.size(); l++) {
-						statuses.add(status(operation, policy, identifiers.get(i), limits.get(l)));
-					}
-				}
-			}
-			return statuses;
-		}
-
-		private LimitStatus status(Operation operation, Policy policy, Identifier identifier, Limit limit) {
-			long remaining = number();
-			long resetAfter = number();
-			long retryAfter = numberOrNever();
-			boolean violated = (operation.acquires() && policy.countDenied()) ? number() != 0 : retryAfter != 0;
-			return LimitStatus.ofMicros(policy, identifier, limit, remaining, resetAfter, retryAfter, violated);
-		}
-
-		/** The next number, a whole one from 0 on. */
-		long number() {
-			long number = numberOrNever();
-			if (number < 0) {
-				throw invalid(this.bytes);
-			}
-			return number;
-		}
-
-		/** The next number, or -1 for what never will be. */
-		long numberOrNever() {
-			if (this.at + Double.BYTES > this.bytes.length) {
-				throw invalid(this.bytes);
-			}
-			double number = PolicyCode.get(this.bytes, this.at);
-			this.at += Double.BYTES;
-			if (number >= -1 && number <= Limit.MAX_QUOTA && number == Math.rint(number)) {
-				return (long) number;
-			}
-			throw invalid(number);
-		}
-
-		void end() {
-			if (this.at != this.bytes.length) {
-				throw invalid(this.bytes);
-			}
-		}
-
 	}
 
 }

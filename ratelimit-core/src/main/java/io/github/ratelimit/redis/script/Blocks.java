@@ -4,14 +4,18 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Block;
+import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.redis.connection.Servers;
-import io.github.ratelimit.redis.script.BlockCall.BlockScript;
 import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
@@ -22,9 +26,12 @@ import redis.clients.jedis.exceptions.JedisDataException;
  */
 public final class Blocks {
 
-	private static final BlockScript BLOCK = new BlockScript("block");
+	private static final Script BLOCK = Script.named("block");
 
-	private static final BlockScript LIST = new BlockScript("block-list");
+	private static final Script LIST = Script.named("block-list");
+
+	/** As so many of the simplest decisions. */
+	private static final int WORK = 10;
 
 	private final Servers servers;
 
@@ -78,35 +85,17 @@ public final class Blocks {
 	 * @throws redis.clients.jedis.exceptions.JedisException if it failed
 	 */
 	public List<Block> list(long deadline) {
-		List<byte[]> both = listKeys();
-		ListReply reply;
-		try {
-			reply = new ListReply(run(LIST, both, List.of(now(), "list"), deadline));
-		}
-		catch (JedisDataException ex) {
-			ErrorText.requireMoving(ex);
-			return listByKey(both, deadline);
-		}
+		ListReply reply = new ListReply(run(LIST, List.of(this.keys.blockDescriptions()), List.of(), deadline));
+		long time = reply.number();
+		Instant now = (this.clock != null) ? this.clock.instant() : Answer.instant(time);
 		List<Block> blocks = new ArrayList<>();
 		while (reply.hasNext()) {
-			Instant until = Answer.instant(reply.number());
-			BlockDescription.read(reply.text(), until).ifPresent(blocks::add);
+			Block block = read(reply.text());
+			if (block != null && block.until().isAfter(now)) {
+				blocks.add(block);
+			}
 		}
-		return blocks;
-	}
-
-	/** Reads the list whose slot is moving. */
-	private List<Block> listByKey(List<byte[]> both, long deadline) {
-		ListReply ends = new ListReply(run(LIST, both.subList(0, 1), List.of(now(), "ends"), deadline));
-		List<Instant> untils = new ArrayList<>();
-		List<String> arguments = new ArrayList<>(List.of(now(), "descriptions"));
-		while (ends.hasNext()) {
-			untils.add(Answer.instant(ends.number()));
-			arguments.add(ends.text());
-		}
-		ListReply descriptions = new ListReply(run(LIST, both.subList(1, 2), arguments, deadline));
-		List<Block> blocks = new ArrayList<>();
-		untils.forEach((until) -> BlockDescription.read(descriptions.text(), until).ifPresent(blocks::add));
+		blocks.sort(Comparator.comparing(Block::until));
 		return blocks;
 	}
 
@@ -116,10 +105,10 @@ public final class Blocks {
 	 */
 	private long update(Identifier identifier, @Nullable String policy, long micros, String reason, long deadline) {
 		byte[] own = this.keys.blocks(identifier);
-		List<byte[]> list = listKeys();
+		List<byte[]> list = List.of(this.keys.blockEnds(), this.keys.blockDescriptions());
 		String name = (policy != null) ? policy : "";
 		List<String> block = List.of(name, Long.toString(micros), this.keys.block(identifier, policy),
-				BlockDescription.of(this.keys.shown(identifier), name, reason));
+				description(this.keys.shown(identifier), name, reason));
 		String now = now();
 		if (this.servers.slot(own) == this.servers.slot(list.get(0))) {
 			try {
@@ -158,14 +147,45 @@ public final class Blocks {
 		throw Answer.invalid(reply);
 	}
 
-	private @Nullable Object run(BlockScript script, List<byte[]> keys, List<String> arguments, long deadline) {
-		BlockCall call = new BlockCall(script, keys, arguments, this.servers.slot(keys.get(0)), deadline);
+	private @Nullable Object run(Script script, List<byte[]> keys, List<String> arguments, long deadline) {
+		CommandCall call = new CommandCall((source) -> {
+			CommandArguments command = script.command(source).add(keys.size());
+			keys.forEach(command::add);
+			arguments.forEach(command::add);
+			return command;
+		}, WORK, this.servers.slot(keys.get(0)), deadline);
 		this.servers.submit(call);
 		return call.await();
 	}
 
-	private List<byte[]> listKeys() {
-		return List.of(this.keys.blockEnds(), this.keys.blockDescriptions());
+	/** How the list describes a block, besides its end. */
+	private static String description(Identifier identifier, String policy, String reason) {
+		return Stream.of(identifier.type(), identifier.value(), policy, reason)
+			.map((text) -> RedisKeys.percentEncode(text, true))
+			.collect(Collectors.joining(" "));
+	}
+
+	/**
+	 * Reads a block of the list.
+	 * @return the block; {@code null} if another program wrote it
+	 */
+	private static @Nullable Block read(String described) {
+		String[] texts = described.split(" ", -1);
+		for (int i = 1; i < texts.length; i++) {
+			texts[i] = RedisKeys.percentDecode(texts[i]);
+		}
+		try {
+			String policy = texts[3].isEmpty() ? null : texts[3];
+			BlockList.requireValid(policy);
+			Identifier identifier = Identifier.of(texts[1], texts[2]);
+			long until = Long.parseLong(texts[0]);
+			boolean isOurs = until <= Limit.MAX_QUOTA
+					&& described.equals(texts[0] + ' ' + description(identifier, texts[3], texts[4]));
+			return isOurs ? new Block(identifier, policy, Answer.instant(until), texts[4]) : null;
+		}
+		catch (IllegalArgumentException | IndexOutOfBoundsException ex) {
+			return null;
+		}
 	}
 
 	/** The time for scripts; empty for the server's. */

@@ -1,141 +1,246 @@
 package io.github.ratelimit.redis.script;
 
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.github.ratelimit.redis.script.Fragment.Line;
+import org.jspecify.annotations.Nullable;
+
 /**
- * Composes the script of a shape out of the fragments of its algorithms.
+ * Composes the script of a shape: {@code request.lua}, and in it the fragments of the
+ * algorithms. Everything is written for each policy and identifier, and its variables and
+ * functions are locals. Where these would be too many for Lua, there are loops over the
+ * identifiers of a policy, and tables.
  */
 final class Composer {
 
-	private static final Pattern METADATA = Pattern.compile("\\bmetadata\\b");
+	/** For more policies and identifiers than that, a script has loops. */
+	private static final int MOST_SLOTS = 8;
 
-	private static final Pattern PLACE = Pattern.compile("\\bk_ \\+ (\\d+)");
+	/** A function of Lua can refer to 60 locals around it. */
+	private static final int MOST_FUNCTIONS = 50;
 
-	private final Shape shape;
+	/** Lua has 200 locals in a function, and 250 registers. */
+	private static final int MOST_LOCALS = 150;
 
-	private final Names names;
+	/** Stands for the number of a function while that is written. */
+	private static final String OWN_NUMBER = "\0";
 
-	private final Set<String> libraries = new TreeSet<>();
+	/** Stands for the locals of a request, which are known when all is written. */
+	private static final String LOCALS = "LOCALS_";
 
-	private final Functions functions;
+	/** What is repeated in a string. */
+	private static final Pattern REPEATED = Pattern.compile("(each|every_)\\(([^()]*)\\)");
 
-	private final RequestWriter request;
+	private final List<Fragment> fragments;
 
-	private final StringBuilder lua = new StringBuilder();
+	/** Whether there are loops and tables. */
+	private final boolean large;
 
-	private Composer(Shape shape) {
-		List<Fragment> fragments = shape.policies()
-			.stream()
-			.map((policy) -> Fragment.read(policy.neighbour(), policy.fragment()))
-			.toList();
-		this.shape = shape;
-		this.names = new Names(shape, fragments);
-		this.functions = new Functions(shape, fragments, this.names, this.libraries);
-		this.request = new RequestWriter(shape, fragments, this.names, this.functions, this.libraries);
+	private final Words words;
+
+	/** Functions and constants of each policy, by their names. */
+	private final List<Map<String, Function>> functions = new ArrayList<>();
+
+	/** Those that something has named. */
+	private final StringBuilder declarations = new StringBuilder();
+
+	/** The different ones of a name. */
+	private final Map<List<String>, List<String>> namesakes = new HashMap<>();
+
+	/** How many names were declared. */
+	private int declared;
+
+	/**
+	 * What something is written for.
+	 *
+	 * @param fragment whose words it has
+	 * @param alone whether the request is alone in its call
+	 * @param p which policy, from 0 on; -1 for none
+	 * @param slot which policy and identifier, from 0 on; -1 for none
+	 * @param limit which limit, from 1 on; 0 for all
+	 * @param reset whether it is not about the cost, but about one more than remains
+	 */
+	record Place(Fragment fragment, boolean alone, int p, int slot, int limit, boolean reset) {
+
+		Place slot(int p, int slot) {
+			return new Place(this.fragment, this.alone, p, slot, 0, false);
+		}
+
+		Place limit(int limit) {
+			return new Place(this.fragment, this.alone, this.p, this.slot, limit, this.reset);
+		}
+
+	}
+
+	/** A function, or constants. */
+	private static final class Function {
+
+		private final List<String> names;
+
+		private final List<Consumer<StringBuilder>> lines = new ArrayList<>();
+
+		/** What makes the names different from others; {@code null} if not written. */
+		private @Nullable String number;
+
+		Function(List<String> names) {
+			this.names = names;
+		}
+
+	}
+
+	private Composer(Shape shape, List<Fragment> fragments, boolean large) {
+		this.fragments = fragments;
+		this.large = large;
+		this.words = new Words(shape, fragments, large);
+		for (int p = 0; p < fragments.size(); p++) {
+			this.functions.add(functions(new Place(fragments.get(p), false, p, -1, 0, false)));
+		}
 	}
 
 	/**
 	 * Composes a script.
-	 * @throws IllegalArgumentException if a fragment is not of the form
+	 * @throws IllegalArgumentException if a fragment is missing, or not of the form
 	 */
-	static Source compose(Shape shape) {
-		return new Composer(shape).compose();
+	static Script compose(Shape shape) {
+		List<Fragment> fragments = shape.policies()
+			.stream()
+			.map((policy) -> Fragment.read(policy.neighbour(), policy.fragment()))
+			.toList();
+		Composer composer = new Composer(shape, fragments, shape.slots() > MOST_SLOTS);
+		String lua = composer.script();
+		if (!composer.large && composer.isTooLarge()) {
+			composer = new Composer(shape, fragments, true);
+			lua = composer.script();
+		}
+		return new Script(lua, composer.words.haveMetadata(), shape.work());
+	}
+
+	private boolean isTooLarge() {
+		int around = this.words.libraries().size() + this.declared;
+		return around > MOST_FUNCTIONS || around + this.words.locals().size() + this.words.numbers() > MOST_LOCALS;
+	}
+
+	private String script() {
+		StringBuilder body = new StringBuilder();
+		write(Words.REQUEST.section("script"), new Place(Words.REQUEST, false, -1, -1, 0, false), body);
+		StringBuilder lua = new StringBuilder();
+		this.words.libraries().forEach((name) -> lua.append("local %s = %s\n".formatted(name.replace('.', '_'), name)));
+		lua.append(this.large ? "local f_ = {}\n" : "").append(this.declarations).append(body);
+		return lua.toString().replace(LOCALS, String.join(", ", this.words.locals()));
+	}
+
+	/** Takes functions and constants apart. */
+	private Map<String, Function> functions(Place place) {
+		Map<String, Function> functions = new HashMap<>();
+		Deque<Function> last = new ArrayDeque<>(List.of(new Function(List.of())));
+		this.words.takeLines(place.fragment().section("functions"), place, (line, each) -> {
+			if (!line.declared().isEmpty()) {
+				last.push(new Function(line.declared()));
+				line.declared().forEach((name) -> functions.put(name, last.element()));
+			}
+			last.element().lines.add((lua) -> write(line, line.tokens(), each, lua));
+		});
+		return functions;
+	}
+
+	private void write(List<Line> lines, Place place, StringBuilder lua) {
+		this.words.takeLines(lines, place, (line, each) -> {
+			if (line.instruction().isEmpty()) {
+				write(line, line.tokens(), each, lua);
+			}
+			else {
+				section(line.about(), each, lua);
+			}
+		});
+	}
+
+	private void write(Line line, List<String> tokens, Place place, StringBuilder lua) {
+		for (int i = 0; i < tokens.size(); i++) {
+			String token = tokens.get(i);
+			char first = token.charAt(0);
+			if (token.equals("each(") || token.equals("every_(")) {
+				int end = closing(line, tokens, i, place);
+				String separator = "";
+				for (Place each : this.words.places(token.substring(0, token.length() - 1), place)) {
+					write(line, tokens.subList(i + 1, end), each, lua.append(separator));
+					separator = ", ";
+				}
+				i = end;
+			}
+			else if (first == '\'' || first == '"') {
+				lua.append(REPEATED.matcher(token)
+					.replaceAll((each) -> Matcher
+						.quoteReplacement(each.group(2).repeat(this.words.places(each.group(1), place).size()))));
+			}
+			else {
+				lua.append((Character.isLetter(first) || first == '_') ? meaning(token, line, place) : token);
+			}
+		}
+	}
+
+	/** Where the bracket is closed that a repetition begins with. */
+	private static int closing(Line line, List<String> tokens, int begin, Place place) {
+		int open = 1;
+		for (int i = begin + 1; i < tokens.size(); i++) {
+			open += tokens.get(i).equals("(") ? 1 : tokens.get(i).equals(")") ? -1 : 0;
+			if (open == 0) {
+				return i;
+			}
+		}
+		throw place.fragment().invalid(line.number(), "a bracket is not closed.");
+	}
+
+	private String meaning(String word, Line line, Place place) {
+		Function function = (place.fragment() != Words.REQUEST) ? this.functions.get(place.p()).get(word) : null;
+		return (function != null) ? (this.large ? "f_." : "") + word + '_' + number(function)
+				: this.words.meaning(word, line, place);
 	}
 
 	/**
-	 * A script.
-	 *
-	 * @param metadata whether each request has its metadata as a second argument
+	 * Functions are written when they are named first, behind those that they name, and
+	 * once for all policies that have the same.
 	 */
-	record Source(String lua, boolean metadata) {
-
-	}
-
-	private Source compose() {
-		String body = this.request.write();
-		boolean metadata = METADATA.matcher(body).find();
-		int stride = metadata ? 2 : 1;
-		if (!this.names.isFlat()) {
-			// A request alone needs no functions, which cost as much as the decision.
-			line("if #arguments == " + stride + " then");
-			line("local a_, metadata = arguments[1], arguments[2]");
-			locals();
-			this.lua.append(PLACE.matcher(body).replaceAll("$1").replaceFirst("\\nreturn (.*)\n$", "\nreturn {$1}\n"));
-			line("end");
-		}
-		line("local function decide(k_, a_, metadata)");
-		locals();
-		this.lua.append(body);
-		line("end");
-		foot(stride);
-		String decisions = this.functions.before(this.lua.toString());
-		this.lua.setLength(0);
-		head(stride);
-		return new Source(this.lua + decisions, metadata);
-	}
-
-	private void locals() {
-		if (this.names.isFlat()) {
-			line("local x_, out_ = {}, {}");
-		}
-		else if (!this.names.locals().isEmpty()) {
-			line("local " + String.join(", ", this.names.locals()));
-		}
-	}
-
-	/** What is done once for all requests. */
-	private void head(int stride) {
-		this.libraries.addAll(Set.of("redis.call", "struct.unpack", "struct.pack", "math.ceil"));
-		line("-- Each request has %d Redis keys and %d arguments: numbers and names, metadata."
-			.formatted(this.shape.keys(), stride));
-		line("local keys, arguments = KEYS, ARGV");
-		this.libraries.forEach((name) -> line("local %s = %s".formatted(name.replace('.', '_'), name)));
-		if (!this.shape.handsInTime()) {
-			line("local time = redis_call('TIME')");
-			line("local now = time[1] * 1000000 + time[2]");
-		}
-		line("local several, written, values = #arguments > %d, {}, {}".formatted(stride));
-		if (this.request.unread().isEmpty()) {
-			line("values = redis_call('MGET', unpack(keys))");
-		}
-		else if (firstRead() <= this.shape.keys()) {
-			line("for k = 1, #keys do values[k] = keys[k] end");
-			line("for k = 0, #keys - 1, %d do".formatted(this.shape.keys()));
-			for (int[] range : this.request.unread()) {
-				line("for j = %d, %d do values[k + j] = keys[k + %d] end".formatted(range[0], range[1], firstRead()));
+	private String number(Function function) {
+		if (function.number == null) {
+			function.number = OWN_NUMBER;
+			StringBuilder lua = new StringBuilder();
+			function.lines.forEach((line) -> line.accept(lua));
+			String text = this.large ? lua.substring("local ".length()) : lua.toString();
+			List<String> namesakes = this.namesakes.computeIfAbsent(function.names, (names) -> new ArrayList<>());
+			if (!namesakes.contains(text)) {
+				namesakes.add(text);
+				this.declared += function.names.size();
+				this.declarations.append(text.replace(OWN_NUMBER, Integer.toString(namesakes.size())));
 			}
-			line("end");
-			line("values = redis_call('MGET', unpack(values))");
+			function.number = Integer.toString(namesakes.indexOf(text) + 1);
 		}
+		return function.number;
 	}
 
-	/** The first Redis key of a request that is read here. */
-	private int firstRead() {
-		int first = 1;
-		for (int[] range : this.request.unread()) {
-			first = (range[0] <= first) ? range[1] + 1 : first;
+	/** Writes a section of the request, or of the fragment of a policy. */
+	private void section(String name, Place place, StringBuilder lua) {
+		lua.append("do\n");
+		if (name.equals("alone")) {
+			write(Words.REQUEST.section("request"), new Place(Words.REQUEST, true, -1, -1, 0, false), lua);
 		}
-		return first;
-	}
-
-	/** Decides one request after the other. What fails in one is its own. */
-	private void foot(int stride) {
-		line("""
-				local replies = {}
-				for r = 1, #arguments / %1$d do
-				local done, reply = pcall(decide, (r - 1) * %2$d, %3$s)
-				if not done then reply = tostring(type(reply) == 'table' and reply.err or reply) end
-				replies[r] = reply
-				end
-				return replies""".formatted(stride, this.shape.keys(),
-				(stride > 1) ? "arguments[2 * r - 1], arguments[2 * r]" : "arguments[r]"));
-	}
-
-	private void line(String text) {
-		this.lua.append(text).append('\n');
+		else if (Words.REQUEST.sections().containsKey(name)) {
+			write(Words.REQUEST.section(name), place, lua);
+		}
+		else {
+			Fragment fragment = this.fragments.get(place.p());
+			boolean reset = name.equals("reset");
+			write(fragment.section(reset ? "wait" : name),
+					new Place(fragment, place.alone(), place.p(), place.slot(), place.limit(), reset), lua);
+		}
+		lua.append("end\n");
 	}
 
 }

@@ -8,55 +8,84 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-import io.github.ratelimit.redis.script.Node.Block;
-import io.github.ratelimit.redis.script.Node.Line;
-
 /**
- * The Lua of an algorithm, in the form that the documentation of this package describes.
+ * The Lua of an algorithm, in the form that the documentation of this package describes,
+ * or what all requests have around it.
  *
  * @param place what messages name it by
- * @param slotNames variables of each policy and identifier
- * @param limitNames variables of each limit of these
- * @param argumentNames what is told for each limit that needs it
- * @param functionNames what the functions declare
- * @param sections lines by the name of their section
+ * @param names what each name is that is declared: {@code slot} for a variable of each
+ * policy and identifier, {@code limit} for one of each limit of these, {@code argument}
+ * for what is told for each limit that needs it
+ * @param sections what stands in the sections, by their names
  */
-record Fragment(String place, Set<String> slotNames, Set<String> limitNames, List<String> argumentNames,
-		Set<String> functionNames, Map<String, List<Node>> sections) {
+record Fragment(String place, Map<String, String> names, Map<String, List<Line>> sections) {
 
-	private static final Set<String> REQUIRED = Set.of("load", "wait", "add", "refund", "remaining", "ttl", "state");
+	/**
+	 * A line of a section.
+	 *
+	 * @param number where it stands in the file
+	 * @param instruction what it tells the composer; empty if it is Lua
+	 * @param about the constant or the section that the instruction is about
+	 * @param declared what is declared there, if it begins a function or constants
+	 * @param tokens Lua: words, strings, brackets, begins of repetitions, and what stands
+	 * between them
+	 */
+	record Line(int number, String instruction, String about, List<String> declared, List<String> tokens) {
+
+		/** Lua of the composer. */
+		static Line of(String lua) {
+			return new Line(0, "", "", List.of(), List.of(lua));
+		}
+
+	}
+
+	private static final Set<String> KINDS = Set.of("slot", "limit", "argument");
+
+	private static final Set<String> OF_ALGORITHM = Set.of("load", "wait", "add", "refund", "remaining", "ttl",
+			"state");
 
 	private static final Set<String> OPTIONAL = Set.of("functions", "history");
 
-	private static final Pattern SECTION = Pattern.compile("--- (.*)");
+	private static final Set<String> OF_REQUEST = Set.of("script", "request", "decide", "acquire", "save");
 
-	private static final Pattern NAMES = Pattern.compile("-- @(\\w+) (.*)");
+	/** What was read, by the class beside which it is, and by name. */
+	private static final ClassValue<Map<String, Fragment>> READ = new ClassValue<>() {
 
-	private static final Pattern CONTROL = Pattern
-		.compile("--\\[(?:(each limit|last limit)|if (not )?([A-Z0-9_]+)|(else)|(end))\\]");
+		@Override
+		protected Map<String, Fragment> computeValue(Class<?> neighbour) {
+			return new ConcurrentHashMap<>();
+		}
 
-	/** What the declaration of a function or of constants begins with. */
-	static final Pattern DECLARATION = Pattern.compile("local (?:function )?([\\w, ]+?)(?:\\(| =)");
-
-	private static final Pattern LOCALS = Pattern.compile("local ([\\w, ]+)");
+	};
 
 	/**
-	 * Reads a fragment.
+	 * Reads the fragment of an algorithm.
 	 * @param neighbour the class beside which it is
 	 * @param name name of the resource, without {@code .lua}
 	 * @throws IllegalArgumentException if there is none, or it is not of the form
 	 */
 	static Fragment read(Class<?> neighbour, String name) {
 		String file = name + ".lua";
-		return parse(neighbour.getPackageName().replace('.', '/') + '/' + file, text(neighbour, file));
+		return READ.get(neighbour)
+			.computeIfAbsent(name, (fragment) -> parse(neighbour.getPackageName().replace('.', '/') + '/' + file,
+					text(neighbour, file)));
+	}
+
+	static Fragment parse(String place, String text) {
+		return new Parser(place, OF_ALGORITHM, OPTIONAL).parse(text);
+	}
+
+	/** Reads what all requests have. */
+	static Fragment ofRequest() {
+		return new Parser("request.lua", OF_REQUEST, Set.of()).parse(text(Fragment.class, "request.lua"));
 	}
 
 	/** Reads a resource. */
@@ -73,8 +102,14 @@ record Fragment(String place, Set<String> slotNames, Set<String> limitNames, Lis
 		}
 	}
 
-	static Fragment parse(String place, String text) {
-		return new Parser(place).parse(text.lines().toList());
+	/** What is declared of a kind, in this order. */
+	List<String> names(String kind) {
+		return this.names.keySet().stream().filter((name) -> kind.equals(this.names.get(name))).toList();
+	}
+
+	/** What stands in a section; nothing if there is none. */
+	List<Line> section(String name) {
+		return this.sections.getOrDefault(name, List.of());
 	}
 
 	IllegalArgumentException invalid(int line, String problem) {
@@ -88,44 +123,64 @@ record Fragment(String place, Set<String> slotNames, Set<String> limitNames, Lis
 	/** Takes in one line after the other. */
 	private static final class Parser {
 
+		private static final Pattern SECTION = Pattern.compile("--- (.*)");
+
+		private static final Pattern NAMES = Pattern.compile("-- @(\\w+) (.*)");
+
+		private static final Pattern INSTRUCTION = Pattern.compile(
+				"--\\[(each limit|last limit|each slot_|section_(?= \\w)|if(?: not)?(?= [A-Z0-9])|else|end) ?(\\w*)]");
+
+		/** What the declaration of a function or of constants begins with. */
+		private static final Pattern DECLARATION = Pattern.compile("local (?:function )?([\\w, ]+?)(?:\\(| =)");
+
+		private static final Pattern LOCALS = Pattern.compile("local ([\\w, ]+)");
+
+		/**
+		 * Begins of repetitions, strings, comments, words that are no fields, brackets.
+		 */
+		private static final Pattern TOKEN = Pattern
+			.compile("\\b(?:each|every_)\\(|'(?:[^'\\\\]|\\\\.)*'|\"(?:[^\"\\\\]|\\\\.)*\"|(--.*)"
+					+ "|(?:(?<![\\w.])|(?<=\\.\\.))(?:(?:string|math|table|struct|redis)\\.)?[A-Za-z_]\\w*|[()]");
+
 		private final String place;
 
-		private final Map<String, Set<String>> names = Map.of("slot", new LinkedHashSet<>(), "limit",
-				new LinkedHashSet<>(), "argument", new LinkedHashSet<>());
+		private final Set<String> required;
 
-		private final Set<String> functions = new HashSet<>();
+		private final Set<String> optional;
 
-		private final Map<String, List<Node>> sections = new HashMap<>();
+		private final Map<String, String> names = new LinkedHashMap<>();
 
-		private final Deque<Block> open = new ArrayDeque<>();
+		private final Map<String, List<Line>> sections = new HashMap<>();
+
+		/** The instructions that have no end yet. */
+		private final Deque<Line> open = new ArrayDeque<>();
 
 		private String section = "";
 
-		private List<Node> nodes = new ArrayList<>();
+		private List<Line> lines = new ArrayList<>();
 
 		private int number;
 
-		Parser(String place) {
+		Parser(String place, Set<String> required, Set<String> optional) {
 			this.place = place;
+			this.required = required;
+			this.optional = optional;
 		}
 
-		Fragment parse(List<String> lines) {
-			for (String line : lines) {
-				this.number++;
-				take(line.strip(), line);
-			}
+		Fragment parse(String text) {
+			text.lines().forEach(this::take);
 			endSection();
-			for (String name : REQUIRED) {
+			for (String name : this.required) {
 				if (!this.sections.containsKey(name)) {
 					throw invalid("there is no section '%s'.".formatted(name));
 				}
 			}
-			return new Fragment(this.place, names("slot"), names("limit"), List.copyOf(names("argument")),
-					this.functions, this.sections);
+			return new Fragment(this.place, this.names, this.sections);
 		}
 
-		private void take(String text, String line) {
-			Matcher control = CONTROL.matcher(text);
+		private void take(String line) {
+			this.number++;
+			String text = line.strip();
 			Matcher begin = SECTION.matcher(line);
 			if (begin.matches()) {
 				endSection();
@@ -134,29 +189,25 @@ record Fragment(String place, Set<String> slotNames, Set<String> limitNames, Lis
 			else if (this.section.isEmpty()) {
 				header(line);
 			}
-			else if (control.matches()) {
-				control(control);
-			}
 			else if (text.startsWith("--[")) {
-				throw invalid("'%s' is no instruction.".formatted(text));
+				instruction(text);
 			}
 			else if (!text.isEmpty() && !text.startsWith("--")) {
-				code(text, line);
+				this.lines.add(new Line(this.number, "", "", declared(line), tokens(text)));
 			}
 		}
 
 		private void header(String line) {
 			Matcher declared = NAMES.matcher(line);
 			if (declared.matches()) {
-				Set<String> kind = this.names.get(declared.group(1));
-				if (kind == null) {
+				if (!KINDS.contains(declared.group(1))) {
 					throw invalid("'@%s' is none of @slot, @limit and @argument.".formatted(declared.group(1)));
 				}
 				for (String name : declared.group(2).split(",", -1)) {
-					if (!name.strip().matches("[a-z_]\\w*") || isDeclared(name.strip())) {
+					if (!name.strip().matches("[a-z_]\\w*")
+							|| this.names.put(name.strip(), declared.group(1)) != null) {
 						throw invalid("'%s' is no name, or stands twice.".formatted(name.strip()));
 					}
-					kind.add(name.strip());
 				}
 			}
 			else if (!line.isBlank() && !line.startsWith("--")) {
@@ -165,11 +216,11 @@ record Fragment(String place, Set<String> slotNames, Set<String> limitNames, Lis
 		}
 
 		private void beginSection(String name) {
-			if (!REQUIRED.contains(name) && !OPTIONAL.contains(name)) {
+			if (!this.required.contains(name) && !this.optional.contains(name)) {
 				throw invalid("there is no such section as '%s'.".formatted(name));
 			}
-			this.nodes = new ArrayList<>();
-			if (this.sections.put(name, this.nodes) != null) {
+			this.lines = new ArrayList<>();
+			if (this.sections.put(name, this.lines) != null) {
 				throw invalid("the section '%s' stands twice.".formatted(name));
 			}
 			this.section = name;
@@ -181,53 +232,54 @@ record Fragment(String place, Set<String> slotNames, Set<String> limitNames, Lis
 			}
 		}
 
-		private void control(Matcher control) {
-			if (control.group(5) != null || control.group(4) != null) {
-				if (this.open.isEmpty() || (control.group(4) != null && !this.open.peek().beginElse())) {
+		private void instruction(String text) {
+			Matcher matcher = INSTRUCTION.matcher(text);
+			if (!matcher.matches()) {
+				throw invalid("'%s' is no instruction.".formatted(text));
+			}
+			String instruction = matcher.group(1);
+			Line line = new Line(this.number, instruction, matcher.group(2), List.of(), List.of());
+			if (instruction.equals("else") || instruction.equals("end")) {
+				Line begin = this.open.poll();
+				if (begin == null || (instruction.equals("else") && !begin.instruction().startsWith("if"))) {
 					throw invalid("nothing began that this belongs to.");
 				}
-				if (control.group(5) != null) {
-					this.open.pop();
-				}
-				return;
 			}
-			Block block = new Block(this.number, (control.group(1) != null) ? control.group(1) : "if",
-					(control.group(3) != null) ? control.group(3) : "", control.group(2) != null);
-			add(block);
-			this.open.push(block);
+			if (!instruction.equals("end") && !instruction.equals("section_")) {
+				this.open.push(line);
+			}
+			this.lines.add(line);
 		}
 
-		private void code(String text, String line) {
+		/** What a line declares that others may name. */
+		private List<String> declared(String line) {
 			if (this.section.equals("functions")) {
-				Matcher function = DECLARATION.matcher(line);
-				if (function.lookingAt()) {
-					this.functions.addAll(List.of(function.group(1).split(", ")));
-				}
+				Matcher declaration = DECLARATION.matcher(line);
+				return declaration.lookingAt() ? List.of(declaration.group(1).split(", ")) : List.of();
 			}
-			else {
-				Matcher locals = LOCALS.matcher(text);
-				while (locals.find()) {
-					for (String name : locals.group(1).split("[, ]+")) {
-						if (isDeclared(name)) {
-							throw invalid("'%s' is a variable already, and must not be local.".formatted(name));
-						}
+			Matcher locals = LOCALS.matcher(line);
+			while (locals.find()) {
+				for (String name : locals.group(1).split("[, ]+")) {
+					if (this.names.containsKey(name)) {
+						throw invalid("'%s' is a variable already, and must not be local.".formatted(name));
 					}
 				}
 			}
-			add(new Line(this.number, text));
+			return List.of();
 		}
 
-		private void add(Node node) {
-			(this.open.isEmpty() ? this.nodes : this.open.peek().nodes()).add(node);
-		}
-
-		private boolean isDeclared(String name) {
-			return this.names.values().stream().anyMatch((kind) -> kind.contains(name));
-		}
-
-		private Set<String> names(String kind) {
-			Set<String> names = this.names.get(kind);
-			return (names != null) ? names : Set.of();
+		private static List<String> tokens(String line) {
+			List<String> tokens = new ArrayList<>();
+			Matcher token = TOKEN.matcher(line);
+			int at = 0;
+			while (token.find()) {
+				tokens.add(line.substring(at, token.start()));
+				tokens.add((token.group(1) == null) ? token.group() : "");
+				at = token.end();
+			}
+			tokens.add(line.substring(at) + '\n');
+			tokens.removeIf(String::isEmpty);
+			return tokens;
 		}
 
 		private IllegalArgumentException invalid(String problem) {

@@ -39,4 +39,9 @@ public enum Operation {
 		return this == ACQUIRE || this == HOLD;
 	}
 
+	/** Whether it may use the cost. */
+	boolean uses() {
+		return acquires() || this == CHARGE;
+	}
+
 }

@@ -1,13 +1,11 @@
 package io.github.ratelimit.redis.script;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.nio.ByteOrder;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.stream.DoubleStream;
+import java.util.stream.LongStream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
@@ -22,8 +20,6 @@ final class PolicyCode {
 
 	/** For up to so many identifiers scripts are kept here. */
 	static final int FEW = 4;
-
-	private static final VarHandle DOUBLES = MethodHandles.byteArrayViewVarHandle(double[].class, ByteOrder.BIG_ENDIAN);
 
 	/** Arguments are about the present time: for so long they are not asked for again. */
 	private static final long ARGUMENTS_MICROS = 1_000_000;
@@ -90,40 +86,19 @@ final class PolicyCode {
 	}
 
 	private byte[] numbers(long now) {
-		List<Long> numbers = new ArrayList<>();
 		Algorithm algorithm = this.policy.algorithm();
+		DoubleStream.Builder numbers = DoubleStream.builder();
 		for (Limit limit : this.policy.limits()) {
 			numbers.add(limit.quota());
 			if (this.shape.ownLargest()) {
 				numbers.add(algorithm.largestCost(limit));
 			}
-			for (long argument : algorithm.arguments(limit, now)) {
-				numbers.add(argument);
-			}
+			LongStream.of(algorithm.arguments(limit, now)).forEach(numbers::add);
 		}
-		byte[] bytes = new byte[Double.BYTES * numbers.size()];
-		int at = 0;
-		for (long number : numbers) {
-			at = put(number, bytes, at);
-		}
-		return bytes;
-	}
-
-	/** Writes a number, as all that scripts are told. */
-	static int put(double number, byte[] target, int at) {
-		DOUBLES.set(target, at, number);
-		return at + Double.BYTES;
-	}
-
-	/** Writes what is written already. */
-	static int put(byte[] source, byte[] target, int at) {
-		System.arraycopy(source, 0, target, at, source.length);
-		return at + source.length;
-	}
-
-	/** Reads a number of an answer. */
-	static double get(byte[] source, int at) {
-		return (double) DOUBLES.get(source, at);
+		double[] all = numbers.build().toArray();
+		ByteBuffer bytes = ByteBuffer.allocate(Double.BYTES * all.length);
+		bytes.asDoubleBuffer().put(all);
+		return bytes.array();
 	}
 
 	/** The script for some identifiers of this policy alone, if it is known already. */

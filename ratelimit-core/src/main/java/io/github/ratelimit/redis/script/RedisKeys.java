@@ -6,6 +6,8 @@ import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.HexFormat;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
@@ -30,6 +32,8 @@ public final class RedisKeys {
 	private static final int MAX_LENGTH = 64;
 
 	private static final HexFormat HEX = HexFormat.of().withUpperCase();
+
+	private static final Pattern ENCODED = Pattern.compile("%u?((?<=u)[0-9A-F]{4}|[0-9A-F]{2})");
 
 	private static final byte[] BLOCKS = ascii("~blocks");
 
@@ -105,17 +109,12 @@ public final class RedisKeys {
 		return key;
 	}
 
-	/** Names another of the same identifier. */
-	static byte[] withSuffix(byte[] key, int oldLength, byte[] suffix) {
-		int tag = key.length - oldLength;
-		byte[] other = Arrays.copyOf(key, tag + suffix.length);
-		System.arraycopy(suffix, 0, other, tag, suffix.length);
-		return other;
-	}
-
-	/** The end of the Redis key with the blocks of an identifier. */
-	static byte[] blocksSuffix() {
-		return BLOCKS;
+	/** Names what is counted of the identifier whose blocks are there. */
+	static byte[] withSuffix(byte[] blocks, byte[] suffix) {
+		int tag = blocks.length - BLOCKS.length;
+		byte[] key = Arrays.copyOf(blocks, tag + suffix.length);
+		System.arraycopy(suffix, 0, key, tag, suffix.length);
+		return key;
 	}
 
 	/**
@@ -183,7 +182,8 @@ public final class RedisKeys {
 				|| c == '_' || c == '@' || c == '+' || c == '/' || (c == ':' && colons);
 	}
 
-	private static String percentEncode(String text, boolean colons) {
+	/** Encodes texts so that no two are the same; none has a space. */
+	static String percentEncode(String text, boolean colons) {
 		StringBuilder encoded = new StringBuilder(text.length() + 16);
 		for (int i = 0; i < text.length(); i++) {
 			char c = text.charAt(i);
@@ -199,6 +199,13 @@ public final class RedisKeys {
 			}
 		}
 		return encoded.toString();
+	}
+
+	/** Decodes what was encoded by {@link #percentEncode}. */
+	static String percentDecode(String encoded) {
+		return ENCODED.matcher(encoded)
+			.replaceAll((unit) -> Matcher
+				.quoteReplacement(Character.toString((char) HexFormat.fromHexDigits(unit.group(1)))));
 	}
 
 	private static String hash(String encoded, byte @Nullable [] secret) {

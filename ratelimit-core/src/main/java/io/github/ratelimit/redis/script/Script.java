@@ -38,16 +38,6 @@ final class Script implements Carrier {
 	}
 
 	/**
-	 * Composes the script of a shape.
-	 * @throws IllegalArgumentException if the fragment of an algorithm is missing or
-	 * invalid
-	 */
-	static Script of(Shape shape) {
-		Composer.Source source = Composer.compose(shape);
-		return new Script(source.lua(), source.metadata(), shape.work());
-	}
-
-	/**
 	 * Reads a script that stands alone.
 	 * @param name name of the resource, without {@code .lua}
 	 */
@@ -61,7 +51,7 @@ final class Script implements Carrier {
 				: new CommandArguments(Command.EVALSHA).add(this.hash);
 	}
 
-	/** Whether each request has its metadata as a second argument. */
+	/** Whether requests have their metadata. */
 	boolean hasMetadata() {
 		return this.metadata;
 	}
@@ -85,11 +75,7 @@ final class Script implements Carrier {
 			}
 		}
 		for (Call call : calls) {
-			ScriptCall script = (ScriptCall) call;
-			command.add(script.numbers());
-			if (this.metadata) {
-				command.add(script.metadata());
-			}
+			command.add(((ScriptCall) call).argument());
 		}
 		return List.of(command);
 	}

@@ -24,22 +24,19 @@ public final class ScriptCall extends Call {
 
 	private final byte[][] keys;
 
-	private final byte[] numbers;
-
-	private final byte[] metadata;
+	private final byte[] argument;
 
 	private @Nullable Consumer<Answer> late;
 
-	ScriptCall(Script script, Operation operation, Scope scope, RateLimitRequest request, byte[][] keys, byte[] numbers,
-			byte[] metadata, int slot, long deadline) {
+	ScriptCall(Script script, Operation operation, Scope scope, RateLimitRequest request, byte[][] keys,
+			byte[] argument, int slot, long deadline) {
 		super(script, slot, deadline);
 		this.script = script;
 		this.operation = operation;
 		this.scope = scope;
 		this.request = request;
 		this.keys = keys;
-		this.numbers = numbers;
-		this.metadata = metadata;
+		this.argument = argument;
 	}
 
 	@Override
@@ -47,32 +44,12 @@ public final class ScriptCall extends Call {
 		return this.script.work();
 	}
 
-	/**
-	 * Returns the request.
-	 * @return what was given to {@link Scripts}
-	 */
-	public RateLimitRequest request() {
-		return this.request;
-	}
-
-	/**
-	 * Returns what of the request this has the Redis keys of.
-	 * @return the scope
-	 */
-	public Scope scope() {
-		return this.scope;
-	}
-
 	byte[][] keys() {
 		return this.keys;
 	}
 
-	byte[] numbers() {
-		return this.numbers;
-	}
-
-	byte[] metadata() {
-		return this.metadata;
+	byte[] argument() {
+		return this.argument;
 	}
 
 	/**

@@ -1,9 +1,11 @@
 package io.github.ratelimit.redis.script;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -18,6 +20,8 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.redis.connection.Call;
 import io.github.ratelimit.redis.connection.Servers;
 import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.CommandArguments;
+import redis.clients.jedis.Protocol.Command;
 
 /**
  * Makes calls of scripts for requests. Composes each script once, and keeps a bounded
@@ -30,8 +34,6 @@ public final class Scripts {
 
 	/** More than every cost that could be allowed. */
 	private static final long LARGEST_COST = Limit.MAX_QUOTA + 1;
-
-	private static final byte[] NO_METADATA = {};
 
 	private final RedisKeys keys;
 
@@ -101,30 +103,19 @@ public final class Scripts {
 	}
 
 	/**
-	 * Returns a call that reads requests, to be read by {@link ScriptCall#entries()}.
-	 * @param policy a policy that keeps requests
+	 * Returns a call that reads what a policy keeps, to be read by
+	 * {@link ScriptCall#entries()} or {@link ScriptCall#series()}.
+	 * @param policy a policy that keeps requests or windows
 	 * @param identifier the identifier
-	 * @param most how many are read at most
-	 * @param before those that were made before; {@code null} for the newest
+	 * @param most how many requests are read at most
+	 * @param before requests that were made before; {@code null} for the newest
 	 * @param deadline until when it may be answered, by {@link System#nanoTime()}
 	 * @return a new call
 	 */
-	public ScriptCall entries(Policy policy, Identifier identifier, int most, @Nullable Instant before, long deadline) {
+	public ScriptCall history(Policy policy, Identifier identifier, int most, @Nullable Instant before, long deadline) {
 		long micros = (before != null) ? Math.min(micros(before), LARGEST_COST) : LARGEST_COST;
 		return call(Operation.HISTORY, Scope.ALL, RateLimitRequest.of(policy, identifier), new long[] { most, micros },
 				null, deadline);
-	}
-
-	/**
-	 * Returns a call that reads the counts of windows, to be read by
-	 * {@link ScriptCall#series()}.
-	 * @param policy a policy that keeps windows
-	 * @param identifier the identifier
-	 * @param deadline until when it may be answered, by {@link System#nanoTime()}
-	 * @return a new call
-	 */
-	public ScriptCall series(Policy policy, Identifier identifier, long deadline) {
-		return entries(policy, identifier, Integer.MAX_VALUE, null, deadline);
 	}
 
 	/**
@@ -136,28 +127,21 @@ public final class Scripts {
 	 */
 	public Call reset(Policy policy, Identifier identifier, long deadline) {
 		byte[] key = this.keys.key(identifier, code(policy).suffix());
-		return new DeleteCall(key, this.servers.slot(key), deadline);
+		return new CommandCall((source) -> new CommandArguments(Command.DEL).key(key), 1, this.servers.slot(key),
+				deadline);
 	}
 
 	private ScriptCall call(Operation operation, Scope scope, RateLimitRequest request, long[] first,
 			@Nullable Predicate<Charge> stays, long deadline) {
 		List<Charge> charges = request.charges();
+		List<Identifier> identifiers = identifiers(charges);
+		Script script = (charges.size() == 1 && scope == Scope.ALL) ? script(operation, charges.get(0))
+				: script(shape(operation, scope, charges, identifiers));
 		boolean hasBlocks = operation.decides() && scope != Scope.COUNTS;
-		Script script;
-		byte[][] keys;
-		if (charges.size() == 1 && scope == Scope.ALL) {
-			script = script(operation, charges.get(0));
-			keys = keys(charges.get(0), hasBlocks);
-		}
-		else {
-			List<Identifier> identifiers = identifiers(charges);
-			script = script(shape(operation, scope, charges, identifiers));
-			keys = keys(charges, scope, hasBlocks ? identifiers : List.of());
-		}
-		byte[] metadata = (script.hasMetadata() && !request.metadata().isEmpty())
-				? request.metadata().getBytes(StandardCharsets.UTF_8) : NO_METADATA;
-		return new ScriptCall(script, operation, scope, request, keys, numbers(charges, first, stays, hasBlocks),
-				metadata, this.servers.slot(keys[0]), deadline);
+		byte[][] keys = keys(charges, identifiers, scope != Scope.BLOCKS, hasBlocks);
+		byte[] metadata = script.hasMetadata() ? request.metadata().getBytes(StandardCharsets.UTF_8) : null;
+		byte[] argument = argument(charges, first, stays, hasBlocks, metadata);
+		return new ScriptCall(script, operation, scope, request, keys, argument, this.servers.slot(keys[0]), deadline);
 	}
 
 	private Script script(Operation operation, Charge charge) {
@@ -187,7 +171,7 @@ public final class Scripts {
 			if (this.scripts.size() >= MOST) {
 				this.scripts.clear();
 			}
-			script = this.scripts.computeIfAbsent(shape, Script::of);
+			script = this.scripts.computeIfAbsent(shape, Composer::compose);
 		}
 		return script;
 	}
@@ -205,64 +189,63 @@ public final class Scripts {
 
 	/** All identifiers, none twice. */
 	private static List<Identifier> identifiers(List<Charge> charges) {
-		return charges.stream().flatMap((charge) -> charge.identifiers().stream()).distinct().toList();
+		return (charges.size() == 1) ? charges.get(0).identifiers()
+				: charges.stream().flatMap((charge) -> charge.identifiers().stream()).distinct().toList();
 	}
 
 	/** What is counted, then the blocks. */
-	private byte[][] keys(Charge charge, boolean hasBlocks) {
-		List<Identifier> identifiers = charge.identifiers();
-		int size = identifiers.size();
-		byte[] suffix = code(charge.policy()).suffix();
-		byte[][] keys = new byte[hasBlocks ? 2 * size : size][];
-		for (int i = 0; i < size; i++) {
-			keys[i] = this.keys.key(identifiers.get(i), suffix);
-			if (hasBlocks) {
-				keys[size + i] = RedisKeys.withSuffix(keys[i], suffix.length, RedisKeys.blocksSuffix());
+	private byte[][] keys(List<Charge> charges, List<Identifier> identifiers, boolean hasStates, boolean hasBlocks) {
+		int states = 0;
+		for (int c = 0; hasStates && c < charges.size(); c++) {
+			states += charges.get(c).identifiers().size();
+		}
+		byte[][] keys = new byte[states + identifiers.size()][];
+		for (int i = 0; i < identifiers.size(); i++) {
+			keys[states + i] = this.keys.blocks(identifiers.get(i));
+		}
+		int at = 0;
+		for (int c = 0; hasStates && c < charges.size(); c++) {
+			List<Identifier> own = charges.get(c).identifiers();
+			byte[] suffix = code(charges.get(c).policy()).suffix();
+			for (int i = 0; i < own.size(); i++) {
+				int blocks = (own == identifiers) ? i : identifiers.indexOf(own.get(i));
+				keys[at++] = RedisKeys.withSuffix(keys[states + blocks], suffix);
 			}
 		}
-		return keys;
+		return hasBlocks ? keys : Arrays.copyOf(keys, states);
 	}
 
-	private byte[][] keys(List<Charge> charges, Scope scope, List<Identifier> blocked) {
-		List<byte[]> keys = new ArrayList<>();
-		if (scope != Scope.BLOCKS) {
-			for (Charge charge : charges) {
-				byte[] suffix = code(charge.policy()).suffix();
-				charge.identifiers().forEach((identifier) -> keys.add(this.keys.key(identifier, suffix)));
-			}
-		}
-		blocked.forEach((identifier) -> keys.add(this.keys.blocks(identifier)));
-		return keys.toArray(new byte[0][]);
-	}
-
-	/** The numbers that {@link Names} names, in its order, and the names of policies. */
-	private byte[] numbers(List<Charge> charges, long[] first, @Nullable Predicate<Charge> stays, boolean named) {
-		int count = first.length + (this.handsInTime ? 1 : 0) + charges.size() * ((stays != null) ? 2 : 1);
-		int length = Double.BYTES * count;
+	/** The numbers that {@link Words} names, in its order, names, and metadata. */
+	private byte[] argument(List<Charge> charges, long[] first, @Nullable Predicate<Charge> stays, boolean named,
+			byte @Nullable [] metadata) {
+		int length = Double.BYTES * (first.length + charges.size() * ((stays != null) ? 2 : 1));
+		length += (this.handsInTime ? Double.BYTES : 0) + ((metadata != null) ? Double.BYTES + metadata.length : 0);
 		for (int c = 0; c < charges.size(); c++) {
 			PolicyCode code = code(charges.get(c).policy());
 			length += code.numbers(this.clock).length + (named ? code.name().length : 0);
 		}
-		byte[] numbers = new byte[length];
-		int at = 0;
+		ByteBuffer argument = ByteBuffer.allocate(length);
 		if (this.handsInTime) {
-			at = PolicyCode.put(micros(this.clock.instant()), numbers, at);
+			argument.putDouble(micros(this.clock.instant()));
 		}
 		for (long number : first) {
-			at = PolicyCode.put(number, numbers, at);
+			argument.putDouble(number);
+		}
+		if (metadata != null) {
+			argument.putDouble(metadata.length);
 		}
 		for (int c = 0; c < charges.size(); c++) {
 			Charge charge = charges.get(c);
-			at = PolicyCode.put(Math.min(charge.cost(), LARGEST_COST), numbers, at);
+			argument.putDouble(Math.min(charge.cost(), LARGEST_COST));
 			if (stays != null) {
-				at = PolicyCode.put(stays.test(charge) ? 1 : 0, numbers, at);
+				argument.putDouble(stays.test(charge) ? 1 : 0);
 			}
-			at = PolicyCode.put(code(charge.policy()).numbers(this.clock), numbers, at);
+			argument.put(code(charge.policy()).numbers(this.clock));
 		}
 		for (int c = 0; named && c < charges.size(); c++) {
-			at = PolicyCode.put(code(charges.get(c).policy()).name(), numbers, at);
+			argument.put(code(charges.get(c).policy()).name());
 		}
-		return numbers;
+		return ((metadata != null) ? argument.put(metadata) : argument).array();
 	}
 
 	static long micros(Instant instant) {

@@ -1,5 +1,7 @@
 package io.github.ratelimit.redis.script;
 
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -21,24 +23,36 @@ record Shape(Operation operation, Scope scope, boolean handsInTime, List<OfPolic
 	 * @param neighbour the class beside which the fragment is
 	 * @param fragment its name
 	 * @param windows the windows of the limits, in microseconds
-	 * @param constants numbers that the fragment is composed with
-	 * @param limitConstants those of each limit
+	 * @param constants numbers that the fragment is composed with, by their names: what
+	 * is set for any limit, then those of each limit
 	 * @param arguments how many arguments there are for each limit
 	 * @param ownLargest whether the largest cost of a limit is not always its quota
 	 */
-	record OfPolicy(Class<?> neighbour, String fragment, List<Long> windows, Map<String, Number> constants,
-			List<Map<String, Number>> limitConstants, List<Integer> arguments, boolean ownLargest,
-			boolean countDenied) {
+	record OfPolicy(Class<?> neighbour, String fragment, List<Long> windows, List<Map<String, Number>> constants,
+			List<Integer> arguments, boolean ownLargest, boolean countDenied) {
 
 		static OfPolicy of(Policy policy) {
 			Algorithm algorithm = policy.algorithm();
 			List<Limit> limits = policy.limits();
 			return new OfPolicy(algorithm.getClass(), algorithm.script(),
-					limits.stream().map(Limit::windowMicros).toList(), algorithm.constants(limits),
-					limits.stream().map(algorithm::limitConstants).toList(),
+					limits.stream().map(Limit::windowMicros).toList(), constants(algorithm, limits),
 					limits.stream().map((limit) -> algorithm.arguments(limit, 0).length).toList(),
 					limits.stream().anyMatch((limit) -> algorithm.largestCost(limit) != limit.quota()),
 					policy.countDenied());
+		}
+
+		private static List<Map<String, Number>> constants(Algorithm algorithm, List<Limit> limits) {
+			Map<String, Number> any = new HashMap<>(algorithm.constants(limits));
+			List<Map<String, Number>> constants = new ArrayList<>(List.of(any));
+			for (Limit limit : limits) {
+				Map<String, Number> one = new HashMap<>(algorithm.constants(limits));
+				algorithm.limitConstants(limit).forEach((name, value) -> {
+					one.put(name, value);
+					any.merge(name, value, (before, next) -> (before.doubleValue() != 0) ? before : next);
+				});
+				constants.add(one);
+			}
+			return constants;
 		}
 
 		int limits() {

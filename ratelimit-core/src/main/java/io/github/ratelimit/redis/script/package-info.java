@@ -3,12 +3,14 @@
  * replies. Internal: not for users of the library.
  * <p>
  * A {@code Shape} is all that a script depends on; the {@code Composer} makes the script
- * of it, out of the {@code Fragment}s of the algorithms. A script takes any number of
- * requests of its shape. Each has so many Redis keys: what is counted, then the blocks of
- * its identifiers; and one argument: numbers (big-endian doubles) and the names of its
- * policies; then its metadata, if that is used. The reply has one value for each: a byte
- * (1 if it is allowed) and numbers; or the text of an error. Requests are decided one
- * after the other, and an error of one is none of the others.
+ * of it. What is done with a request stands in {@code request.lua}, step by step; what an
+ * algorithm does in each step, in its {@code Fragment}; what their words stand for in a
+ * script, {@code Words} knows. A script takes any number of requests of its shape. Each
+ * has so many Redis keys: what is counted, then the blocks of its identifiers; and one
+ * argument: numbers (big-endian doubles), the names of its policies, and its metadata, if
+ * that is used. The reply has one value for each: a byte (1 if it is allowed) and
+ * numbers; or the text of an error. Requests are decided one after the other, and an
+ * error of one is none of the others.
  *
  * <h2>Fragments</h2> The Lua of an algorithm is a resource beside its class. It begins
  * with comments, in which stands what the state is, and which declare variables:
@@ -63,8 +65,12 @@
  * <p>
  * Functions of {@code math}, {@code string}, {@code struct}, {@code table} and
  * {@code redis} become locals of the script by themselves. Names are whole words outside
- * of strings and comments that do not stand behind a dot. Those that end with an
- * underscore are the composer's. Comments are left out.
+ * of strings and comments that do not stand behind a dot. Comments are left out.
+ * <p>
+ * What ends with an underscore belongs to {@code request.lua}, which is of the same form:
+ * {@code --[each slot_]} is for each policy and identifier, {@code --[section_ name]} for
+ * what stands in that section, and {@code every_(a, b)} for {@code a} and {@code b} of
+ * each limit of each policy and identifier.
  */
 @NullMarked
 package io.github.ratelimit.redis.script;

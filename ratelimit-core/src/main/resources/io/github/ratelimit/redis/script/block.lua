@@ -7,7 +7,7 @@
 -- ARGV      now_us: microseconds since the epoch, or '' for this server's clock
 --           name of the policy, '' for all policies
 --           for how long, in microseconds; 0 ends the block
---           name of the block, description of the block
+--           name of the block, its description, in front of which its end is put
 --           which of the Redis keys these are: 'all', 'own', 'list', or one of the list, 'ends' or 'descriptions'
 --           for 'descriptions', what the call for 'ends' has replied
 -- Reply     when the block ends, in microseconds since the epoch; ending one: 1 if the identifier had such a block, or 0;
@@ -130,7 +130,7 @@ end
 local function update_descriptions(last, over)
     require_type(descriptions, 'hash')
     if time > 0 then
-        redis.call('HSET', descriptions, name, description)
+        redis.call('HSET', descriptions, name, string.format('%.0f ', now + time) .. description)
     end
     if last > 0 then
         expire(descriptions, last)

@@ -4,7 +4,9 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -20,6 +22,7 @@ import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.redis.RedisErrorKind;
+import io.github.ratelimit.redis.connection.Carrier;
 import io.github.ratelimit.redis.connection.OneConnection;
 import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.ManualClock;
@@ -100,22 +103,23 @@ class BatchIT {
 	}
 
 	private void compare(Operation operation, List<RateLimitRequest> requests) {
-		List<ScriptCall> calls = requests.stream()
-			.map((request) -> this.scripts.call(operation, Scope.ALL, request, ScriptRateLimiter.deadline()))
-			.toList();
-		calls.stream().map(ScriptCall::carrier).distinct().forEach((carrier) -> {
-			List<ScriptCall> batch = calls.stream().filter((call) -> call.carrier() == carrier).toList();
-			SERVERS.submit(batch);
-			for (ScriptCall call : batch) {
+		Map<Carrier, Map<ScriptCall, RateLimitRequest>> batches = new LinkedHashMap<>();
+		for (RateLimitRequest request : requests) {
+			ScriptCall call = this.scripts.call(operation, Scope.ALL, request, ScriptRateLimiter.deadline());
+			batches.computeIfAbsent(call.carrier(), (carrier) -> new LinkedHashMap<>()).put(call, request);
+		}
+		batches.values().forEach((batch) -> {
+			SERVERS.submit(List.copyOf(batch.keySet()));
+			batch.forEach((call, request) -> {
 				switch (operation) {
-					case REFUND -> this.memory.refund(call.request());
-					case CHARGE -> this.memory.charge(call.request());
-					case PEEK -> assertThat(call.answer().decision()).isEqualTo(this.memory.peek(call.request()));
-					default -> assertThat(call.answer().decision()).as("%s", call.request())
-						.isEqualTo(this.memory.tryAcquire(call.request()));
+					case REFUND -> this.memory.refund(request);
+					case CHARGE -> this.memory.charge(request);
+					case PEEK -> assertThat(call.answer().decision()).isEqualTo(this.memory.peek(request));
+					default -> assertThat(call.answer().decision()).as("%s", request)
+						.isEqualTo(this.memory.tryAcquire(request));
 				}
 				assertThat(call.answer()).isNotNull();
-			}
+			});
 		});
 	}
 

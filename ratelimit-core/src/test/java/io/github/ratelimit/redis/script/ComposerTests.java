@@ -49,7 +49,7 @@ class ComposerTests {
 
 	@Test
 	void completeFragmentIsRead() {
-		assertThat(Fragment.parse("own.lua", "-- @slot a, b\n-- @limit c\n" + SECTIONS).slotNames())
+		assertThat(Fragment.parse("own.lua", "-- @slot a, b\n-- @limit c\n" + SECTIONS).names("slot"))
 			.containsExactly("a", "b");
 	}
 
@@ -80,7 +80,7 @@ class ComposerTests {
 	}
 
 	private static String compose(Operation operation, Policy policy, int identifiers) {
-		return Composer.compose(shape(operation, policy, identifiers)).lua();
+		return Composer.compose(shape(operation, policy, identifiers)).toString();
 	}
 
 	private static Shape shape(Operation operation, Policy policy, int identifiers) {

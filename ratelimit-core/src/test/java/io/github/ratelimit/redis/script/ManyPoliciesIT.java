@@ -116,7 +116,9 @@ class ManyPoliciesIT {
 				.map((request) -> this.scripts.call(operation, Scope.ALL, request, ScriptRateLimiter.deadline()))
 				.toList();
 			SERVERS.submit(calls);
-			calls.forEach((call) -> compare(operation, call));
+			for (int i = 0; i < calls.size(); i++) {
+				compare(operation, requests.get(i), calls.get(i).answer());
+			}
 			this.clock.advance(Duration.of(this.random.nextInt(900_000) - 60_000, ChronoUnit.MICROS));
 		}
 		policies.forEach((policy) -> compareHistory(policy, identifiers.get(0)));
@@ -128,9 +130,7 @@ class ManyPoliciesIT {
 				"request " + this.random.nextInt(100));
 	}
 
-	private void compare(Operation operation, ScriptCall call) {
-		RateLimitRequest request = call.request();
-		Answer answer = call.answer();
+	private void compare(Operation operation, RateLimitRequest request, Answer answer) {
 		switch (operation) {
 			case REFUND -> this.memory.refund(request);
 			case CHARGE -> this.memory.charge(request);
@@ -154,7 +154,8 @@ class ManyPoliciesIT {
 	}
 
 	private void compareHistory(Policy policy, Identifier identifier) {
-		ScriptCall call = this.scripts.series(policy, identifier, ScriptRateLimiter.deadline());
+		ScriptCall call = this.scripts.history(policy, identifier, Integer.MAX_VALUE, null,
+				ScriptRateLimiter.deadline());
 		if (policy.algorithm().keepsEntries() || policy.algorithm().keepsWindows()) {
 			SERVERS.submit(call);
 		}

@@ -76,14 +76,14 @@ public final class ScriptRateLimiter implements RateLimiter, BlockList, RequestH
 
 	@Override
 	public List<LogEntry> entries(Policy policy, Identifier identifier, int most, @Nullable Instant before) {
-		ScriptCall call = this.scripts.entries(policy, identifier, most, before, deadline());
+		ScriptCall call = this.scripts.history(policy, identifier, most, before, deadline());
 		this.servers.submit(call);
 		return call.entries();
 	}
 
 	@Override
 	public List<WindowCount> series(Policy policy, Identifier identifier) {
-		ScriptCall call = this.scripts.series(policy, identifier, deadline());
+		ScriptCall call = this.scripts.history(policy, identifier, Integer.MAX_VALUE, null, deadline());
 		this.servers.submit(call);
 		return call.series();
 	}
