@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * {@code sliding-log} and {@code sliding-window} in plain Java; {@code log.lua} is the
- * same for Redis.
+ * same for Redis. There each entry that is read costs much, so the script also remembers
+ * what it has read of the oldest entry in each window.
  * <p>
  * State: entries from the oldest to the newest, each with a time, the running total of
  * all costs up to and including it and, where metadata is kept, the running length of all

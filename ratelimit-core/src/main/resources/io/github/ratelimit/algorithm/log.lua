@@ -15,27 +15,27 @@
 -- the log is a table of pieces of 64 entries, with the Redis key, and otherwise a string with all bytes. It is written
 -- anew when more is forgotten than not, and by what is rare.
 --
+-- What costs a decision most are the entries that are read and the functions that are made. So the base, the first entry
+-- after it and the newest one are read at once; others only if something has left a window, or the oldest request does not
+-- make room enough. And what every decision does is in no function.
+--
+-- For each limit: the newest entry that has left the window (base), what was used after it, the time of the entry after it
+-- (oldest), and what was used after that one (left).
+--
 -- @slot log, offset, last, newest, total, text, present
--- @limit base, used
+-- @limit base, used, oldest, left
 
 --- functions
+-- FIRST is what stands in front of the base, the base, and the entry after it.
 --[if METADATA]
-local FORM = '>I7I3I4'
+local FORM, FIRST = '>I7I3I4', '>I4I7I3I4I7I3'
 --[else]
 --[if SHARED]
-local FORM = '>I7I5'
+local FORM, FIRST = '>I7I5', '>I4I7I5I7I5'
 --[else]
-local FORM = '>I7I3'
+local FORM, FIRST = '>I7I3', '>I4I7I3I7I3'
 --[end]
 --[end]
-
-local function pack(time, sum, length)
---[if METADATA]
-    return struct.pack(FORM, time, sum % TOTALS, length % 2 ^ 32)
---[else]
-    return struct.pack(FORM, time, sum % TOTALS)
---[end]
-end
 
 --[if PIECES]
 -- The piece with an entry: its number, and where in it the entry stands.
@@ -89,41 +89,36 @@ local function entry(log, offset, k)
     return struct.unpack(FORM, log, offset + WIDTH * k + 1)
 end
 
--- First entry that came after a moment; or, without one, after which no more was used than so much; and its time. One
--- past the last if there is none. The older it is, the fewer entries are looked at.
-local function first(log, offset, last, low, moment, total, most)
-    local high, step, found = low, 1, nil
-    while low <= last and (not found or low < high) do
-        -- Until one is found it is sought ever further on, and then between.
-        local at = high
-        if found then
+-- First entry between two that came after a moment, and after which no more was used than so much; the later one of the
+-- two if there is none. Its time and total, and the total of the entry before it, if these were read. It is sought by
+-- steps that grow, from the earlier one on, or, where the first step is negative, from the later one back; and, when it
+-- was passed, between. The nearer it is, the fewer entries are looked at. What each script makes, and mostly does not call,
+-- is cheap because it refers to nothing outside of it: so struct.unpack is a parameter.
+local function find(read, log, offset, low, high, step, moment, total, most)
+    local time, sum, sum_before
+    while high - low > 1 do
+        local at = step > 0 and low + step or high + step
+        if at >= high or at <= low then
             at = (low + high - (low + high) % 2) / 2
-        elseif at > last then
-            at = last
         end
-        local time, sum = entry(log, offset, at)
-        local is
-        if moment then
-            is = time > moment
+--[if PIECES]
+        local time_at, sum_at = entry(log, offset, at)
+--[else]
+--[if SHARED]
+        local time_at, sum_at = read('>I7I5', log, offset + WIDTH * at + 1)
+--[else]
+        local time_at, sum_at = read('>I7I3', log, offset + WIDTH * at + 1)
+--[end]
+--[end]
+        if time_at > moment and (total - sum_at) % TOTALS <= most then
+            high, time, sum = at, time_at, sum_at
+            step = step < 0 and 4 * step or high
         else
-            is = (total - sum) % TOTALS <= most
-        end
-        if is then
-            high, found = at, time
-        else
-            low = at + 1
-            if not found then
-                high, step = at + step, 2 * step
-            end
+            low, sum_before = at, sum_at
+            step = step > 0 and 4 * step or -high
         end
     end
-    return low, found
-end
-
--- What was used after an entry.
-local function used_after(log, offset, k, total)
-    local _, sum = entry(log, offset, k)
-    return (total - sum) % TOTALS
+    return high, time, sum, sum_before
 end
 
 --[if METADATA]
@@ -135,171 +130,157 @@ local function text_end(log, offset, k)
 end
 --[end]
 
--- Replaces the entries from one on; in pieces the last one only, or appends one.
-local function put(log, offset, k, entries)
-    local from = offset + WIDTH * k
 --[if PIECES]
-    if type(log) == 'table' then
-        local piece, at = piece_of(offset, k)
-        redis.call('SETRANGE', log.place, from, entries)
-        log[piece] = log[piece] and string.sub(log[piece], 1, at - 1) .. entries
-        return log, offset
-    end
---[end]
-    if offset == 4 and #log == from then
-        return log .. entries, 4
-    end
-    return '\0\0\0\0' .. string.sub(log, offset + 1, from) .. entries, 4
-end
-
--- Makes an entry the base of the log.
-local function forget(log, offset, last, text, base)
-    if base > 0 then
---[if METADATA]
-        text = string.sub(text, text_end(log, offset, base) + 1)
---[end]
-        offset, last = offset + WIDTH * base, last - base
---[if PIECES]
-        if type(log) == 'table' then
-            local forgotten = (offset - 4) / WIDTH
-            if forgotten > last then
-                log, offset = read_whole(log, offset)
-            else
-                redis.call('SETRANGE', log.place, 0, struct.pack('>I4', forgotten))
-            end
-        end
---[end]
-    end
-    return log, offset, last, text
-end
-
--- Makes the base that what was used after it is no more than is kept.
-local function cut(log, offset, last, total, text, keep)
-    local k = first(log, offset, last, 0, nil, total, keep)
-    k = used_after(log, offset, k, total) == keep and k or k - 1
-    log, offset, last, text = forget(log, offset, last, text, k)
-    local _, _, length = entry(log, offset, 0)
-    local base = pack(0, total - keep, length)
---[if PIECES]
-    if type(log) == 'table' then
-        redis.call('SETRANGE', log.place, offset, base)
-        log[piece_of(offset, 0)] = nil
-        return log, offset, last, text
-    end
---[end]
-    return '\0\0\0\0' .. base .. string.sub(log, offset + WIDTH + 1), 4, last, text
-end
-
---[if CAPACITY]
--- Leaves out entries that are in the same sub-window as the next one: a sixtieth of the shortest window that both are in.
--- Longer sub-windows consist of whole shorter ones, so that no request is ever counted for longer than one of them too
--- long. If one of two entries has left a window, and the other one has not, both stay.
-local function merge(log, offset, last, now, windows)
-    local sizes, size = {}, 1
-    for i = 1, #windows do
-        size = (windows[i] - windows[i] % (60 * size)) / 60
-        sizes[i] = size
-    end
-    local kept, later = { '\0\0\0\0', string.sub(log, offset + 1, offset + WIDTH) }, 0
-    for i = #windows, 1, -1 do
-        local k = later + 1
-        later = i > 1 and first(log, offset, last, k, now - windows[i - 1]) - 1 or last
-        local time = k <= later and entry(log, offset, k)
-        while k <= later do
-            local next_time = k < later and entry(log, offset, k + 1)
-            if not next_time or time - time % sizes[i] ~= next_time - next_time % sizes[i] then
-                kept[#kept + 1] = string.sub(log, offset + WIDTH * k + 1, offset + WIDTH * (k + 1))
-            end
-            k, time = k + 1, next_time
+-- Makes an entry the base of a log.
+local function forget(log, offset, last, k)
+    local forgotten = (offset - 4) / WIDTH + k
+    offset, last = offset + WIDTH * k, last - k
+    if k > 0 and type(log) == 'table' then
+        if forgotten > last then
+            log, offset = read_whole(log, offset)
+        else
+            redis.call('SETRANGE', log.place, 0, struct.pack('>I4', forgotten))
         end
     end
-    return table.concat(kept), 4, #kept - 2
+    return log, offset, last
+end
+
+-- Writes an entry in place.
+local function put(log, offset, k, bytes)
+    local piece, at = piece_of(offset, k)
+    redis.call('SETRANGE', log.place, offset + WIDTH * k, bytes)
+    log[piece] = log[piece] and string.sub(log[piece], 1, at - 1) .. bytes .. string.sub(log[piece], at + WIDTH)
 end
 --[end]
 
 -- Takes what was used last up to an entry out of the log. Later requests stay where they are, or they would leave the
 -- window too soon.
 local function take_out(log, offset, last, total, text, upto, back, present)
-    local after = used_after(log, offset, upto, total)
-    local newest = first(log, offset, last, 0, nil, total, after + back)
+    local _, sum_upto = entry(log, offset, upto)
+    local after = (total - sum_upto) % TOTALS
+    local newest = find(struct.unpack, log, offset, -1, last + 1, 1, -1, total, after + back)
     -- No later than now in a log that is damaged.
     local time, _, length = entry(log, offset, newest)
-    local entries = { pack(time < present and time or present, total - back - after, length) }
+    local entries = { '\0\0\0\0', log:sub(offset + 1, offset + WIDTH * newest),
+        struct.pack(FORM, time < present and time or present, (total - back - after) % TOTALS, length) }
     local less = 0
 --[if METADATA]
     less = text_end(log, offset, upto) - text_end(log, offset, newest)
-    text = string.sub(text, 1, text_end(log, offset, newest)) .. string.sub(text, text_end(log, offset, upto) + 1)
+    text = text:sub(1, text_end(log, offset, newest)) .. text:sub(text_end(log, offset, upto) + 1)
 --[end]
     for k = upto + 1, last do
         local later, sum, ends = entry(log, offset, k)
-        entries[#entries + 1] = pack(later, sum - back, (ends or 0) - less)
+        entries[#entries + 1] = struct.pack(FORM, later, (sum - back) % TOTALS, ((ends or 0) - less) % 2 ^ 32)
     end
-    log, offset = put(log, offset, newest, table.concat(entries))
-    return log, offset, newest - 1 + #entries, total - back, text
+    return table.concat(entries), 4, newest + #entries - 3, total - back, text
 end
 
 --- load
-local size, number
-offset, last, newest, total, text = 4, -1, 0, 0, ''
+local _, entries, number, base_sum, time, sum
 --[if PRECISION]
 present = now - now % PRECISION + PRECISION
 --[else]
 present = now
 --[end]
+offset, last = 4, 0
 --[if PIECES]
-log, size, number = read_log(key)
---[else]
-log = state or ''
-size = #log
-number = size >= 4 and struct.unpack('>I4', log) or 0
---[end]
-local entries = (size - 4) / WIDTH
---[if METADATA]
-if number > 0 and number <= entries then
-    text, log, last = string.sub(log, 5 + WIDTH * number), string.sub(log, 1, 4 + WIDTH * number), number - 1
-end
---[else]
+log, entries, number = read_log(key)
+entries = (entries - 4) / WIDTH
 if number < entries and entries % 1 == 0 then
     offset, last = 4 + WIDTH * number, entries - number - 1
 end
---[end]
-if last >= 0 then
+if last > 0 then
+    _, base_sum = entry(log, offset, 0)
+    time, sum = entry(log, offset, 1)
     newest, total = entry(log, offset, last)
 end
--- None, or none that is not damaged, or all of it has left the longest window.
-if last < 0 or newest <= now - LONGEST
+--[else]
+log = state or ''
+entries = (#log - 4) / WIDTH
 --[if METADATA]
-    or text_end(log, offset, last) ~= #text
+local length
+text = ''
+if entries >= 2 then
+    number, _, base_sum, length, time, sum = struct.unpack(FIRST, log)
+    if number >= 2 and number <= entries then
+        log, text, last = log:sub(1, 4 + WIDTH * number), log:sub(5 + WIDTH * number), number - 1
+    end
+end
+--[else]
+if entries >= 2 and entries % 1 == 0 then
+    number, _, base_sum, time, sum = struct.unpack(FIRST, log)
+    last = entries - number - 1
+    if number > 0 and last > 0 then
+        -- It was in pieces.
+        offset = 4 + WIDTH * number
+        _, _, base_sum, time, sum = struct.unpack(FIRST, log, offset - 3)
+    end
+end
+--[end]
+if last > 0 then
+    newest, total, _ = struct.unpack(FORM, log, offset + WIDTH * last + 1)
+end
+--[end]
+-- None, or none that is not damaged, or all of it has left the longest window.
+if last < 1 or newest <= now - LONGEST
+--[if METADATA]
+    or (_ - length) % 2 ^ 32 ~= #text
 --[end]
 then
-    log, offset, last, newest, total, text = '\0\0\0\0' .. pack(0, 0, 0), 4, 0, 0, 0, ''
+    log, offset, last, newest, total = ('\0'):rep(4 + WIDTH), 4, 0, -LONGEST, 0
+    time, text = newest, ''
 end
 if newest > present then
-    -- The clock was set back: what it says came later than now came now.
+    -- The clock was set back: what it says came later than now came now. A library function that is rarely called is not
+    -- made a local, which costs each script.
 --[if PIECES]
     log, offset = read_whole(log, offset)
 --[end]
-    local future = first(log, offset, last, 1, present)
-    local later = {}
+    local future = find(struct.unpack, log, offset, 0, last + 1, 1, present, total, TOTALS)
+    local later = { '\0\0\0\0', log:sub(offset + 1, offset + WIDTH * future) }
     for k = future, last do
-        local _, sum, length = entry(log, offset, k)
-        later[#later + 1] = pack(present, sum, length)
+        local _, sum_at, length_at = struct.unpack(FORM, log, offset + WIDTH * k + 1)
+        later[#later + 1] = struct.pack(FORM, present, sum_at, length_at)
     end
-    log, offset = put(log, offset, future, table.concat(later))
+    log, offset = table['concat'](later), 4
     newest, corrected = present, true
+    if time > present then
+        time = present
+    end
 end
+-- Of a longer window there is no more to be sought than of a shorter one.
+local high, time_high, sum_high = last, newest, total
 --[each limit]
-base, used = last, 0
-if newest > now - WINDOW then
-    base = first(log, offset, last, 1, now - WINDOW) - 1
-    used = used_after(log, offset, base, total)
+if time > now - WINDOW then
+    base, used, oldest, left = 0, total - base_sum, time, total - sum
+elseif newest > now - WINDOW then
+    local sum_before, found, sum_found
+    -- Of the longest window few have left, and in a shorter one few are.
+    high, found, sum_found, sum_before = find(struct.unpack, log, offset, 1, high, INDEX < LIMITS and -8 or 1, now - WINDOW,
+        total, TOTALS)
+    time_high, sum_high = found or time_high, sum_found or sum_high
+    base, used, oldest, left = high - 1, total - (sum_before or sum), time_high, total - sum_high
+else
+    base, used, left = last, 0, 0
+end
+-- Both are totals, which begin again from 0.
+if used < 0 then
+    used = used + TOTALS
+end
+if left < 0 then
+    left = left + TOTALS
 end
 --[end]
 
 --- wait
 if QUOTA - used < cost then
-    local _, time = first(log, offset, last, base + 1, nil, total, QUOTA - cost)
-    wait = (time or newest) + WINDOW - now
+    local time = oldest
+    if left > QUOTA - cost then
+        local _
+        _, time = find(struct.unpack, log, offset, base, last, 1, -1, total, QUOTA - cost)
+        time = time or newest
+    end
+    wait = time + WINDOW - now
     -- No more and no less in a log that is damaged.
     if wait > WINDOW + present - now then
         wait = WINDOW + present - now
@@ -317,47 +298,127 @@ end
 -- quota, whoever else counts. And the log holds no more than the largest quota that there was for it.
 --
 -- Where it is charged, as much again as the largest quota is kept, because it may be given back.
-local keep, most, moved
 --[last limit]
+local keep, moved = used, base
+--[end]
+--[each limit]
 --[if CHARGE]
-keep, most, moved = math.max(used, 2 * math.max(each(QUOTA))), used, base
---[else]
-keep, most, moved = math.max(used, each(QUOTA)), used, base
---[end]
---[end]
-if moved > 0 then
-    log, offset, last, text = forget(log, offset, last, text, moved)
+if keep < 2 * QUOTA then
+    keep = 2 * QUOTA
 end
-local k, length = last + 1, 0
+--[else]
+if keep < QUOTA then
+    keep = QUOTA
+end
+--[end]
+--[end]
+local changed
+--[last limit]
+changed = used + cost > keep
+--[end]
+-- What has left the longest window is forgotten.
+--[if METADATA]
+local _, length, base_length
+_, _, base_length = struct.unpack(FORM, log, offset + 1)
+_, _, length = struct.unpack(FORM, log, offset + WIDTH * last + 1)
+if moved > 0 then
+    local before = base_length
+    _, _, base_length = struct.unpack(FORM, log, offset + WIDTH * moved + 1)
+    text = text:sub((base_length - before) % 2 ^ 32 + 1)
+end
+length, text = length + #metadata, text .. metadata
+--[else]
+local length
+--[end]
+--[if PIECES]
+log, offset, last = forget(log, offset, last, moved)
+--[else]
+offset, last = offset + WIDTH * moved, last - moved
+--[end]
+local k = last + 1
 --[if SHARED]
-if last > 0 and newest == present then
+if newest == present then
     k = last
 end
 --[end]
---[if METADATA]
-local _
-_, _, length = entry(log, offset, last)
-length, text = length + #metadata, text .. metadata
+total, newest = total + cost, present
+local bytes = struct.pack(FORM, present, total, length)
+--[if PIECES]
+if type(log) == 'table' then
+    put(log, offset, k, bytes)
+else
 --[end]
-total = total + cost
-log, offset = put(log, offset, k, pack(present, total, length))
-last = k
-if most + cost > keep then
-    log, offset, last, text = cut(log, offset, last, total, text, keep)
-    moved = nil
+if offset == 4 and k > last then
+    log = log .. bytes
+else
+    log, offset = '\0\0\0\0' .. log:sub(offset + 1, offset + WIDTH * k) .. bytes, 4
 end
-newest = present
+--[if PIECES]
+end
+--[end]
+last = k
+if changed then
+    -- The base becomes what so much is used after.
+    local first, _, sum = find(struct.unpack, log, offset, 0, last, 1, -1, total, keep)
+    if (total - (sum or total)) % TOTALS < keep then
+        first = first - 1
+    end
+--[if METADATA]
+    _, _, length = struct.unpack(FORM, log, offset + WIDTH * first + 1)
+    text = text:sub((length - base_length) % 2 ^ 32 + 1)
+--[end]
+    bytes = struct.pack(FORM, 0, (total - keep) % TOTALS, length)
+--[if PIECES]
+    log, offset, last = forget(log, offset, last, first)
+    first = 0
+    if type(log) == 'table' then
+        put(log, offset, 0, bytes)
+    else
+--[end]
+    log, offset, last = '\0\0\0\0' .. bytes .. log:sub(offset + WIDTH * (first + 1) + 1), 4, last - first
+--[if PIECES]
+    end
+--[end]
+end
 --[if CAPACITY]
 if last > CAPACITY then
-    log, offset, last = merge(log, offset, last, now, { each(WINDOW) })
-    moved = nil
+    -- Leaves out entries that are in the same sub-window as the next one: a sixtieth of the shortest window that both are
+    -- in. Longer sub-windows consist of whole shorter ones, so that no request is ever counted for longer than one of them
+    -- too long. If one of two entries has left a window, and the other one has not, both stay.
+    local windows, sizes, size = { each(WINDOW) }, {}, 1
+    for i = 1, LIMITS do
+        size = (windows[i] - windows[i] % (60 * size)) / 60
+        sizes[i] = size
+    end
+    local kept, later = { '\0\0\0\0', log:sub(offset + 1, offset + WIDTH) }, 0
+    for i = LIMITS, 1, -1 do
+        local at = later + 1
+        later = i > 1 and find(struct.unpack, log, offset, later, last + 1, 1, now - windows[i - 1], 0, TOTALS) - 1 or last
+        local time = at <= later and struct.unpack(FORM, log, offset + WIDTH * at + 1)
+        while at <= later do
+            local next_time = at < later and struct.unpack(FORM, log, offset + WIDTH * (at + 1) + 1)
+            if not next_time or time - time % sizes[i] ~= next_time - next_time % sizes[i] then
+                kept[#kept + 1] = log:sub(offset + WIDTH * at + 1, offset + WIDTH * (at + 1))
+            end
+            at, time = at + 1, next_time
+        end
+    end
+    log, offset, last, changed = table['concat'](kept), 4, #kept - 2, true
 end
 --[end]
 --[each limit]
-base = moved and base - moved or 0
 used = used + cost
-if used > keep then
-    used = keep
+if changed then
+    -- What is the oldest now is sought when it is asked for.
+    if used > keep then
+        used = keep
+    end
+    base, left = 0, used
+else
+    base, left = base - moved, left + cost
+    if base + 1 == last then
+        oldest, left = present, 0
+    end
 end
 --[end]
 
@@ -369,9 +430,9 @@ log, offset = read_whole(log, offset)
 --[end]
 --[if CANCEL]
 --[if PRECISION]
-upto = first(log, offset, last, 0, since - since % PRECISION + PRECISION) - 1
+upto = find(struct.unpack, log, offset, -1, last + 1, 1, since - since % PRECISION + PRECISION, total, TOTALS) - 1
 --[else]
-upto = first(log, offset, last, 0, since) - 1
+upto = find(struct.unpack, log, offset, -1, last + 1, 1, since, total, TOTALS) - 1
 --[if CAPACITY]
 -- It may have become one with what came later in its sub-window.
 if upto < last and (upto < 1 or entry(log, offset, upto) < since) then
@@ -389,7 +450,11 @@ local most = 0
 most = used
 --[end]
 --[if CANCEL]
-most = upto < 0 and 0 or most - used_after(log, offset, upto, total)
+local _, sum_upto = 0, total
+if upto >= 0 then
+    _, sum_upto = entry(log, offset, upto)
+end
+most = upto < 0 and 0 or most - (total - sum_upto) % TOTALS
 --[end]
 if back > most then
     back = most
@@ -399,11 +464,15 @@ if back > 0 then
     newest = entry(log, offset, last)
 --[each limit]
 --[if CANCEL]
-    base = first(log, offset, last, 1, now - WINDOW) - 1
-    used = used_after(log, offset, base, total)
+    local sum
+    base = find(struct.unpack, log, offset, 0, last + 1, 1, now - WINDOW, total, TOTALS) - 1
+    _, sum = entry(log, offset, base)
+    used = (total - sum) % TOTALS
 --[else]
     used = used > back and used - back or 0
 --[end]
+    -- What is the oldest now is sought when it is asked for.
+    left = used
 --[end]
 end
 
@@ -421,7 +490,7 @@ end
 
 --- state
 --[if METADATA]
-state = struct.pack('>I4', last + 1) .. string.sub(log, 5) .. text
+state = struct.pack('>I4', last + 1) .. log:sub(5) .. text
 --[else]
 --[if PIECES]
 -- What stands in pieces is in Redis already.
@@ -434,14 +503,14 @@ state = log
 --[end]
 
 --- history
-local from = first(log, offset, last, 1, now - LONGEST)
-local newest_read = math.max(from, (first(log, offset, last, 1, before - 1))) - 1
+local from = find(struct.unpack, log, offset, 0, last + 1, 1, now - LONGEST, total, TOTALS)
+local newest_read = math.max(from, (find(struct.unpack, log, offset, 0, last + 1, 1, before - 1, total, TOTALS))) - 1
 local least = math.max(from, newest_read - most + 1)
 if least > from then
     local time = entry(log, offset, least)
     if time == entry(log, offset, least - 1) and time < entry(log, offset, newest_read) then
         -- Not all of that time would fit.
-        least = first(log, offset, last, least, time)
+        least = find(struct.unpack, log, offset, least - 1, last + 1, 1, time, total, TOTALS)
     end
 end
 for k = newest_read, least, -1 do
@@ -450,7 +519,7 @@ for k = newest_read, least, -1 do
     history[#history + 1] = time < present and time or present
     history[#history + 1] = (sum - sum_before) % TOTALS
 --[if METADATA]
-    history[#history + 1] = string.sub(text, text_end(log, offset, k - 1) + 1, text_end(log, offset, k))
+    history[#history + 1] = text:sub(text_end(log, offset, k - 1) + 1, text_end(log, offset, k))
 --[else]
     history[#history + 1] = ''
 --[end]
