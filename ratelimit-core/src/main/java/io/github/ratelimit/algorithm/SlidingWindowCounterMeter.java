@@ -44,7 +44,7 @@ final class SlidingWindowCounterMeter implements Meter {
 
 	SlidingWindowCounterMeter(List<Limit> limits, @Nullable MeterState stored, long now, long weight,
 			boolean roundsDown) {
-		long[] state = (stored != null) ? stored.numbers() : null;
+		long[] state = (stored != null) ? stored.numbers() : new long[3 * limits.size()];
 		this.limits = limits;
 		this.now = now;
 		this.weight = weight;
@@ -56,27 +56,19 @@ final class SlidingWindowCounterMeter implements Meter {
 		for (int i = 0; i < limits.size(); i++) {
 			long window = window(i);
 			long start = now - now % window;
-			long storedStart = (state != null) ? state[3 * i] : 0;
+			long storedStart = state[3 * i];
 			this.starts[i] = start;
-			if (storedStart == start) {
-				this.previous[i] = state(state, 3 * i + 1);
-				this.current[i] = state(state, 3 * i + 2);
+			if (storedStart >= start) {
+				this.previous[i] = state[3 * i + 1];
+				this.current[i] = state[3 * i + 2];
+				// The clock was set back.
+				this.corrected = this.corrected || storedStart > start;
 			}
 			else if (storedStart == start - window) {
-				this.previous[i] = state(state, 3 * i + 2);
-			}
-			else if (storedStart > start) {
-				// The clock was set back.
-				this.previous[i] = state(state, 3 * i + 1);
-				this.current[i] = state(state, 3 * i + 2);
-				this.corrected = true;
+				this.previous[i] = state[3 * i + 2];
 			}
 			this.tails[i] = tail(this.previous[i], start + window - now, window);
 		}
-	}
-
-	private static long state(long @Nullable [] state, int k) {
-		return (state != null) ? state[k] : 0;
 	}
 
 	@Override
@@ -152,8 +144,8 @@ final class SlidingWindowCounterMeter implements Meter {
 
 	/**
 	 * What the count of a window weighs when so much of the next window is left:
-	 * {@code count * weight * left / (UNIT * window)}, exactly. The parts of it are a
-	 * whole number of windows, a rest of whole microseconds, and millionths of one.
+	 * {@code count * weight * left / (UNIT * window)}, exactly. It consists of a whole
+	 * number of windows, a rest of whole microseconds, and millionths of one.
 	 */
 	private long tail(long count, long left, long window) {
 		long rest = count % UNIT * this.weight;

@@ -203,9 +203,8 @@ public final class OutageRateLimiter implements RateLimiter {
 	}
 
 	/**
-	 * Notes that the store has failed to decide a request, also one that did not pass
-	 * through here.
-	 * @param request the request
+	 * Notes that the store has failed a request, also one that did not pass through here.
+	 * @param request what the store was asked
 	 * @param failure why it failed; an interrupt or a busy store begins no outage
 	 */
 	public void noteFailure(RateLimitRequest request, StoreException failure) {
