@@ -67,7 +67,7 @@ final class BlockDescription {
 	private static Block block(List<String> texts, Instant until) {
 		String policy = texts.get(2).isEmpty() ? null : texts.get(2);
 		BlockList.requireValid(policy);
-		return new Block(Identifier.of(texts.get(0), texts.get(1)), policy, until, texts.get(3));
+		return new Block(new Identifier(texts.get(0), texts.get(1)), policy, until, texts.get(3));
 	}
 
 	private static String escape(String text) {
