@@ -9,10 +9,9 @@ import org.jspecify.annotations.Nullable;
  * How the requests of an identifier are counted against the limits of a policy.
  * <p>
  * An algorithm is three files: a record that implements this interface and holds the
- * options, a {@link Meter} with the algorithm in plain Java, and a script named
- * {@code <script>.lua} beside the record's class with the same algorithm for Redis. The
- * algorithms that come with the library are in {@code io.github.ratelimit.algorithm};
- * their scripts show the form.
+ * options, a {@link Meter} with the algorithm in plain Java, and beside the record's
+ * class a script {@code <script>.lua} with the same algorithm for Redis. Those in
+ * {@code io.github.ratelimit.algorithm} show the form of scripts.
  * <p>
  * Implementations are values: immutable, safe for use by several threads, and equal when
  * their options are equal.
@@ -28,17 +27,16 @@ public interface Algorithm {
 	String name();
 
 	/**
-	 * Returns a short code that becomes part of Redis keys. It names the algorithm and
-	 * whatever options its stored state depends on, so that a change of those starts a
-	 * fresh count.
+	 * Returns a short code for Redis keys. It names the algorithm and the options that
+	 * its stored state depends on, so that a change of those starts a fresh count.
 	 * @return lower-case letters and digits, unlike the code of any other algorithm
 	 */
 	String code();
 
 	/**
 	 * Returns the name of the script, for algorithms that share one.
-	 * @return the name of the resource without {@code .lua}; the {@link #name()} unless
-	 * said otherwise
+	 * @return the name of the resource without {@code .lua}; by default the
+	 * {@link #name()}
 	 */
 	default String script() {
 		return name();
@@ -55,36 +53,36 @@ public interface Algorithm {
 	/**
 	 * Returns the largest cost that a limit could ever allow.
 	 * @param limit the limit
-	 * @return the quota unless said otherwise
+	 * @return by default the quota
 	 */
 	default long largestCost(Limit limit) {
 		return limit.quota();
 	}
 
 	/**
-	 * Returns the algorithm with which one of several instances holds its share of the
-	 * limits by itself: options that are quotas are divided as quotas are.
+	 * Returns the algorithm for one of several instances that each enforce a share of the
+	 * limits: options that are quotas are divided like quotas.
 	 * @param instances the number of instances, at least 1
-	 * @param limits the shares of the limits, by ascending window, which the algorithm
-	 * that is returned supports
-	 * @return this algorithm unless said otherwise
+	 * @param limits the shares of the limits, by ascending window, which the returned
+	 * algorithm supports
+	 * @return by default this algorithm
 	 */
 	default Algorithm share(int instances, List<Limit> limits) {
 		return this;
 	}
 
 	/**
-	 * Returns the algorithm that holds a limit by counts of windows alone, where scripts
-	 * cannot be used and single requests are not kept.
+	 * Returns the algorithm that enforces a limit by counts of windows alone, where
+	 * scripts cannot be used and single requests are not kept.
 	 * @param limit a limit of a policy with this algorithm
-	 * @return this algorithm unless said otherwise
+	 * @return by default this algorithm
 	 */
 	default Algorithm withoutScripts(Limit limit) {
 		return this;
 	}
 
 	/**
-	 * Refuses limits that this algorithm cannot hold with these options.
+	 * Refuses limits that this algorithm does not support with these options.
 	 * @param limits the limits of a policy, by ascending window
 	 * @throws IllegalArgumentException if there is such a limit
 	 */
@@ -92,18 +90,18 @@ public interface Algorithm {
 	}
 
 	/**
-	 * Returns the numbers that the script is made with, besides the windows. Each set of
-	 * numbers is another script, so there must be few sets of them.
+	 * Returns the constants of the script, besides the windows. Each combination of
+	 * values is another script, so there must be few of them.
 	 * @param limits the limits of the policy, by ascending window
 	 * @return numbers by their names in the script: capital letters, digits and
-	 * underscores, always the same names; none unless said otherwise
+	 * underscores, always the same names; by default none
 	 */
 	default Map<String, Number> constants(List<Limit> limits) {
 		return Map.of();
 	}
 
 	/**
-	 * Returns the numbers that the script is made with for one limit.
+	 * Returns the constants of the script for one limit.
 	 * @param limit one of the limits
 	 * @return numbers by their names, as of {@link #constants(List)}
 	 */
@@ -112,13 +110,13 @@ public interface Algorithm {
 	}
 
 	/**
-	 * Returns the numbers that the script is told with each request for one limit,
-	 * besides the quota.
+	 * Returns the arguments of the script for one limit, besides the quota. They are sent
+	 * with each request.
 	 * @param limit one of the limits
-	 * @param nowMicros about the present time, by the clock of this process, in
-	 * microseconds since the epoch
+	 * @param nowMicros the present time by the clock of this process, in microseconds
+	 * since the epoch
 	 * @return a number for each argument that the script names, or none at all for a
-	 * limit that needs none; none unless said otherwise
+	 * limit that needs none; by default none
 	 */
 	default long[] arguments(Limit limit, long nowMicros) {
 		return new long[0];
@@ -126,8 +124,8 @@ public interface Algorithm {
 
 	/**
 	 * Returns whether single requests can be read back.
-	 * @return whether meters have {@link Meter#entries(int, long)}; {@code false} unless
-	 * said otherwise
+	 * @return whether meters have {@link Meter#entries(int, long)}; by default
+	 * {@code false}
 	 */
 	default boolean keepsEntries() {
 		return false;
@@ -135,20 +133,19 @@ public interface Algorithm {
 
 	/**
 	 * Returns whether the counts of windows can be read back.
-	 * @return whether meters have {@link Meter#series()}; {@code false} unless said
-	 * otherwise
+	 * @return whether meters have {@link Meter#series()}; by default {@code false}
 	 */
 	default boolean keepsWindows() {
 		return false;
 	}
 
 	/**
-	 * Returns what the state of one identifier amounts to at one moment.
+	 * Returns a meter for the state of one identifier at one time.
 	 * @param limits the limits of the policy, by ascending window
-	 * @param state what {@link Meter#state()} returned when it was last stored, or
+	 * @param state what {@link Meter#state()} returned when it was last stored;
 	 * {@code null} if nothing is stored
 	 * @param nowMicros the time, in microseconds since the epoch
-	 * @return a meter; if it is changed, the state must not be used any more
+	 * @return a meter; once that is changed, the state must not be used any more
 	 */
 	Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros);
 

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Blocks identifiers by hand, for a time. A blocked identifier is denied whatever its
- * limits say; blocks are checked together with the limits, at no further round trip.
+ * limits say. Blocks are checked together with the limits, without another round trip.
  * <p>
  * Implementations are safe for use by several threads.
  *
@@ -21,8 +21,8 @@ public interface BlockList {
 	int MAX_REASON_LENGTH = 256;
 
 	/**
-	 * Blocks an identifier from now on; a block of the same identifier and policy is
-	 * replaced.
+	 * Blocks an identifier from now on. This replaces a block of the same identifier and
+	 * policy.
 	 * @param identifier who is blocked
 	 * @param policy name of the policy to block the identifier in; {@code null} for all
 	 * policies
@@ -30,9 +30,10 @@ public interface BlockList {
 	 * @param reason why, for people; may be empty, at most {@link #MAX_REASON_LENGTH}
 	 * characters
 	 * @return the block
-	 * @throws IllegalArgumentException if the time or the reason is out of range, or the
-	 * policy has no possible name
-	 * @throws StoreException if the store did not answer; the block may or may not hold
+	 * @throws IllegalArgumentException if the time, the reason or the name of the policy
+	 * is invalid
+	 * @throws StoreException if the store did not answer; the identifier may or may not
+	 * be blocked
 	 */
 	Block block(Identifier identifier, @Nullable String policy, Duration time, String reason);
 
@@ -42,22 +43,23 @@ public interface BlockList {
 	 * @param policy name of the policy of the block; {@code null} for the block in all
 	 * policies
 	 * @return whether there was such a block
-	 * @throws IllegalArgumentException if that is no name of a policy
-	 * @throws StoreException if the store did not answer; the block may or may not hold
+	 * @throws IllegalArgumentException if the name of the policy is invalid
+	 * @throws StoreException if the store did not answer; the identifier may or may not
+	 * be blocked
 	 */
 	boolean unblock(Identifier identifier, @Nullable String policy);
 
 	/**
-	 * Returns all blocks that hold.
-	 * @return the blocks, the one that ends first first
+	 * Returns the blocks that have not ended.
+	 * @return the blocks, by ascending end
 	 * @throws StoreException if the store did not answer
 	 */
 	List<Block> blocks();
 
 	/**
-	 * Refuses what is no possible name of a policy.
+	 * Refuses an invalid name of a policy.
 	 * @param policy name of a policy, or {@code null} for all policies
-	 * @throws IllegalArgumentException if that is no name of a policy
+	 * @throws IllegalArgumentException if the name is invalid
 	 */
 	static void requireValid(@Nullable String policy) {
 		if (policy != null) {

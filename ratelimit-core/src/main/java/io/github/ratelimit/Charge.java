@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * One policy's part of a request: who is counted, and at what cost.
+ * What a request uses of one policy: whom it counts, and at what cost.
  * <p>
  * Each identifier has a count of its own, and all of them are checked. A value; safe for
  * use by several threads.
@@ -20,8 +20,8 @@ public record Charge(Policy policy, List<Identifier> identifiers, long cost) {
 
 	/**
 	 * Creates a charge.
-	 * @throws IllegalArgumentException if the cost is negative, or there is no identifier
-	 * or one of them twice
+	 * @throws IllegalArgumentException if the cost is negative, there is no identifier,
+	 * or one of them is there twice
 	 */
 	public Charge {
 		if (cost < 0) {
@@ -32,14 +32,14 @@ public record Charge(Policy policy, List<Identifier> identifiers, long cost) {
 			throw new IllegalArgumentException(
 					"Invalid identifiers: there must be at least one for the policy '%s'.".formatted(policy.name()));
 		}
-		if (holdsOneTwice(identifiers)) {
+		if (hasOneTwice(identifiers)) {
 			throw new IllegalArgumentException(
 					"Invalid identifiers: one of them stands twice for the policy '%s'.".formatted(policy.name()));
 		}
 	}
 
-	/** Without garbage where there are few, as there mostly are. */
-	private static boolean holdsOneTwice(List<Identifier> identifiers) {
+	/** Without garbage if there are few, as there mostly are. */
+	private static boolean hasOneTwice(List<Identifier> identifiers) {
 		if (identifiers.size() > FEW) {
 			return Set.copyOf(identifiers).size() != identifiers.size();
 		}

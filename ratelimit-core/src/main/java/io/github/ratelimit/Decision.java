@@ -14,9 +14,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param allowed whether the request is allowed
  * @param statuses one status for each policy, identifier and limit, in the order of the
- * request and by ascending window; those whose numbers are not known are left out: all of
- * an allowed request if the store failed, and those that did not deny it if the decision
- * is not the store's
+ * request and by ascending window. A decision that is not the store's has only those of
+ * violated limits, because the other numbers are not known
  * @param blockedFor how long an identifier of the request is still blocked, which denies
  * the request whatever the limits say; {@code null} if none is
  * @param source where the decision comes from
@@ -30,23 +29,24 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 	public enum Source {
 
 		/**
-		 * From the counts in the store.
+		 * The counts in the store.
 		 */
 		STORE,
 
 		/**
-		 * From nowhere: the store failed, and its policies allow requests then.
+		 * No counts: the store failed, and its policies allow requests then.
 		 */
 		NONE,
 
 		/**
-		 * From counts in the memory of this process, because the store failed or was too
-		 * busy to decide in time.
+		 * Counts in the memory of this process, because the store failed or was too busy
+		 * to decide in time.
 		 */
 		LOCAL,
 
 		/**
-		 * From memory: the store has denied the same before, and could not allow it yet.
+		 * The memory of denials: the store has denied the same before, and could not
+		 * allow it yet.
 		 */
 		DENIAL_CACHE
 
@@ -98,8 +98,8 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 
 	/**
 	 * Returns the shortest time after which the same request, alone, would be allowed.
-	 * @return the longest time of the limits and the block, zero if the request is
-	 * allowed; empty if the request never will be allowed, or if that is not known
+	 * @return the longest time of the limits and the block; zero if the request is
+	 * allowed, empty if it never will be or if that is not known
 	 */
 	public Optional<Duration> retryAfter() {
 		if (this.allowed) {

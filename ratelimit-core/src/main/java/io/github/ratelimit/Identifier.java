@@ -7,8 +7,8 @@ import java.util.stream.Collectors;
 /**
  * Who is limited: a type and a value, such as {@code ip:203.0.113.7} or {@code user:42}.
  * <p>
- * Any text will do as a value, of any length; two identifiers with different types or
- * values are never counted together. A value; safe for use by several threads.
+ * A value may be any text of any length. Identifiers with different types or values are
+ * never counted together. A value; safe for use by several threads.
  *
  * @param type what kind of identifier it is, not empty
  * @param value whom it names; may be empty
@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
 public record Identifier(String type, String value) {
 
 	/**
-	 * The one identifier of everybody, for limits on the total.
+	 * The identifier that everybody shares, for limits on the total.
 	 */
 	public static final Identifier GLOBAL = new Identifier("global", "");
 
@@ -29,17 +29,6 @@ public record Identifier(String type, String value) {
 		if (type.isEmpty()) {
 			throw new IllegalArgumentException("Invalid identifier type (%s): must not be empty.".formatted(type));
 		}
-	}
-
-	/**
-	 * Creates an identifier.
-	 * @param type what kind of identifier it is, not empty
-	 * @param value whom it names; may be empty
-	 * @return the identifier
-	 * @throws IllegalArgumentException if the type is empty
-	 */
-	public static Identifier of(String type, String value) {
-		return new Identifier(type, value);
 	}
 
 	/**
@@ -62,21 +51,21 @@ public record Identifier(String type, String value) {
 
 	/**
 	 * Combines identifiers into one that is counted on its own, such as a user at an
-	 * address: the type is {@code ip+user}, the value names both. Different parts make
-	 * different combinations, whatever characters they hold.
-	 * @param parts at least one identifier
-	 * @return the combination; the part itself if there is only one
-	 * @throws IllegalArgumentException if there are no parts
+	 * address: the type is {@code ip+user}, the value names both. Different identifiers
+	 * make different combinations, whatever characters are in them.
+	 * @param identifiers at least one identifier
+	 * @return the combination; the identifier itself if there is only one
+	 * @throws IllegalArgumentException if there is no identifier
 	 */
-	public static Identifier combine(List<Identifier> parts) {
-		if (parts.size() == 1) {
-			return parts.get(0);
+	public static Identifier combine(List<Identifier> identifiers) {
+		if (identifiers.size() == 1) {
+			return identifiers.get(0);
 		}
-		return new Identifier(join(parts, Identifier::type), join(parts, Identifier::value));
+		return new Identifier(join(identifiers, Identifier::type), join(identifiers, Identifier::value));
 	}
 
-	private static String join(List<Identifier> parts, Function<Identifier, String> property) {
-		return parts.stream()
+	private static String join(List<Identifier> identifiers, Function<Identifier, String> property) {
+		return identifiers.stream()
 			.map(property.andThen((text) -> text.replace("%", "%25").replace("+", "%2B")))
 			.collect(Collectors.joining("+"));
 	}

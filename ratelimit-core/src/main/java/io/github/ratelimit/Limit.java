@@ -48,17 +48,6 @@ public record Limit(long quota, Duration window) {
 	}
 
 	/**
-	 * Creates a limit in code: {@code Limit.of(100, Duration.ofMinutes(15))}.
-	 * @param quota the cost that may be used in a window
-	 * @param window the length of the window
-	 * @return the limit
-	 * @throws IllegalArgumentException if the quota or the window is out of range
-	 */
-	public static Limit of(long quota, Duration window) {
-		return new Limit(quota, window);
-	}
-
-	/**
 	 * Reads a limit from its text form.
 	 * @param text {@code quota/window}, where the window is an optional number and one of
 	 * the units {@code ms}, {@code s}, {@code m}, {@code h} and {@code d} (24 hours)
@@ -107,7 +96,7 @@ public record Limit(long quota, Duration window) {
 	/**
 	 * Returns the window in its shortest text form, such as {@code m}, {@code 15m} or
 	 * {@code 500ms}.
-	 * @return the part after the slash of the text form
+	 * @return what comes after the slash in the text form
 	 */
 	public String windowText() {
 		long millis = this.window.toMillis();

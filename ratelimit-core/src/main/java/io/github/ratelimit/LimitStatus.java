@@ -5,7 +5,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How one limit stands for one identifier after a decision.
+ * The status of one limit for one identifier after a decision.
  * <p>
  * Times are exact to the microsecond. A value; safe for use by several threads.
  *
@@ -27,39 +27,6 @@ public record LimitStatus(Policy policy, Identifier identifier, Limit limit, lon
 		@Nullable Duration retryAfter, boolean violated) {
 
 	/**
-	 * Creates the status of a limit that is violated if it does not allow the cost now.
-	 * @param policy the policy that the limit belongs to
-	 * @param identifier who was counted
-	 * @param limit the limit
-	 * @param remaining what is left now
-	 * @param resetAfter time until more quota arrives
-	 * @param retryAfter time until the limit alone would allow the cost; {@code null} if
-	 * it never will
-	 */
-	public LimitStatus(Policy policy, Identifier identifier, Limit limit, long remaining, Duration resetAfter,
-			@Nullable Duration retryAfter) {
-		this(policy, identifier, limit, remaining, resetAfter, retryAfter, !Duration.ZERO.equals(retryAfter));
-	}
-
-	/**
-	 * Creates a status from the numbers of a store, of a limit that is violated if it
-	 * does not allow the cost now.
-	 * @param policy the policy that the limit belongs to
-	 * @param identifier who was counted
-	 * @param limit the limit
-	 * @param remaining what is left now
-	 * @param resetAfterMicros microseconds until more quota arrives
-	 * @param retryAfterMicros microseconds until the limit alone would allow the cost;
-	 * negative if it never will
-	 * @return the status
-	 */
-	public static LimitStatus ofMicros(Policy policy, Identifier identifier, Limit limit, long remaining,
-			long resetAfterMicros, long retryAfterMicros) {
-		return ofMicros(policy, identifier, limit, remaining, resetAfterMicros, retryAfterMicros,
-				retryAfterMicros != 0);
-	}
-
-	/**
 	 * Creates a status from the numbers of a store.
 	 * @param policy the policy that the limit belongs to
 	 * @param identifier who was counted
@@ -73,8 +40,12 @@ public record LimitStatus(Policy policy, Identifier identifier, Limit limit, lon
 	 */
 	public static LimitStatus ofMicros(Policy policy, Identifier identifier, Limit limit, long remaining,
 			long resetAfterMicros, long retryAfterMicros, boolean violated) {
-		return new LimitStatus(policy, identifier, limit, remaining, micros(resetAfterMicros),
-				(retryAfterMicros < 0) ? null : micros(retryAfterMicros), violated);
+		Duration resetAfter = micros(resetAfterMicros);
+		Duration retryAfter = null;
+		if (retryAfterMicros >= 0) {
+			retryAfter = (retryAfterMicros == resetAfterMicros) ? resetAfter : micros(retryAfterMicros);
+		}
+		return new LimitStatus(policy, identifier, limit, remaining, resetAfter, retryAfter, violated);
 	}
 
 	private static Duration micros(long micros) {

@@ -4,9 +4,9 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * The state of one policy and identifier at one moment, in plain Java: what an algorithm
- * knows, and how it changes. The in-memory store decides with it, and tests hold the
- * script of the algorithm against it, statement by statement.
+ * The state of one policy and identifier at one time, in plain Java, and how it changes.
+ * The store in memory decides with it, and tests compare the script of the algorithm with
+ * it.
  * <p>
  * Limits are named by their index in the policy. All times are in microseconds. Not safe
  * for use by several threads.
@@ -16,10 +16,10 @@ import java.util.List;
 public interface Meter {
 
 	/**
-	 * Returns a time as meters count it. Every store takes the times of a clock by this
-	 * method, so that none decides by a time that it cannot calculate with.
+	 * Returns a time in microseconds. Every store reads a clock by this method, so that
+	 * none decides by a time that it cannot calculate with.
 	 * @param time the time, from 1970 until 2<sup>53</sup> microseconds later, in the
-	 * year 2255: the times that Redis scripts can hold exactly
+	 * year 2255: the times that Redis scripts can represent exactly
 	 * @return microseconds since the epoch
 	 * @throws IllegalArgumentException if the time is out of range
 	 */
@@ -55,7 +55,7 @@ public interface Meter {
 
 	/**
 	 * Uses the cost of every limit, whether it allows it or not, and remembers what is
-	 * beyond the quota as far as the algorithm can, because it may be given back.
+	 * beyond the quota as far as the algorithm can, because it may be refunded.
 	 * @param cost as of {@link #add}
 	 * @param metadata as of {@link #add}
 	 */
@@ -77,10 +77,9 @@ public interface Meter {
 	long remaining(int limit);
 
 	/**
-	 * Returns whether the state could not have come about under the present clock and
-	 * options, and has been brought in line with them: the clock was set back, say. Such
-	 * a state is stored even if the request is denied, because it would otherwise stay
-	 * ahead.
+	 * Returns whether the stored state was impossible by the present clock and options
+	 * and has been corrected, because the clock was set back, for example. Such a state
+	 * is stored even if the request is denied; otherwise it would stay ahead.
 	 * @return whether the state was corrected
 	 */
 	boolean corrected();
@@ -98,11 +97,11 @@ public interface Meter {
 	MeterState state();
 
 	/**
-	 * Returns requests that are remembered, newest first. Those of one microsecond are
-	 * returned all or none, or as many as may be if there are no others.
+	 * Returns the requests that are remembered, newest first. Those of one microsecond
+	 * are returned all or none, or as many as fit if there are no others.
 	 * @param most how many are returned at most, at least 1
-	 * @param before only those are returned that were made before, in microseconds since
-	 * the epoch
+	 * @param before only requests made before this time are returned, in microseconds
+	 * since the epoch
 	 * @return the requests; empty unless the algorithm keeps them
 	 */
 	default List<LogEntry> entries(int most, long before) {

@@ -3,8 +3,8 @@ package io.github.ratelimit;
 /**
  * What a store keeps of one policy and identifier: numbers, and for some algorithms text.
  * <p>
- * The numbers belong to the state, and are changed by none but the meter that is made of
- * it. There may be room after them.
+ * Only the meter that is made of a state may change its numbers. There may be room after
+ * them.
  *
  * @param numbers the numbers, whose meaning is the algorithm's business
  * @param text all texts, one after the other; empty if there are none

@@ -62,7 +62,7 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 	}
 
 	/**
-	 * Refuses what is no possible name of a policy.
+	 * Refuses an invalid name of a policy.
 	 * @param name the name
 	 * @throws IllegalArgumentException if the name is not 1 to 128 printable ASCII
 	 * characters other than a slash
@@ -118,8 +118,7 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 
 	/**
 	 * Returns what the form of the stored state depends on: the algorithm and the
-	 * windows, not the quotas. Two policies of one name share their counts if this is the
-	 * same.
+	 * windows, not the quotas. Policies of one name share their counts if it is the same.
 	 * @return letters, digits and hyphens, such as {@code fw-s-m-h}
 	 */
 	public String stateForm() {

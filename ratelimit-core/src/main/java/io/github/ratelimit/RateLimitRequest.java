@@ -19,9 +19,9 @@ import java.util.regex.Pattern;
 public record RateLimitRequest(List<Charge> charges, String metadata) {
 
 	/**
-	 * Largest number of limits to check, those of each identifier counted by themselves:
-	 * as many as the store can decide in about a millisecond, because all others wait
-	 * meanwhile.
+	 * Largest number of limits to check, where those of each identifier count separately:
+	 * as many as the store can decide in about a millisecond, because all other requests
+	 * wait meanwhile.
 	 */
 	public static final int MAX_STATUSES = 256;
 
@@ -100,9 +100,9 @@ public record RateLimitRequest(List<Charge> charges, String metadata) {
 	}
 
 	/**
-	 * Returns the same request at costs that can be used: of a cost that is more than the
-	 * {@linkplain Policy#largestCost() largest} of its policy, that is used. For rate
-	 * limiters, when something is charged.
+	 * Returns the same request, with each cost reduced to the
+	 * {@linkplain Policy#largestCost() largest} that its policy could ever allow. Rate
+	 * limiters use it for charges.
 	 * @return a new request
 	 */
 	public RateLimitRequest withPossibleCosts() {

@@ -30,12 +30,12 @@ public interface RateLimiter {
 	Decision peek(RateLimitRequest request);
 
 	/**
-	 * Gives back the cost of a request that was allowed before. What is given back is
-	 * never more than was used, and never keeps a count alive for longer.
+	 * Gives back the cost of a request that was allowed before. A refund never gives back
+	 * more than was used, and never keeps a count for longer.
 	 * <p>
-	 * Refund soon: what is given back is what was used last, in the present window. If
-	 * the request was an earlier one, later requests take its place sooner than the bound
-	 * of the algorithm says.
+	 * Refund soon: a refund gives back what was used last, in the present window. If the
+	 * request was an earlier one, later requests may be admitted sooner than the bound of
+	 * the algorithm says.
 	 * @param request the request, with the costs to give back
 	 * @throws StoreException if the store did not answer; the cost may or may not have
 	 * been given back
@@ -44,15 +44,15 @@ public interface RateLimiter {
 
 	/**
 	 * Uses the cost of the request whether its limits allow it or not: for what has been
-	 * done already, and was found to cost more than was asked for.
+	 * done already and was found to cost more than was asked for. Blocks do not matter.
 	 * <p>
-	 * Of a cost that is more than the largest that a limit of the policy could ever
-	 * allow, that much is used. Charges beyond the quota are remembered, so that giving
-	 * them back lets in no more than there was room for before: by the windows all of
-	 * them, by {@code sliding-log} and {@code sliding-window} as much again as the
-	 * largest quota of the policy, and by the buckets as much again as their size. What
-	 * is beyond that is forgotten, or takes the place of the oldest, and giving that back
-	 * lets in as much more. Blocks do not matter.
+	 * A cost is reduced to the largest that a limit of the policy could ever allow. What
+	 * is charged beyond the quota is remembered, so that a refund of it admits nothing
+	 * that was not admitted before: all of it by algorithms with windows, as much again
+	 * as the largest quota of the policy by {@code sliding-log} and
+	 * {@code sliding-window}, and as much again as their size by buckets. What is charged
+	 * beyond that is forgotten, or replaces the oldest, and a refund of it admits as much
+	 * more.
 	 * @param request the request, with the costs to use
 	 * @throws StoreException if the store did not answer; the cost may or may not have
 	 * been used
@@ -68,11 +68,9 @@ public interface RateLimiter {
 	void reset(Policy policy, Identifier identifier);
 
 	/**
-	 * Refuses a policy that this rate limiter cannot enforce, for those who want to know
-	 * before the first request.
+	 * Refuses a policy that this rate limiter cannot enforce, before the first request.
 	 * @param policy the policy
-	 * @throws IllegalArgumentException if the algorithm or its options are not supported;
-	 * all are unless said otherwise
+	 * @throws IllegalArgumentException if the algorithm or its options are not supported
 	 */
 	default void requireSupported(Policy policy) {
 	}

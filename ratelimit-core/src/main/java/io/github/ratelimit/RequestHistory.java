@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads back what a store remembers of an identifier, as far as the algorithm of the
- * policy remembers it.
+ * Reads back what a store keeps of the requests of an identifier. That depends on the
+ * algorithm of the policy.
  * <p>
  * Implementations are safe for use by several threads.
  *
@@ -35,15 +35,15 @@ public interface RequestHistory {
 
 	/**
 	 * Returns a page of the requests of an identifier within the longest window, newest
-	 * first. To go on, ask for those before the time of the last one, until there are
-	 * none.
+	 * first. For the next page, ask for those before the time of the last one, until
+	 * there are none.
 	 * <p>
-	 * Requests of one microsecond stand on one page, which ends before them if they do
-	 * not fit; of more than fit on a page, the others cannot be read.
+	 * Requests of the same microsecond are on the same page. If they do not fit on a page
+	 * of their own, the rest of them cannot be read.
 	 * @param policy a policy with the algorithm {@code sliding-log}
 	 * @param identifier the identifier
 	 * @param most how many requests are returned at most, from 1 to {@link #MAX_ENTRIES}
-	 * @param before only requests that were made before are returned; {@code null} for
+	 * @param before only requests made before this time are returned; {@code null} for
 	 * the newest
 	 * @return the requests; empty if there are none
 	 * @throws IllegalArgumentException if the algorithm of the policy keeps no requests,
@@ -53,9 +53,9 @@ public interface RequestHistory {
 	List<LogEntry> entries(Policy policy, Identifier identifier, int most, @Nullable Instant before);
 
 	/**
-	 * Returns the counts of the windows that are kept for an identifier, for a graph: by
-	 * limit, and from the newest window to the oldest. Windows in which nothing was used
-	 * are left out.
+	 * Returns the counts of the windows that are kept for an identifier: by limit, and
+	 * from the newest window to the oldest. Windows in which nothing was used are left
+	 * out.
 	 * @param policy a policy with the algorithm {@code fixed-window}, which says how many
 	 * windows it retains, or {@code first-request-window}
 	 * @param identifier the identifier
@@ -66,18 +66,6 @@ public interface RequestHistory {
 	List<WindowCount> series(Policy policy, Identifier identifier);
 
 	/**
-	 * Refuses a policy whose algorithm keeps no requests.
-	 * @param policy the policy
-	 * @throws IllegalArgumentException if the algorithm keeps no requests
-	 */
-	static void requireEntries(Policy policy) {
-		if (!policy.algorithm().keepsEntries()) {
-			throw new IllegalArgumentException("Invalid policy (%s): %s keeps no single requests."
-				.formatted(policy.name(), policy.algorithm().name()));
-		}
-	}
-
-	/**
 	 * Refuses a policy whose algorithm keeps no requests, and pages that are too large.
 	 * @param policy the policy
 	 * @param most how many requests are to be returned at most
@@ -85,7 +73,10 @@ public interface RequestHistory {
 	 * is not from 1 to {@link #MAX_ENTRIES}
 	 */
 	static void requireEntries(Policy policy, int most) {
-		requireEntries(policy);
+		if (!policy.algorithm().keepsEntries()) {
+			throw new IllegalArgumentException("Invalid policy (%s): %s keeps no single requests."
+				.formatted(policy.name(), policy.algorithm().name()));
+		}
 		if (most < 1 || most > MAX_ENTRIES) {
 			throw new IllegalArgumentException(
 					"Invalid number of requests (%d): must be from 1 to %d.".formatted(most, MAX_ENTRIES));

@@ -3,10 +3,10 @@ package io.github.ratelimit;
 import java.io.Serial;
 
 /**
- * The store did not decide in time, although nothing shows that it is out: too many
- * requests waited for it, or this process was too busy to ask it or to read its answer.
- * Asking other requests of it may well succeed. Without a stack trace, because there may
- * be many.
+ * The store did not decide in time, although nothing shows that it is down: too many
+ * requests waited for it, or this process was too busy to send the request or to read the
+ * answer. Other requests may well succeed. It has no stack trace, because there may be
+ * many.
  *
  * @since 0.1
  */

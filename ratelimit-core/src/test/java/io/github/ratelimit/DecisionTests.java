@@ -45,21 +45,17 @@ class DecisionTests {
 
 	@Test
 	void statusHoldsMicroseconds() {
-		LimitStatus status = LimitStatus.ofMicros(POLICY, Identifier.GLOBAL, LIMIT, 4, 1, 1_000_001);
+		LimitStatus status = LimitStatus.ofMicros(POLICY, Identifier.GLOBAL, LIMIT, 4, 1, 1_000_001, true);
 		assertThat(status).isEqualTo(new LimitStatus(POLICY, Identifier.GLOBAL, LIMIT, 4, Duration.ofNanos(1000),
-				Duration.ofSeconds(1, 1000)));
-		assertThat(status.violated()).isTrue();
-		assertThat(LimitStatus.ofMicros(POLICY, Identifier.GLOBAL, LIMIT, 4, 1, 0).violated()).isFalse();
-		LimitStatus never = LimitStatus.ofMicros(POLICY, Identifier.GLOBAL, LIMIT, 4, 0, -1);
+				Duration.ofSeconds(1, 1000), true));
+		LimitStatus never = LimitStatus.ofMicros(POLICY, Identifier.GLOBAL, LIMIT, 4, 0, -1, true);
 		assertThat(never.retryAfter()).isNull();
-		assertThat(never.violated()).isTrue();
 	}
 
 	private static Decision decision(boolean allowed, long... retryAfterMicros) {
-		return new Decision(allowed,
-				LongStream.of(retryAfterMicros)
-					.mapToObj((micros) -> LimitStatus.ofMicros(POLICY, Identifier.GLOBAL, LIMIT, 4, 2, micros))
-					.toList());
+		return new Decision(allowed, LongStream.of(retryAfterMicros)
+			.mapToObj((micros) -> LimitStatus.ofMicros(POLICY, Identifier.GLOBAL, LIMIT, 4, 2, micros, micros != 0))
+			.toList());
 	}
 
 }

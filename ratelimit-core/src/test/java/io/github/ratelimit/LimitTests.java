@@ -20,7 +20,7 @@ class LimitTests {
 			"9007199254740991/s, 9007199254740991, PT1S" })
 	void textIsReadAndWritten(String text, long quota, Duration window) {
 		Limit limit = Limit.parse(text);
-		assertThat(limit).isEqualTo(Limit.of(quota, window));
+		assertThat(limit).isEqualTo(new Limit(quota, window));
 		assertThat(limit.toString()).isEqualTo(text);
 		assertThat(limit.windowText()).isEqualTo(text.substring(text.indexOf('/') + 1));
 	}
@@ -68,11 +68,11 @@ class LimitTests {
 
 	@Test
 	void quotaOutOfRangeIsRefused() {
-		assertThatIllegalArgumentException().isThrownBy(() -> Limit.of(-1, Duration.ofSeconds(1)))
+		assertThatIllegalArgumentException().isThrownBy(() -> new Limit(-1, Duration.ofSeconds(1)))
 			.withMessage("Invalid quota (-1): must be between 0 and 9007199254740991.");
-		assertThatIllegalArgumentException().isThrownBy(() -> Limit.of(Limit.MAX_QUOTA + 1, Duration.ofSeconds(1)))
+		assertThatIllegalArgumentException().isThrownBy(() -> new Limit(Limit.MAX_QUOTA + 1, Duration.ofSeconds(1)))
 			.withMessage("Invalid quota (9007199254740992): must be between 0 and 9007199254740991.");
-		assertThat(Limit.of(Limit.MAX_QUOTA, Duration.ofSeconds(1)).quota()).isEqualTo(9007199254740991L);
+		assertThat(new Limit(Limit.MAX_QUOTA, Duration.ofSeconds(1)).quota()).isEqualTo(9007199254740991L);
 	}
 
 	@Test
@@ -80,7 +80,7 @@ class LimitTests {
 		for (Duration window : List.of(Duration.ZERO, Duration.ofSeconds(-1), Duration.ofNanos(999_999),
 				Duration.ofNanos(1_000_001), Duration.ofSeconds(1).plusNanos(500_000), Limit.MAX_WINDOW.plusMillis(1),
 				Duration.ofSeconds(Long.MAX_VALUE))) {
-			assertThatIllegalArgumentException().isThrownBy(() -> Limit.of(1, window))
+			assertThatIllegalArgumentException().isThrownBy(() -> new Limit(1, window))
 				.withMessage("Invalid window (" + window + "): must be whole milliseconds, from 1ms to 3650d.");
 		}
 	}

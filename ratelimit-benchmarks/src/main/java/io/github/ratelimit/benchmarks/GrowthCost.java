@@ -60,7 +60,7 @@ final class GrowthCost {
 		RateLimiter limiter = this.limiters.scripts(clock);
 		List<Subject> subjects = new ArrayList<>();
 		for (int entries : ENTRIES) {
-			Policy policy = Policy.of("log" + entries, new SlidingLog(), Limit.of(entries, Duration.ofHours(1)));
+			Policy policy = Policy.of("log" + entries, new SlidingLog(), new Limit(entries, Duration.ofHours(1)));
 			Duration pause = Duration.ofHours(1).dividedBy(entries);
 			for (int i = 0; i < entries; i++) {
 				clock.set(START.plus(pause.multipliedBy(i)));

@@ -62,7 +62,7 @@ final class LogReplay {
 		List<Boolean> decisions = new ArrayList<>(this.lines.size());
 		for (LogLine line : this.lines) {
 			clock.set(line.time());
-			decisions.add(limiter.tryAcquire(policy, Identifier.of("client", line.client())).allowed());
+			decisions.add(limiter.tryAcquire(policy, new Identifier("client", line.client())).allowed());
 		}
 		return decisions;
 	}

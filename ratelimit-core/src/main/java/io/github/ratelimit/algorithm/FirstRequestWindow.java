@@ -11,8 +11,8 @@ import io.github.ratelimit.algorithm.WindowCounterMeter.Window;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts in windows that begin with the first request: nothing is aligned, so clients do
- * not come back all at once on the minute. One counter for each limit.
+ * Counts in windows that begin with the first request. They are not aligned, so clients
+ * do not all come back at the full minute. There is one counter for each limit.
  * <p>
  * <b>Bound:</b> in any stretch of time as long as the window, at most twice the quota is
  * admitted: all but one at the end of a window, and all at the start of the next. Within

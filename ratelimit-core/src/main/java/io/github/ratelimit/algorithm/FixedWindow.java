@@ -19,22 +19,21 @@ import org.jspecify.annotations.Nullable;
 import static java.time.Instant.EPOCH;
 
 /**
- * Counts in windows that are aligned to the epoch: a minute's quota is new at every full
- * minute. The cheapest algorithm, with one counter for each limit.
+ * Counts in windows that are aligned to the epoch: the quota of a minute is new at every
+ * full minute. It is the cheapest algorithm, with one counter for each limit.
  * <p>
- * Windows of whole days begin at midnight of a time zone; days of 23 and 25 hours are one
- * day, and so are those of up to 3 hours less or more than 24. Redis is told by the
- * application when midnight is; an application whose clock is off by more than two
- * windows gets windows of UTC. Past windows can be kept, to be read back as a series;
- * what is kept of whole days is stored for up to 3 hours longer than it is told.
+ * Windows of whole days begin at midnight of a time zone; a day may have from 21 to 27
+ * hours. The application tells Redis when midnight is. If its clock is off by more than
+ * two windows, windows are those of UTC. Past windows can be kept, to be read back as a
+ * series; those of whole days are stored for up to 3 hours longer than they are returned.
  * <p>
  * <b>Bound:</b> in any stretch of time as long as the window, at most twice the quota is
  * admitted: all of it at the end of one window and again at the start of the next. Around
  * a day of 23 hours that is three times the quota in 24 hours. Within a window the count
  * is exact, and nothing is denied too early. If the clock is set back, a count lasts for
- * at most one window from then; the windows after it are not aligned as long as each of
- * them is used. Windows that are kept from a time ahead are forgotten, but for the newest
- * one in which something was used.
+ * at most one window from then, and the windows after it are not aligned as long as each
+ * of them is used. Of windows that are ahead of the clock then, only the newest that was
+ * used is kept.
  * <p>
  * From "Introduction to rate limiting with Redis, part 1" (Josiah Carlson, 2014) and
  * "Rate Limiting: Fixed Window Counters" (2018).
@@ -53,10 +52,10 @@ public record FixedWindow(int retain, ZoneId zone) implements Algorithm {
 
 	private static final long DAY_MICROS = 86_400_000_000L;
 
-	/** There are zones whose days have 21 to 27 hours. */
+	/** By how much days of some zones are shorter or longer than 24 hours. */
 	private static final long UNEVEN_MICROS = 3 * 3_600_000_000L;
 
-	/** Ends of windows are told for this many windows before and after the present. */
+	/** How many windows before and after the present one Redis is told the ends of. */
 	private static final int WINDOWS_AROUND = 2;
 
 	/**
@@ -148,7 +147,7 @@ public record FixedWindow(int retain, ZoneId zone) implements Algorithm {
 		return this.zone.normalized().equals(ZoneOffset.UTC);
 	}
 
-	/** End of the window of whole days that is some windows after that of the time. */
+	/** Returns the end of the window that is some windows after that of the time. */
 	private long calendarEnd(Limit limit, long micros, int windows) {
 		long days = limit.window().toDays();
 		LocalDate today = LocalDate.ofInstant(EPOCH.plus(micros, ChronoUnit.MICROS), this.zone);

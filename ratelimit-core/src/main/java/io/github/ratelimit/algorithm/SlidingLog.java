@@ -10,32 +10,33 @@ import io.github.ratelimit.MeterState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a log of the allowed requests, one for all limits of the policy. Exact, at the
- * price of 10 bytes for each request of the longest window. In Redis, of a log of more
- * than some 1,600 requests only those pieces are read that a decision looks at, and a
- * request is entered in place, so that the work grows with the logarithm of the quota;
- * such a log may take twice to four times the memory, because Redis leaves room for it to
- * grow, and what no longer counts is removed when it is more than what does. Refunds and
- * a clock that is set back read and write the whole log; a request whose own quota is
- * small reads the whole of one that has become large under a larger quota.
+ * Keeps a log of the allowed requests, one for all limits of the policy. It is exact, and
+ * takes 10 bytes for each request of the longest window.
  * <p>
- * Denied requests that count take the place of the oldest where the log would hold more
- * than the largest quota and more than was used before; charges do where it would hold
+ * In Redis, a decision reads only some pieces of a log of more than about 1,600 requests,
+ * and enters the request in place: the work grows with the logarithm of the quota. Such a
+ * log may take two to four times the memory, because Redis leaves room for it to grow,
+ * and what no longer counts is removed when it is more than what does. The whole log is
+ * read and written by refunds and after the clock was set back, and by a request with a
+ * small quota if the log has become large under a larger one.
+ * <p>
+ * A denied request that counts replaces the oldest if the log would otherwise have more
+ * than the largest quota and more than was used before; a charge does if it would have
  * more than twice the largest quota and more than was used before. So where requests of
  * several quotas share a log, as those of several plans do, none is admitted beyond its
- * own, unless charges are given back that took the place of others. When a quota is
- * lowered, the log shrinks as its entries leave the window. Where denied requests count,
- * those that go on coming take their place: the log stays as large as it was, because it
- * does not know whether others still have the larger quota. By the lowered quota they are
- * denied no longer than by a log that never held more, because the newest decide.
+ * own quota, unless charges are refunded that have replaced others. When a quota is
+ * lowered, the log shrinks as its entries leave the window. If denied requests count and
+ * go on coming, they replace those entries, and the log stays as large as it was, because
+ * others may still have the larger quota. Requests of the lowered quota are not denied
+ * for longer because of that: the newest entries decide.
  * <p>
  * <b>Bound:</b> in any stretch of time as long as the window, at most the quota is
  * admitted, exactly, and nothing is denied too early. A request exactly one window old no
  * longer counts. If the clock is set back, requests of its future count as made now.
  * <p>
- * The metadata of requests can be kept with them, at the price of 4 bytes for each
- * request and the text itself. Such a log is read whole with each request, so the quota
- * is at most {@value #MAX_QUOTA_WITH_METADATA}.
+ * The metadata of requests can be kept with them, which takes 4 bytes more for each
+ * request, and the text itself. Such a log is read and written whole with each request,
+ * so the quota is at most {@value #MAX_QUOTA_WITH_METADATA}.
  * <p>
  * From "Rate Limiting with Redis" (DomainTools), "Rate Limiting: Sliding Log" (2018) and
  * "3 Rate Limiting Patterns with Redis: Pattern for storing arbitrary metadata".
@@ -52,8 +53,7 @@ public record SlidingLog(boolean metadata) implements Algorithm {
 	public static final long MAX_QUOTA = 100_000;
 
 	/**
-	 * Largest quota of a limit where metadata is kept, because such a log is read and
-	 * written whole with each request.
+	 * Largest quota of a limit where metadata is kept.
 	 */
 	public static final long MAX_QUOTA_WITH_METADATA = 1000;
 

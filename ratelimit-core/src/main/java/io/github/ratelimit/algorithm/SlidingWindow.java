@@ -12,25 +12,23 @@ import io.github.ratelimit.MeterState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a log as {@link SlidingLog} does, but a bounded one: where there are many
- * requests, those of a sub-window share an entry, so that the price does not grow with
- * the quota. For each limit of the policy there are at most {@value #MAX_EXACT_ENTRIES}
- * entries of 12 bytes in Redis, 1.5 KB.
+ * Keeps a log as {@link SlidingLog} does, but a bounded one: if there are many requests,
+ * those of a sub-window share an entry, so that the log does not grow with the quota. For
+ * each limit of the policy it has at most {@value #MAX_EXACT_ENTRIES} entries of 12 bytes
+ * in Redis, 1.5 KB.
  * <p>
  * <b>Bound:</b> in any stretch of time as long as the window, at most the quota is
- * admitted, exactly. Nothing is denied too early either as long as an identifier has at
- * most {@value #MAX_EXACT_ENTRIES} requests for each limit of the policy within the
- * longest window, and so never if no quota is larger. When there are more, requests of
- * the same sub-window become one entry, which counts all of them as made when the newest
- * was: so a request may be denied too early, by less than a sixtieth of the window of the
- * limit that denies it. If the clock is set back, requests of its future count as made
- * now.
+ * admitted, exactly. Nothing is denied too early as long as an identifier has at most
+ * {@value #MAX_EXACT_ENTRIES} requests for each limit of the policy within the longest
+ * window, and so never if no quota is larger. If there are more, requests of the same
+ * sub-window become one entry, and all of them count as made when the newest was. So a
+ * request may be denied too early, by less than a sixtieth of the window of the limit
+ * that denies it. If the clock is set back, requests of its future count as made now.
  * <p>
- * With a precision of its own, each request counts as made at the end of its sub-window:
- * one that is only partly inside the window counts whole. The bound is the same, and a
- * request may be denied too early by at most one sub-window.
+ * With a precision of its own, each request counts as made at the end of its sub-window.
+ * The bound is the same, and a request may be denied too early by at most one sub-window.
  * <p>
- * What denied requests and charges beyond the quota do is as in {@link SlidingLog}.
+ * Denied requests that count and charges beyond the quota do as in {@link SlidingLog}.
  * <p>
  * From "Rate Limiting: Sliding Window" (2018) and "3 Rate Limiting Patterns with Redis:
  * Pattern capable of Sliding Window aggregation".

@@ -15,14 +15,14 @@ import org.jspecify.annotations.Nullable;
  * Also known as sliding tail.
  * <p>
  * The estimate is {@code previous * previousWeight * left / window + current}, where
- * {@code left} is how much of the present window is left. It is calculated in whole
- * numbers, exactly for every quota and window, and rounded once.
+ * {@code left} is how much of the present window is left. It is calculated exactly for
+ * every quota and window, and rounded once.
  * <p>
  * <b>Bound:</b> in any stretch of time as long as the window, one less than twice the
  * quota is admitted at worst, and about the quota in steady traffic. If the estimate is
- * rounded down, or the weight is 0, it is twice the quota at worst. Because it estimates,
- * it may deny too early. If the clock is set back, both counts are those of the present
- * window and the one before it.
+ * rounded down, or the weight is 0, it is twice the quota at worst. The estimate may deny
+ * too early. If the clock is set back, both counts become those of the present window and
+ * the one before it.
  * <p>
  * From "Rate Limiting: Sliding Tail" (2018).
  *

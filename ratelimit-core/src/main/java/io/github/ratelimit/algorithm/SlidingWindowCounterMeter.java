@@ -31,11 +31,10 @@ final class SlidingWindowCounterMeter implements Meter {
 	/** Whether tails are rounded down, and not up. */
 	private final boolean roundsDown;
 
-	private final long[] starts;
-
-	private final long[] previous;
-
-	private final long[] current;
+	/**
+	 * For each limit the start of the present window, the count before, and its count.
+	 */
+	private final long[] windows;
 
 	/** What the windows before still weigh. */
 	private final long[] tails;
@@ -44,76 +43,61 @@ final class SlidingWindowCounterMeter implements Meter {
 
 	SlidingWindowCounterMeter(List<Limit> limits, @Nullable MeterState stored, long now, long weight,
 			boolean roundsDown) {
-		long[] state = (stored != null) ? stored.numbers() : null;
 		this.limits = limits;
 		this.now = now;
 		this.weight = weight;
 		this.roundsDown = roundsDown;
-		this.starts = new long[limits.size()];
-		this.previous = new long[limits.size()];
-		this.current = new long[limits.size()];
+		this.windows = (stored != null) ? stored.numbers().clone() : new long[3 * limits.size()];
 		this.tails = new long[limits.size()];
 		for (int i = 0; i < limits.size(); i++) {
 			long window = window(i);
 			long start = now - now % window;
-			long storedStart = (state != null) ? state[3 * i] : 0;
-			this.starts[i] = start;
-			if (storedStart == start) {
-				this.previous[i] = state(state, 3 * i + 1);
-				this.current[i] = state(state, 3 * i + 2);
+			if (start(i) < start) {
+				this.windows[3 * i + 1] = (start(i) == start - window) ? current(i) : 0;
+				this.windows[3 * i + 2] = 0;
 			}
-			else if (storedStart == start - window) {
-				this.previous[i] = state(state, 3 * i + 2);
-			}
-			else if (storedStart > start) {
-				// The clock was set back.
-				this.previous[i] = state(state, 3 * i + 1);
-				this.current[i] = state(state, 3 * i + 2);
-				this.corrected = true;
-			}
-			this.tails[i] = tail(this.previous[i], start + window - now, window);
+			// The clock was set back.
+			this.corrected = this.corrected || start(i) > start;
+			this.windows[3 * i] = start;
+			this.tails[i] = tail(previous(i), start + window - now, window);
 		}
-	}
-
-	private static long state(long @Nullable [] state, int k) {
-		return (state != null) ? state[k] : 0;
 	}
 
 	@Override
 	public long retryAfter(int limit, long cost) {
 		long room = this.limits.get(limit).quota() - cost;
-		if (room - this.current[limit] >= this.tails[limit]) {
+		if (room - current(limit) >= this.tails[limit]) {
 			return 0;
 		}
 		long window = window(limit);
-		long left = this.starts[limit] + window - this.now;
-		if (this.current[limit] <= room) {
-			long fits = longest(this.previous[limit], room - this.current[limit], window);
+		long left = start(limit) + window - this.now;
+		if (current(limit) <= room) {
+			long fits = longest(previous(limit), room - current(limit), window);
 			if (fits > 0) {
 				return left - fits;
 			}
 		}
 		// In the next window, where the present count is that of the window before.
-		return left + window - longest(this.current[limit], room, window);
+		return left + window - longest(current(limit), room, window);
 	}
 
 	@Override
 	public void add(long cost, String metadata) {
-		for (int i = 0; i < this.current.length; i++) {
-			this.current[i] = Math.min(this.current[i] + cost, Limit.MAX_QUOTA);
+		for (int i = 0; i < this.tails.length; i++) {
+			this.windows[3 * i + 2] = Math.min(current(i) + cost, Limit.MAX_QUOTA);
 		}
 	}
 
 	@Override
 	public void refund(long cost) {
-		for (int i = 0; i < this.current.length; i++) {
-			this.current[i] = Math.max(0, this.current[i] - cost);
+		for (int i = 0; i < this.tails.length; i++) {
+			this.windows[3 * i + 2] = Math.max(0, current(i) - cost);
 		}
 	}
 
 	@Override
 	public long remaining(int limit) {
-		return Math.max(0, this.limits.get(limit).quota() - this.current[limit] - this.tails[limit]);
+		return Math.max(0, this.limits.get(limit).quota() - current(limit) - this.tails[limit]);
 	}
 
 	@Override
@@ -124,12 +108,12 @@ final class SlidingWindowCounterMeter implements Meter {
 	@Override
 	public long ttl() {
 		long ttl = 0;
-		for (int i = 0; i < this.current.length; i++) {
-			if (this.current[i] > 0) {
-				ttl = Math.max(ttl, this.starts[i] + 2 * window(i) - this.now);
+		for (int i = 0; i < this.tails.length; i++) {
+			if (current(i) > 0) {
+				ttl = Math.max(ttl, start(i) + 2 * window(i) - this.now);
 			}
-			else if (this.previous[i] > 0) {
-				ttl = Math.max(ttl, this.starts[i] + window(i) - this.now);
+			else if (previous(i) > 0) {
+				ttl = Math.max(ttl, start(i) + window(i) - this.now);
 			}
 		}
 		return ttl;
@@ -137,13 +121,19 @@ final class SlidingWindowCounterMeter implements Meter {
 
 	@Override
 	public MeterState state() {
-		long[] state = new long[3 * this.current.length];
-		for (int i = 0; i < this.current.length; i++) {
-			state[3 * i] = this.starts[i];
-			state[3 * i + 1] = this.previous[i];
-			state[3 * i + 2] = this.current[i];
-		}
-		return MeterState.of(state);
+		return MeterState.of(this.windows);
+	}
+
+	private long start(int limit) {
+		return this.windows[3 * limit];
+	}
+
+	private long previous(int limit) {
+		return this.windows[3 * limit + 1];
+	}
+
+	private long current(int limit) {
+		return this.windows[3 * limit + 2];
 	}
 
 	private long window(int limit) {
@@ -152,8 +142,8 @@ final class SlidingWindowCounterMeter implements Meter {
 
 	/**
 	 * What the count of a window weighs when so much of the next window is left:
-	 * {@code count * weight * left / (UNIT * window)}, exactly. The parts of it are a
-	 * whole number of windows, a rest of whole microseconds, and millionths of one.
+	 * {@code count * weight * left / (UNIT * window)}, exactly. It consists of a whole
+	 * number of windows, a rest of whole microseconds, and millionths of one.
 	 */
 	private long tail(long count, long left, long window) {
 		long rest = count % UNIT * this.weight;

@@ -10,25 +10,24 @@ import io.github.ratelimit.MeterState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands out tokens, of which a quota comes in evenly in each window, and of which no more
- * than the burst are kept. The same as {@link LeakyBucket} with a size of its own, and
- * kept as the same number.
+ * Hands out tokens. In each window a quota of them comes in evenly, and no more than the
+ * burst are kept. It is a {@link LeakyBucket} with a size of its own, and its state is
+ * the same number.
  * <p>
  * <b>Bound:</b> in any stretch of time as long as the window, at most the burst and the
- * quota together are admitted. Nothing is denied too early. Exact to the microsecond,
- * whatever the rate. Where requests of several quotas share a bucket with a burst, each
- * sets the rate at which tokens come in until the next, even if it is denied: the bound
- * holds by the largest quota, and those of a larger quota may be denied early. Charges
- * may use as many tokens again as the burst, in advance. If the clock is set back, the
- * burst is used up at most.
+ * quota together are admitted. Nothing is denied too early. Times are exact to the
+ * microsecond, whatever the rate. Charges may use as many tokens again as the burst, in
+ * advance. If the clock is set back, at most the burst is used up. Where requests of
+ * several quotas share a bucket with a burst, each sets the rate at which tokens come in
+ * until the next, even if it is denied: the bound is that of the largest quota, and
+ * requests of a larger quota may be denied too early.
  * <p>
  * A changed quota takes effect on the next request. With a burst there are as many tokens
  * as before, and from that request on they come in at the new rate; a changed burst
- * starts afresh. While the quota is 0, the tokens are left as they were, and go on to
- * come in. Without a burst the share of the quota that is left stays the same, as in
- * {@link LeakyBucket}.
+ * starts afresh. While the quota is 0, tokens come in at the rate before. Without a burst
+ * the share of the quota that is left stays the same, as in {@link LeakyBucket}.
  * <p>
- * From "Rate Limiting: Leaky Bucket" (2018), seen from the other side.
+ * From "Rate Limiting: Leaky Bucket" (2018).
  *
  * @param burst how many tokens are kept at most, from 1 to {@link #MAX_QUOTA};
  * {@code null} for as many as the quota of the limit. With a burst a policy has one limit
@@ -89,8 +88,8 @@ public record TokenBucket(@Nullable Long burst) implements Algorithm {
 	}
 
 	/**
-	 * The burst is divided as well, and is less still where the share of the quota, which
-	 * is rounded down, would not refill it in time.
+	 * Divides the burst as well, and reduces it further if the share of the quota, which
+	 * is rounded down, would take too long to refill it.
 	 */
 	@Override
 	public TokenBucket share(int instances, List<Limit> limits) {

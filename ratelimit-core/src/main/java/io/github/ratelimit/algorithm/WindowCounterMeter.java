@@ -3,6 +3,7 @@ package io.github.ratelimit.algorithm;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 import io.github.ratelimit.Limit;
@@ -40,67 +41,56 @@ final class WindowCounterMeter implements Meter {
 
 	private final long now;
 
-	/** How many windows are kept for each limit. */
-	private final int retain;
+	/** How many numbers there are for each limit. */
+	private final int width;
 
 	/** For how long windows of each limit are kept after their end. */
 	private final long[] kept;
 
-	private final long[] ends;
-
-	private final long[] counts;
+	/** For each limit the end and the count of each window, from the present one on. */
+	private final long[] windows;
 
 	private boolean corrected;
 
 	WindowCounterMeter(List<Limit> limits, @Nullable MeterState stored, long now, int retain, Windows windows) {
-		long[] state = (stored != null) ? stored.numbers() : null;
 		this.limits = limits;
 		this.now = now;
-		this.retain = retain;
+		this.width = 2 * retain;
 		this.kept = new long[limits.size()];
-		this.ends = new long[retain * limits.size()];
-		this.counts = new long[retain * limits.size()];
-		for (int k = 0; state != null && k < this.ends.length; k++) {
-			this.ends[k] = state[2 * k];
-			this.counts[k] = state[2 * k + 1];
-		}
+		this.windows = (stored != null) ? stored.numbers().clone() : new long[this.width * limits.size()];
 		for (int i = 0; i < limits.size(); i++) {
-			int present = retain * i;
+			int present = this.width * i;
 			long length = limits.get(i).windowMicros();
 			Window window = windows.find(limits.get(i), now);
 			long uneven = (retain > 1) ? window.uneven : 0;
 			this.kept[i] = (retain - 1) * length + uneven;
-			if (this.counts[present] == 0) {
+			if (count(present) == 0) {
 				dropUnused(present);
 			}
-			if (this.counts[present] > 0 && this.ends[present] > Math.max(window.end, now + length)) {
+			if (count(present) > 0 && end(present) > Math.max(window.end, now + length)) {
 				// The clock was set back: the count lasts one window, not until the
 				// clock has caught up.
-				this.ends[present] = now + length;
+				this.windows[present] = now + length;
 				this.corrected = true;
 			}
-			if (this.counts[present] == 0) {
-				this.ends[present] = window.end;
+			if (count(present) == 0) {
+				this.windows[present] = window.end;
 			}
-			else if (this.ends[present] <= now) {
+			else if (end(present) <= now) {
 				// A window that was corrected does not end where another starts: the
 				// next is as long as any, or three quotas would fit into one window.
-				begin(present, (this.ends[present] > window.start) ? this.ends[present] + length : window.end);
+				begin(present, (end(present) > window.start) ? end(present) + length : window.end);
 			}
-			forget(present, this.ends[present] - retain * length + uneven);
+			forget(present, end(present) - retain * length + uneven);
 		}
 	}
 
-	@Override
-	public List<WindowCount> series() {
-		List<WindowCount> series = new ArrayList<>();
-		for (int k = 0; k < this.counts.length; k++) {
-			if (this.counts[k] > 0) {
-				series.add(new WindowCount(this.limits.get(k / this.retain),
-						Instant.EPOCH.plus(this.ends[k], ChronoUnit.MICROS), this.counts[k]));
-			}
-		}
-		return series;
+	private long end(int k) {
+		return this.windows[k];
+	}
+
+	private long count(int k) {
+		return this.windows[k + 1];
 	}
 
 	/**
@@ -109,63 +99,55 @@ final class WindowCounterMeter implements Meter {
 	 */
 	private void dropUnused(int present) {
 		int used = present;
-		for (int k = present; k < present + this.retain; k++) {
-			if (this.counts[k] > 0) {
-				this.ends[used] = this.ends[k];
-				this.counts[used] = this.counts[k];
-				used++;
+		for (int k = present; k < present + this.width; k += 2) {
+			if (count(k) > 0) {
+				System.arraycopy(this.windows, k, this.windows, used, 2);
+				used += 2;
 			}
 		}
-		for (int k = used; k < present + this.retain; k++) {
-			this.ends[k] = 0;
-			this.counts[k] = 0;
-		}
+		Arrays.fill(this.windows, used, present + this.width, 0);
 	}
 
 	private void begin(int present, long end) {
-		for (int k = present + this.retain - 1; k > present; k--) {
-			this.ends[k] = this.ends[k - 1];
-			this.counts[k] = this.counts[k - 1];
-		}
-		this.ends[present] = end;
-		this.counts[present] = 0;
+		System.arraycopy(this.windows, present, this.windows, present + 2, this.width - 2);
+		this.windows[present] = end;
+		this.windows[present + 1] = 0;
 	}
 
 	/** Forgets windows that are too old, and those of a clock that was set back. */
 	private void forget(int present, long end) {
-		for (int k = present + 1; k < present + this.retain; k++) {
-			boolean ahead = this.ends[k] >= this.ends[present];
+		for (int k = present + 2; k < present + this.width; k += 2) {
+			boolean ahead = end(k) >= end(present);
 			this.corrected = this.corrected || ahead;
-			if (ahead || this.ends[k] <= end) {
-				this.ends[k] = 0;
-				this.counts[k] = 0;
+			if (ahead || end(k) <= end) {
+				Arrays.fill(this.windows, k, k + 2, 0);
 			}
 		}
 	}
 
 	@Override
 	public long retryAfter(int limit, long cost) {
-		int present = this.retain * limit;
-		return (this.limits.get(limit).quota() - this.counts[present] >= cost) ? 0 : this.ends[present] - this.now;
+		int present = this.width * limit;
+		return (this.limits.get(limit).quota() - count(present) >= cost) ? 0 : end(present) - this.now;
 	}
 
 	@Override
 	public void add(long cost, String metadata) {
-		for (int present = 0; present < this.counts.length; present += this.retain) {
-			this.counts[present] = Math.min(this.counts[present] + cost, Limit.MAX_QUOTA);
+		for (int present = 0; present < this.windows.length; present += this.width) {
+			this.windows[present + 1] = Math.min(count(present) + cost, Limit.MAX_QUOTA);
 		}
 	}
 
 	@Override
 	public void refund(long cost) {
-		for (int present = 0; present < this.counts.length; present += this.retain) {
-			this.counts[present] = Math.max(0, this.counts[present] - cost);
+		for (int present = 0; present < this.windows.length; present += this.width) {
+			this.windows[present + 1] = Math.max(0, count(present) - cost);
 		}
 	}
 
 	@Override
 	public long remaining(int limit) {
-		return Math.max(0, this.limits.get(limit).quota() - this.counts[this.retain * limit]);
+		return Math.max(0, this.limits.get(limit).quota() - count(this.width * limit));
 	}
 
 	@Override
@@ -176,9 +158,9 @@ final class WindowCounterMeter implements Meter {
 	@Override
 	public long ttl() {
 		long ttl = 0;
-		for (int k = 0; k < this.counts.length; k++) {
-			if (this.counts[k] > 0) {
-				ttl = Math.max(ttl, this.ends[k] + this.kept[k / this.retain] - this.now);
+		for (int k = 0; k < this.windows.length; k += 2) {
+			if (count(k) > 0) {
+				ttl = Math.max(ttl, end(k) + this.kept[k / this.width] - this.now);
 			}
 		}
 		return ttl;
@@ -186,12 +168,19 @@ final class WindowCounterMeter implements Meter {
 
 	@Override
 	public MeterState state() {
-		long[] state = new long[2 * this.counts.length];
-		for (int k = 0; k < this.counts.length; k++) {
-			state[2 * k] = this.ends[k];
-			state[2 * k + 1] = this.counts[k];
+		return MeterState.of(this.windows);
+	}
+
+	@Override
+	public List<WindowCount> series() {
+		List<WindowCount> series = new ArrayList<>();
+		for (int k = 0; k < this.windows.length; k += 2) {
+			if (count(k) > 0) {
+				series.add(new WindowCount(this.limits.get(k / this.width),
+						Instant.EPOCH.plus(end(k), ChronoUnit.MICROS), count(k)));
+			}
 		}
-		return MeterState.of(state);
+		return series;
 	}
 
 }

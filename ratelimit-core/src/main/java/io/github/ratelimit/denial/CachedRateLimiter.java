@@ -1,5 +1,7 @@
 package io.github.ratelimit.denial;
 
+import java.util.function.Supplier;
+
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Decision.Source;
@@ -7,26 +9,26 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Asks the store only if the memory does not know that it would deny the request, and
- * forgets what is known of a request whenever something may have been used or given back.
+ * Asks the store unless the memory knows that it would deny the request, and forgets the
+ * denials of a key whenever something may have been used or given back.
  */
 final class CachedRateLimiter implements RateLimiter {
 
 	private final RateLimiter store;
 
-	private final DenialMemory memory;
+	private final Supplier<DenialMemory> memory;
 
 	private final boolean answers;
 
 	/**
 	 * Creates a rate limiter.
-	 * @param answers whether requests are answered from memory; otherwise, it only
-	 * forgets
+	 * @param memory the memory at the time, which is another one when all is forgotten
+	 * @param answers whether requests are answered from memory; otherwise denials are
+	 * only forgotten
 	 */
-	CachedRateLimiter(RateLimiter store, DenialMemory memory, boolean answers) {
+	CachedRateLimiter(RateLimiter store, Supplier<DenialMemory> memory, boolean answers) {
 		this.store = store;
 		this.memory = memory;
 		this.answers = answers;
@@ -35,14 +37,15 @@ final class CachedRateLimiter implements RateLimiter {
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
 		Key[] keys = Key.of(request);
-		if (!this.answers || countsDenied(request)) {
-			return decide(request, keys, null);
+		DenialMemory.Call call = null;
+		if (mayAnswer(request)) {
+			DenialMemory present = this.memory.get();
+			Decision known = present.find(request, keys);
+			if (known != null) {
+				return known;
+			}
+			call = present.new Call(request, keys);
 		}
-		Decision known = this.memory.find(request, keys);
-		return (known != null) ? known : decide(request, keys, this.memory.new Call(request, keys));
-	}
-
-	private Decision decide(RateLimitRequest request, Key[] keys, DenialMemory.@Nullable Call call) {
 		boolean denied = false;
 		try {
 			Decision decision = this.store.tryAcquire(request);
@@ -65,7 +68,7 @@ final class CachedRateLimiter implements RateLimiter {
 	 */
 	@Override
 	public Decision peek(RateLimitRequest request) {
-		Decision known = (this.answers && !countsDenied(request)) ? this.memory.find(request, Key.of(request)) : null;
+		Decision known = mayAnswer(request) ? this.memory.get().find(request, Key.of(request)) : null;
 		return (known != null) ? known : this.store.peek(request);
 	}
 
@@ -95,7 +98,7 @@ final class CachedRateLimiter implements RateLimiter {
 			this.store.reset(policy, identifier);
 		}
 		finally {
-			this.memory.forget(new Key(policy.name(), identifier));
+			forget(new Key(policy.name(), identifier));
 		}
 	}
 
@@ -104,19 +107,20 @@ final class CachedRateLimiter implements RateLimiter {
 		this.store.requireSupported(policy);
 	}
 
-	private void forget(Key[] keys) {
+	private void forget(Key... keys) {
+		DenialMemory present = this.memory.get();
 		for (Key key : keys) {
-			this.memory.forget(key);
+			present.forget(key);
 		}
 	}
 
-	private static boolean countsDenied(RateLimitRequest request) {
+	private boolean mayAnswer(RateLimitRequest request) {
 		for (Charge charge : request.charges()) {
 			if (charge.policy().countDenied()) {
-				return true;
+				return false;
 			}
 		}
-		return false;
+		return this.answers;
 	}
 
 }

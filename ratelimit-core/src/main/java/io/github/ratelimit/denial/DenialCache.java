@@ -1,41 +1,45 @@
 package io.github.ratelimit.denial;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
+import io.github.ratelimit.Block;
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Decision.Source;
+import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.RateLimiter;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Remembers who was denied, so that those who do not wait cost the store nothing: until
- * the earliest time at which a request could be allowed, it is denied from memory.
+ * Remembers denials, so that callers who do not wait cost the store nothing: a denied
+ * request is denied from memory until the earliest time at which it could be allowed.
  * <p>
- * What is remembered is how the limits of a policy with its quotas stood for an
- * identifier and a cost, when a request was denied. A request is answered from memory if
- * all of its limits are remembered, so that it is told how long it has to wait for all of
- * them. If only some are, it may be certain to be denied, but not for how long; then the
- * store is asked. Peeks are answered from memory too, but are not remembered. Of those
- * who do not wait, but change a part of their request each time, the store is asked up to
- * 16 times a second; then they are told of the longest time that is known. Blocks are
- * remembered by all identifiers and policies of a request, since the store does not say
- * which of them is blocked. Requests of policies that count denied requests always reach
- * the store.
+ * The cache remembers how the limits of a policy stood for an identifier and a cost when
+ * a request was denied. It answers a request if it remembers all of its limits, because
+ * only then is the time to wait known. If it remembers some of them, the request may be
+ * certain to be denied, but not for how long, and the store is asked. It is asked up to
+ * 16 times a second about callers who do not wait and change a part of their request each
+ * time; then the longest time that is known is the answer. Peeks are answered from memory
+ * too, but are not remembered. Blocks are remembered for all identifiers and policies of
+ * a request together, because the store does not say which of them is blocked. Requests
+ * of policies that count denied requests always reach the store.
  * <p>
- * Decisions from memory tell of the limits that are known to deny the request, and not of
- * others. Times are those that are left; as soon as quota has arrived, so that
- * {@code remaining} is no longer what it was, the store is asked again.
+ * Decisions from memory have the statuses of the limits that are known to deny the
+ * request, and no others. Times are what is left of them. As soon as quota has arrived,
+ * so that {@code remaining} has changed, the store is asked again.
  * <p>
- * <b>Nobody is denied whom the store would allow</b>, as long as all that gives quota
- * back passes through here: refunds, resets and blocks, of which each drops what it
- * concerns, also for requests that are being decided meanwhile. What other processes give
- * back is noticed when the denial is older than the maximum age; so is a server that has
- * lost its counts, or whose clock was set forward. The same holds for a store that denies
- * requests while others are being decided, as one without scripts does, and one in a
- * cluster if requests have identifiers on several slots: a denial that would have been
- * over in a moment then lasts up to the maximum age. And it holds for a token bucket with
- * a burst that requests of several quotas share in other processes.
+ * <b>No request is denied that the store would allow</b>, as long as all refunds, resets
+ * and blocks pass through this cache: each drops the denials that it concerns, also those
+ * of requests that are being decided meanwhile. What other processes give back is noticed
+ * when a denial reaches the maximum age; so is a server that has lost its counts, or
+ * whose clock was set forward. The same holds for a token bucket with a burst that
+ * requests of several quotas share in other processes, and for a store that may deny a
+ * request because others are being decided, as one without scripts does, and one in a
+ * cluster if requests have identifiers on several slots: such a denial lasts up to the
+ * maximum age instead of a moment.
  * <p>
  * Safe for use by several threads.
  *
@@ -50,7 +54,9 @@ public final class DenialCache {
 
 	private static final int MAX_CALLS = 16;
 
-	private final DenialMemory memory;
+	private final Supplier<DenialMemory> newMemory;
+
+	private volatile DenialMemory memory;
 
 	/**
 	 * Creates an empty cache.
@@ -79,27 +85,28 @@ public final class DenialCache {
 		if (maxSize < 1) {
 			throw new IllegalArgumentException("Invalid maximum size (%d): must be at least 1.".formatted(maxSize));
 		}
-		this.memory = new DenialMemory(maxAge, maxSize, maxCalls, nanos);
+		this.newMemory = () -> new DenialMemory(maxAge, maxSize, maxCalls, nanos);
+		this.memory = this.newMemory.get();
 	}
 
 	/**
-	 * Answers those who were denied without asking the store.
+	 * Answers from memory, and asks the store about the other requests.
 	 * @param store the store, or what decides while it fails; only denials with the
 	 * source {@link Source#STORE} are remembered
-	 * @return a rate limiter that asks the store about everybody else
+	 * @return a rate limiter that asks the store only if the answer is not known
 	 */
 	public RateLimiter cache(RateLimiter store) {
-		return new CachedRateLimiter(store, this.memory, true);
+		return new CachedRateLimiter(store, () -> this.memory, true);
 	}
 
 	/**
-	 * Drops denials when something is used or given back, and asks the store about
-	 * everybody.
+	 * Asks the store about every request, and drops denials when something is used or
+	 * given back.
 	 * @param store the store
 	 * @return a rate limiter that asks the store each time
 	 */
 	public RateLimiter watchCounts(RateLimiter store) {
-		return new CachedRateLimiter(store, this.memory, false);
+		return new CachedRateLimiter(store, () -> this.memory, false);
 	}
 
 	/**
@@ -108,7 +115,48 @@ public final class DenialCache {
 	 * @return the same blocks
 	 */
 	public BlockList watchBlocks(BlockList blocks) {
-		return new WatchedBlockList(blocks, this.memory::forgetAll);
+		return new WatchedBlockList(blocks);
+	}
+
+	/** Drops all denials after each change, even one whose outcome is not known. */
+	private final class WatchedBlockList implements BlockList {
+
+		private final BlockList blocks;
+
+		WatchedBlockList(BlockList blocks) {
+			this.blocks = blocks;
+		}
+
+		@Override
+		public Block block(Identifier identifier, @Nullable String policy, Duration time, String reason) {
+			try {
+				return this.blocks.block(identifier, policy, time, reason);
+			}
+			finally {
+				forgetAll();
+			}
+		}
+
+		@Override
+		public boolean unblock(Identifier identifier, @Nullable String policy) {
+			try {
+				return this.blocks.unblock(identifier, policy);
+			}
+			finally {
+				forgetAll();
+			}
+		}
+
+		@Override
+		public List<Block> blocks() {
+			return this.blocks.blocks();
+		}
+
+		/** Calls that are under way go on to write to the memory before. */
+		private void forgetAll() {
+			DenialCache.this.memory = DenialCache.this.newMemory.get();
+		}
+
 	}
 
 }

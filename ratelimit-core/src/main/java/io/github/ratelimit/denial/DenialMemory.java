@@ -1,8 +1,8 @@
 package io.github.ratelimit.denial;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.LongSupplier;
 
@@ -19,12 +19,12 @@ import io.github.ratelimit.RateLimitRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of requests that were denied.
+ * The denials that are known.
  * <p>
- * Every use and refund drops what is known of a key. A store decides at an unknown moment
- * between call and answer, so a denial is remembered only if none of these was answered
- * in between. Stamps tell, which grow with each of them; keys share stamps, so that at
- * worst a denial is not remembered.
+ * Every use and refund drops those of a key. A store decides at an unknown time between
+ * call and answer, so a denial is remembered only if nothing was dropped in between. That
+ * is told by stamps, which grow with each drop. Keys share stamps: at worst a denial is
+ * not remembered.
  * <p>
  * Safe for use by several threads.
  */
@@ -40,13 +40,10 @@ final class DenialMemory {
 
 	private final Cache<Key, Verdicts> verdicts;
 
-	/** By the key of a request, or by its keys. */
+	/** By the key of a request, or by the list of its keys. */
 	private final Cache<Object, Block> blocks;
 
 	private final AtomicLongArray stamps = new AtomicLongArray(STAMPS);
-
-	/** Grows with everything that may concern all keys. */
-	private final AtomicLong epoch = new AtomicLong();
 
 	DenialMemory(Duration maxAge, long maxSize, int maxCalls, LongSupplier nanos) {
 		this.nanos = nanos;
@@ -61,14 +58,14 @@ final class DenialMemory {
 	}
 
 	/**
-	 * Denies a request if it is known that the store would, and for how long; the latter
-	 * may be too short if the store was asked too often.
+	 * Denies a request if it is known that the store would. The time to wait may be too
+	 * short if the store was asked too often.
 	 */
 	@Nullable Decision find(RateLimitRequest request, Key[] keys) {
 		long now = this.nanos.getAsLong();
 		Block block = this.blocks.asMap().isEmpty() ? null : block(keys, now);
-		Duration blockedFor = (block != null) ? Verdict.left(block.time(), now - block.since()) : null;
-		StoreCalls calls = (block != null && blockedFor != null) ? block.calls() : null;
+		long blocked = (block != null) ? Verdict.microsLeft(block.time(), now - block.since()) : 0;
+		CallRate calls = (block != null && blocked > 0) ? block.calls() : null;
 		List<LimitStatus> violated = List.of();
 		boolean complete = true;
 		int at = 0;
@@ -88,13 +85,16 @@ final class DenialMemory {
 				}
 			}
 		}
-		boolean denied = calls != null && (complete || !calls.allow(now, this.maxCalls));
-		return denied ? new Decision(false, violated, blockedFor, Source.DENIAL_CACHE) : null;
+		if (calls == null || (!complete && calls.tryCall(now, this.maxCalls))) {
+			return null;
+		}
+		return new Decision(false, violated, (blocked > 0) ? Duration.of(blocked, ChronoUnit.MICROS) : null,
+				Source.DENIAL_CACHE);
 	}
 
 	private @Nullable Verdicts known(Key key, Policy policy) {
 		Verdicts known = this.verdicts.getIfPresent(key);
-		return (known != null && known.epoch() == this.epoch.get() && known.policy().equals(policy)) ? known : null;
+		return (known != null && known.policy().equals(policy)) ? known : null;
 	}
 
 	/** Whether all limits could allow the cost some time. */
@@ -109,21 +109,14 @@ final class DenialMemory {
 
 	private @Nullable Block block(Key[] keys, long now) {
 		Block block = this.blocks.getIfPresent(key(keys));
-		return (block != null && block.epoch() == this.epoch.get() && now - block.since() < this.maxAge) ? block : null;
+		return (block != null && now - block.since() < this.maxAge) ? block : null;
 	}
 
 	private static Object key(Key[] keys) {
 		return (keys.length == 1) ? keys[0] : List.of(keys);
 	}
 
-	/** Forgets everything. */
-	void forgetAll() {
-		this.epoch.incrementAndGet();
-		this.verdicts.invalidateAll();
-		this.blocks.invalidateAll();
-	}
-
-	/** Forgets a key of which it is not known what has become. */
+	/** Forgets the denials of a key whose count may have changed. */
 	void forget(Key key) {
 		this.stamps.incrementAndGet(stamp(key));
 		this.verdicts.invalidate(key);
@@ -134,7 +127,7 @@ final class DenialMemory {
 		return (hash ^ hash >>> 16) & STAMPS - 1;
 	}
 
-	/** A call of the store, and what was known before. */
+	/** A call of the store, and the stamps before it. */
 	final class Call {
 
 		private final RateLimitRequest request;
@@ -142,8 +135,6 @@ final class DenialMemory {
 		private final Key[] keys;
 
 		private final long since = DenialMemory.this.nanos.getAsLong();
-
-		private final long epoch = DenialMemory.this.epoch.get();
 
 		private final long[] stamps;
 
@@ -172,34 +163,55 @@ final class DenialMemory {
 			}
 			if (decision.blockedFor() != null) {
 				Block known = block(this.keys, this.since);
-				DenialMemory.this.blocks.put(key(this.keys), new Block(decision.blockedFor(), this.since, this.epoch,
-						(known != null) ? known.calls() : new StoreCalls()));
+				DenialMemory.this.blocks.put(key(this.keys),
+						new Block(decision.blockedFor(), this.since, (known != null) ? known.calls() : new CallRate()));
 			}
 		}
 
-		/**
-		 * Unless something was used or given back meanwhile: who forgets waits for this.
-		 */
+		/** Does nothing if a stamp has grown; a drop waits for the cache meanwhile. */
 		private void remember(int at, Policy policy, Verdict verdict) {
 			DenialMemory.this.verdicts.asMap().compute(this.keys[at], (key, before) -> {
-				Verdicts known = (before != null && before.epoch() == this.epoch && before.policy().equals(policy))
-						? before : null;
+				Verdicts known = (before != null && before.policy().equals(policy)) ? before : null;
 				if (DenialMemory.this.stamps.get(stamp(key)) != this.stamps[at]) {
 					return known;
 				}
-				return ((known != null) ? known : Verdicts.of(policy, this.epoch)).with(verdict);
+				return ((known != null) ? known : new Verdicts(policy, List.of(), new CallRate())).with(verdict);
 			});
 		}
 
 	}
 
 	/**
-	 * That one of the keys of a request is blocked; which of them the store does not say.
+	 * That one of the keys of a request is blocked.
 	 *
 	 * @param time for how long
 	 * @param since a time before the store was asked, in nanoseconds
 	 */
-	private record Block(Duration time, long since, long epoch, StoreCalls calls) {
+	private record Block(Duration time, long since, CallRate calls) {
+
+	}
+
+	/** How often the store was lately asked about requests that it was known to deny. */
+	static final class CallRate {
+
+		private static final long SECOND = 1_000_000_000;
+
+		private long since;
+
+		private int calls;
+
+		/** Counts one more call, unless there were too many in this second. */
+		synchronized boolean tryCall(long now, int maxCalls) {
+			if (this.calls == 0 || now - this.since >= SECOND) {
+				this.since = now;
+				this.calls = 0;
+			}
+			if (this.calls >= maxCalls) {
+				return false;
+			}
+			this.calls++;
+			return true;
+		}
 
 	}
 

@@ -31,33 +31,22 @@ record Verdict(long cost, List<LimitStatus> violated, long since, boolean blocke
 		List<LimitStatus> left = List.of();
 		for (int i = 0; i < this.violated.size(); i++) {
 			LimitStatus status = this.violated.get(i);
-			Duration retryAfter = left(status.retryAfter(), passed);
-			if (retryAfter == null && status.retryAfter() != null) {
-				continue;
-			}
-			Duration resetAfter = status.resetAfter().equals(status.retryAfter()) ? retryAfter
-					: left(status.resetAfter(), passed);
-			if (resetAfter == null && !status.resetAfter().isZero()) {
+			long retryAfter = (status.retryAfter() != null) ? microsLeft(status.retryAfter(), passed) : -1;
+			long resetAfter = microsLeft(status.resetAfter(), passed);
+			if (retryAfter != 0 && resetAfter == 0 && !status.resetAfter().isZero()) {
 				return null;
 			}
-			LimitStatus present = new LimitStatus(status.policy(), status.identifier(), status.limit(),
-					status.remaining(), (resetAfter != null) ? resetAfter : Duration.ZERO, retryAfter, true);
-			left = concat(left, List.of(present));
+			if (retryAfter != 0) {
+				left = concat(left, List.of(LimitStatus.ofMicros(status.policy(), status.identifier(), status.limit(),
+						status.remaining(), resetAfter, retryAfter, true)));
+			}
 		}
 		return left;
 	}
 
-	/**
-	 * Returns what is left of a time, rounded up to microseconds; {@code null} if nothing
-	 * is, or there is no time.
-	 */
-	static @Nullable Duration left(@Nullable Duration time, long passed) {
-		long nanos = (time != null) ? TimeUnit.NANOSECONDS.convert(time) - passed : 0;
-		if (nanos <= 0) {
-			return null;
-		}
-		long micros = (nanos - 1) / 1000 + 1;
-		return Duration.ofSeconds(micros / 1_000_000, micros % 1_000_000 * 1000);
+	/** Returns what is left of a time, rounded up to microseconds; 0 if nothing is. */
+	static long microsLeft(Duration time, long passedNanos) {
+		return (Math.max(0, TimeUnit.NANOSECONDS.convert(time) - passedNanos) + 999) / 1000;
 	}
 
 	/** Returns all limits of two lists that nobody else uses. */

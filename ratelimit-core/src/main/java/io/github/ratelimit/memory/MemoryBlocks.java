@@ -1,6 +1,8 @@
 package io.github.ratelimit.memory;
 
+import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -19,12 +21,16 @@ final class MemoryBlocks {
 
 	private final Map<Identifier, List<Block>> blocks = new HashMap<>();
 
-	void add(Block block, Instant now) {
-		remove(block.identifier(), block.policy(), now);
-		this.blocks.computeIfAbsent(block.identifier(), (identifier) -> new ArrayList<>()).add(block);
+	Block add(Identifier identifier, @Nullable String policy, Duration time, String reason, long nowMicros) {
+		remove(identifier, policy, nowMicros);
+		Instant until = instant(nowMicros).plus(time.truncatedTo(ChronoUnit.MICROS));
+		Block block = new Block(identifier, policy, until, reason);
+		this.blocks.computeIfAbsent(identifier, (key) -> new ArrayList<>()).add(block);
+		return block;
 	}
 
-	boolean remove(Identifier identifier, @Nullable String policy, Instant now) {
+	boolean remove(Identifier identifier, @Nullable String policy, long nowMicros) {
+		Instant now = instant(nowMicros);
 		this.blocks.values().forEach((blocks) -> blocks.removeIf((block) -> !block.until().isAfter(now)));
 		this.blocks.values().removeIf(List::isEmpty);
 		List<Block> present = this.blocks.getOrDefault(identifier, List.of());
@@ -32,26 +38,31 @@ final class MemoryBlocks {
 	}
 
 	/**
-	 * When the last block of the identifier in the policy ends; the epoch if there is
-	 * none.
+	 * When the last block of the identifier in the policy ends, in microseconds since the
+	 * epoch; 0 if there is none.
 	 */
-	Instant end(Identifier identifier, String policy) {
-		Instant end = Instant.EPOCH;
+	long end(Identifier identifier, String policy) {
+		long end = 0;
 		for (Block block : this.blocks.getOrDefault(identifier, List.of())) {
-			if ((block.policy() == null || block.policy().equals(policy)) && block.until().isAfter(end)) {
-				end = block.until();
+			if (block.policy() == null || block.policy().equals(policy)) {
+				end = Math.max(end, ChronoUnit.MICROS.between(Instant.EPOCH, block.until()));
 			}
 		}
 		return end;
 	}
 
-	List<Block> list(Instant now) {
+	List<Block> list(long nowMicros) {
+		Instant now = instant(nowMicros);
 		return this.blocks.values()
 			.stream()
 			.flatMap(List::stream)
 			.filter((block) -> block.until().isAfter(now))
 			.sorted(Comparator.comparing(Block::until))
 			.toList();
+	}
+
+	private static Instant instant(long micros) {
+		return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
 	}
 
 }

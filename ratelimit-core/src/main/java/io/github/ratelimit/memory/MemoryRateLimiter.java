@@ -4,49 +4,42 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Queue;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Function;
+import java.util.function.LongFunction;
 
 import io.github.ratelimit.Block;
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.LogEntry;
 import io.github.ratelimit.Meter;
-import io.github.ratelimit.MeterState;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.RequestHistory;
 import io.github.ratelimit.WindowCount;
+import io.github.ratelimit.memory.Counts.Key;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A rate limiter that keeps its counts in the memory of this process, for tests and for a
  * single instance. It decides exactly as the store in Redis does.
  * <p>
- * One request is decided at a time. After as many requests as there are counts, those
- * that no longer matter are swept away, a few with each request, so that memory follows
- * the number of identifiers that are active and no request waits for long.
+ * One request is decided at a time. Counts that no longer matter are swept away, a few
+ * with each request, so that memory follows the number of active identifiers and no
+ * request waits for long.
  * <p>
- * A count is some hundred bytes, but for the algorithms that keep entries:
+ * A count takes some hundred bytes, except with algorithms that keep entries:
  * {@code sliding-log} takes 16 to 64 bytes for each request of its longest window, with
  * metadata 24 to 96 and the text, and {@code sliding-window} 16 to 64 bytes for each
  * sub-window in use. So one identifier with a quota of 100,000 may take 6 MB. A decision
- * does not copy a log, so that it takes about as long at large quotas as at small ones;
- * now and then one writes the log anew. Where the clock was set back, and with metadata,
- * it is copied each time.
+ * does not copy a log, except with metadata or after the clock was set back, so it takes
+ * about as long at large quotas as at small ones. Now and then a log is written anew.
  *
  * @since 0.1
  */
@@ -54,26 +47,13 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 
 	private static final int NEVER = -1;
 
-	private static final int SMALLEST_SWEEP = 1024;
-
-	/** How many counts a request looks at while they are swept. */
-	private static final int SWEEP_STEP = 32;
-
 	private final InstantSource clock;
 
 	private final Lock lock = new ReentrantLock();
 
-	private final Map<Key, Entry> entries;
+	private final Counts counts;
 
 	private final MemoryBlocks blocks = new MemoryBlocks();
-
-	/** All counts in the order in which they are swept, and some that are gone. */
-	private final Queue<Entry> sweepOrder = new ArrayDeque<>();
-
-	private int savesUntilSweep = SMALLEST_SWEEP;
-
-	/** How many counts of the present sweep are still to be looked at. */
-	private int toSweep;
 
 	/**
 	 * Creates an empty rate limiter.
@@ -81,8 +61,7 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	 * time in tests
 	 */
 	public MemoryRateLimiter(InstantSource clock) {
-		this.clock = clock;
-		this.entries = new HashMap<>();
+		this(clock, Integer.MAX_VALUE);
 	}
 
 	/**
@@ -99,308 +78,205 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 					"Invalid number of counts (%d): must be at least 1.".formatted(maxCounts));
 		}
 		this.clock = clock;
-		this.entries = new LinkedHashMap<>(16, 0.75F, true) {
-
-			private static final long serialVersionUID = 1L;
-
-			@Override
-			protected boolean removeEldestEntry(Map.Entry<Key, MemoryRateLimiter.Entry> eldest) {
-				eldest.getValue().gone = size() > maxCounts;
-				return eldest.getValue().gone;
-			}
-
-		};
+		this.counts = new Counts(maxCounts);
 	}
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
-		return decide(request, true);
+		return locked((now) -> decide(request, now, true));
 	}
 
 	@Override
 	public Decision peek(RateLimitRequest request) {
-		return decide(request, false);
+		return locked((now) -> decide(request, now, false));
 	}
 
 	@Override
 	public void refund(RateLimitRequest request) {
-		this.lock.lock();
-		try {
-			long now = now();
-			for (Part part : load(request, now)) {
-				if (part.charge.cost() > 0 && this.entries.containsKey(part.key)) {
-					part.meter.refund(part.charge.cost());
-					save(part, now);
+		locked((now) -> {
+			for (Check check : checks(request, now)) {
+				if (check.charge.cost() > 0 && this.counts.get(check.key) != null) {
+					check.meter.refund(check.charge.cost());
+					save(check, now);
 				}
 			}
-		}
-		finally {
-			this.lock.unlock();
-		}
+			return request;
+		});
 	}
 
 	@Override
 	public void charge(RateLimitRequest request) {
-		this.lock.lock();
-		try {
-			long now = now();
-			for (Part part : load(request.withPossibleCosts(), now)) {
-				if (part.charge.cost() > 0) {
-					part.meter.charge(part.charge.cost(), request.metadata());
-					save(part, now);
+		locked((now) -> {
+			for (Check check : checks(request.withPossibleCosts(), now)) {
+				if (check.charge.cost() > 0) {
+					check.meter.charge(check.charge.cost(), request.metadata());
+					save(check, now);
 				}
 			}
-		}
-		finally {
-			this.lock.unlock();
-		}
+			return request;
+		});
 	}
 
 	@Override
 	public void reset(Policy policy, Identifier identifier) {
-		this.lock.lock();
-		try {
-			forget(Key.of(policy, identifier));
-		}
-		finally {
-			this.lock.unlock();
-		}
+		locked((now) -> {
+			this.counts.remove(Key.of(policy, identifier));
+			return policy;
+		});
 	}
 
 	/** Number of counts in memory, of which some may no longer matter. */
 	int size() {
-		this.lock.lock();
-		try {
-			return this.entries.size();
-		}
-		finally {
-			this.lock.unlock();
-		}
+		return locked((now) -> this.counts.size());
 	}
 
 	@Override
 	public List<LogEntry> entries(Policy policy, Identifier identifier, int most, @Nullable Instant before) {
 		RequestHistory.requireEntries(policy, most);
 		long micros = (before != null) ? Meter.micros(before) : Long.MAX_VALUE;
-		return read(policy, identifier, (meter) -> meter.entries(most, micros));
+		return locked((now) -> meter(policy, Key.of(policy, identifier), now).entries(most, micros));
 	}
 
 	@Override
 	public List<WindowCount> series(Policy policy, Identifier identifier) {
 		RequestHistory.requireWindows(policy);
-		return read(policy, identifier, Meter::series);
-	}
-
-	private <T> T read(Policy policy, Identifier identifier, Function<Meter, T> reading) {
-		this.lock.lock();
-		try {
-			return reading.apply(load(RateLimitRequest.of(policy, identifier), now()).get(0).meter);
-		}
-		finally {
-			this.lock.unlock();
-		}
+		return locked((now) -> meter(policy, Key.of(policy, identifier), now).series());
 	}
 
 	@Override
 	public Block block(Identifier identifier, @Nullable String policy, Duration time, String reason) {
 		BlockList.requireValid(policy);
 		BlockList.requireValid(time, reason);
-		this.lock.lock();
-		try {
-			Instant now = Instant.EPOCH.plus(now(), ChronoUnit.MICROS);
-			Block block = new Block(identifier, policy, now.plus(time.truncatedTo(ChronoUnit.MICROS)), reason);
-			this.blocks.add(block, now);
-			return block;
-		}
-		finally {
-			this.lock.unlock();
-		}
+		return locked((now) -> this.blocks.add(identifier, policy, time, reason, now));
 	}
 
 	@Override
 	public boolean unblock(Identifier identifier, @Nullable String policy) {
 		BlockList.requireValid(policy);
-		this.lock.lock();
-		try {
-			return this.blocks.remove(identifier, policy, this.clock.instant());
-		}
-		finally {
-			this.lock.unlock();
-		}
+		return locked((now) -> this.blocks.remove(identifier, policy, now));
 	}
 
 	@Override
 	public List<Block> blocks() {
+		return locked((now) -> this.blocks.list(now));
+	}
+
+	/**
+	 * Does something at the present time, in microseconds, and nothing else meanwhile.
+	 */
+	private <T> T locked(LongFunction<T> action) {
 		this.lock.lock();
 		try {
-			return this.blocks.list(this.clock.instant());
+			return action.apply(Meter.micros(this.clock.instant()));
 		}
 		finally {
 			this.lock.unlock();
 		}
 	}
 
-	private Decision decide(RateLimitRequest request, boolean acquire) {
-		this.lock.lock();
-		try {
-			long now = now();
-			List<Part> parts = load(request, now);
-			long blocked = 0;
-			boolean fits = true;
-			boolean possible = true;
-			List<Long> waits = new ArrayList<>();
-			for (Part part : parts) {
-				Instant end = this.blocks.end(part.identifier, part.charge.policy().name());
-				blocked = Math.max(blocked, ChronoUnit.MICROS.between(Instant.EPOCH, end) - now);
-				for (int i = 0; i < part.limits().size(); i++) {
-					long wait = part.retryAfter(i);
-					waits.add(wait);
-					fits = fits && wait == 0;
-					possible = possible && wait != NEVER;
-				}
+	private Decision decide(RateLimitRequest request, long now, boolean acquire) {
+		List<Check> checks = checks(request, now);
+		long blocked = 0;
+		boolean fits = true;
+		boolean possible = true;
+		for (Check check : checks) {
+			blocked = Math.max(blocked, this.blocks.end(check.key.identifier(), check.key.policy()) - now);
+			for (long wait : check.waits) {
+				fits = fits && wait == 0;
+				possible = possible && wait != NEVER;
 			}
-			boolean allowed = fits && blocked <= 0;
-			List<LimitStatus> statuses = new ArrayList<>(waits.size());
-			for (Part part : parts) {
-				boolean acquires = acquire && part.charge.cost() > 0;
-				boolean counts = acquires
-						&& (allowed || (part.charge.policy().countDenied() && possible && blocked <= 0));
-				if (counts) {
-					part.meter.add(part.charge.cost(), request.metadata());
-				}
-				// A state from a clock that was set back is stored even if the request
-				// is denied: it would stay ahead.
-				if (counts || (acquires && part.meter.corrected())) {
-					save(part, now);
-				}
-				for (int i = 0; i < part.limits().size(); i++) {
-					long before = waits.get(statuses.size());
-					long wait = (counts && !allowed) ? part.retryAfter(i) : before;
-					statuses.add(LimitStatus.ofMicros(part.charge.policy(), part.identifier, part.limits().get(i),
-							part.meter.remaining(i), part.resetAfter(i), wait, before != 0));
-				}
+		}
+		boolean allowed = fits && blocked == 0;
+		List<LimitStatus> statuses = new ArrayList<>();
+		for (Check check : checks) {
+			boolean acquires = acquire && check.charge.cost() > 0;
+			boolean counts = acquires && (allowed || (check.charge.policy().countDenied() && possible && blocked == 0));
+			if (counts) {
+				check.meter.add(check.charge.cost(), request.metadata());
 			}
-			return new Decision(allowed, statuses, (blocked > 0) ? Duration.of(blocked, ChronoUnit.MICROS) : null);
+			// A state from a clock that was set back is stored even if the request is
+			// denied: it would stay ahead.
+			if (counts || (acquires && check.meter.corrected())) {
+				save(check, now);
+			}
+			check.addStatuses(statuses, counts && !allowed);
 		}
-		finally {
-			this.lock.unlock();
-		}
+		return new Decision(allowed, statuses, (blocked > 0) ? Duration.of(blocked, ChronoUnit.MICROS) : null);
 	}
 
-	private long now() {
-		return Meter.micros(this.clock.instant());
-	}
-
-	private List<Part> load(RateLimitRequest request, long now) {
-		List<Part> parts = new ArrayList<>();
+	private List<Check> checks(RateLimitRequest request, long now) {
+		List<Check> checks = new ArrayList<>();
 		for (Charge charge : request.charges()) {
-			Policy policy = charge.policy();
 			for (Identifier identifier : charge.identifiers()) {
-				Key key = Key.of(policy, identifier);
-				Entry entry = this.entries.get(key);
-				MeterState state = (entry != null) ? entry.state : null;
-				parts.add(new Part(key, charge, identifier, policy.algorithm().meter(policy.limits(), state, now)));
+				Key key = Key.of(charge.policy(), identifier);
+				checks.add(new Check(key, charge, meter(charge.policy(), key, now)));
 			}
 		}
-		return parts;
+		return checks;
 	}
 
-	private void save(Part part, long now) {
-		long ttl = part.meter.ttl();
-		if (ttl == 0) {
-			forget(part.key);
-			return;
-		}
-		Entry entry = this.entries.get(part.key);
-		if (entry == null) {
-			entry = new Entry(part.key);
-			this.entries.put(part.key, entry);
-			this.sweepOrder.add(entry);
-		}
-		entry.state = part.meter.state();
-		entry.expiresAt = now + ttl;
-		sweep(now);
+	private Meter meter(Policy policy, Key key, long now) {
+		return policy.algorithm().meter(policy.limits(), this.counts.get(key), now);
 	}
 
-	private void forget(Key key) {
-		Entry entry = this.entries.remove(key);
-		if (entry != null) {
-			entry.gone = true;
+	private void save(Check check, long now) {
+		long ttl = check.meter.ttl();
+		if (ttl > 0) {
+			this.counts.put(check.key, check.meter.state(), now, ttl);
 		}
-	}
-
-	private void sweep(long now) {
-		this.savesUntilSweep--;
-		if (this.savesUntilSweep == 0) {
-			this.toSweep = this.sweepOrder.size();
+		else {
+			this.counts.remove(check.key);
 		}
-		for (int i = 0; i < SWEEP_STEP && this.toSweep > 0; i++) {
-			Entry entry = this.sweepOrder.remove();
-			if (!entry.gone && entry.expiresAt > now) {
-				this.sweepOrder.add(entry);
-			}
-			else if (!entry.gone) {
-				forget(entry.key);
-			}
-			this.toSweep--;
-			if (this.toSweep == 0) {
-				this.savesUntilSweep = Math.max(SMALLEST_SWEEP, this.entries.size());
-			}
-		}
-	}
-
-	/** What Redis keys are made of. */
-	private record Key(Identifier identifier, String policy, String stateForm) {
-
-		static Key of(Policy policy, Identifier identifier) {
-			return new Key(identifier, policy.name(), policy.stateForm());
-		}
-
-	}
-
-	/** One count. */
-	private static final class Entry {
-
-		private final Key key;
-
-		private @Nullable MeterState state;
-
-		private long expiresAt;
-
-		/** Whether it is not one of the counts any more. */
-		private boolean gone;
-
-		private Entry(Key key) {
-			this.key = key;
-		}
-
 	}
 
 	/** One policy and identifier of a request. */
-	private record Part(Key key, Charge charge, Identifier identifier, Meter meter) {
+	private static final class Check {
 
-		List<Limit> limits() {
-			return this.charge.policy().limits();
+		private final Key key;
+
+		private final Charge charge;
+
+		private final Meter meter;
+
+		/**
+		 * Microseconds until each limit would allow the cost, before anything is used.
+		 */
+		private final long[] waits;
+
+		Check(Key key, Charge charge, Meter meter) {
+			this.key = key;
+			this.charge = charge;
+			this.meter = meter;
+			this.waits = waits();
 		}
 
-		long retryAfter(int limit) {
-			if (this.charge.cost() == 0) {
-				return 0;
+		/**
+		 * Adds a status for each limit.
+		 * @param counted whether the request has been counted although it was denied
+		 */
+		void addStatuses(List<LimitStatus> statuses, boolean counted) {
+			Policy policy = this.charge.policy();
+			long[] present = counted ? waits() : this.waits;
+			for (int i = 0; i < this.waits.length; i++) {
+				long remaining = this.meter.remaining(i);
+				// More quota has arrived when one more than what remains is allowed.
+				long resetAfter = (remaining < largestCost(i)) ? this.meter.retryAfter(i, remaining + 1) : 0;
+				statuses.add(LimitStatus.ofMicros(policy, this.key.identifier(), policy.limits().get(i), remaining,
+						resetAfter, present[i], this.waits[i] != 0));
 			}
-			if (this.charge.cost() > largestCost(limit)) {
-				return NEVER;
-			}
-			return this.meter.retryAfter(limit, this.charge.cost());
 		}
 
-		/** More quota has arrived when one more than what remains would be allowed. */
-		long resetAfter(int limit) {
-			long remaining = this.meter.remaining(limit);
-			return (remaining < largestCost(limit)) ? this.meter.retryAfter(limit, remaining + 1) : 0;
+		private long[] waits() {
+			long cost = this.charge.cost();
+			long[] waits = new long[this.charge.policy().limits().size()];
+			for (int i = 0; i < waits.length && cost > 0; i++) {
+				waits[i] = (cost > largestCost(i)) ? NEVER : this.meter.retryAfter(i, cost);
+			}
+			return waits;
 		}
 
 		private long largestCost(int limit) {
-			return this.charge.policy().algorithm().largestCost(limits().get(limit));
+			return this.charge.policy().algorithm().largestCost(this.charge.policy().limits().get(limit));
 		}
 
 	}

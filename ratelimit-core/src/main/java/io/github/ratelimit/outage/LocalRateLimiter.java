@@ -17,25 +17,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Limits requests by this process alone, while the store fails.
+ * Limits requests by the counts of this process alone, while the store fails.
  * <p>
- * If the number of instances is not known, each of them grants the whole quota: no
- * request is denied that the store would have allowed, unless this instance has allowed
- * the quota itself. If it is known, each grants its share: the quota divided by the
- * number, rounded down, and at least 1 unless the quota is 0. All instances together then
- * hold the bound of one store, as long as there are no more of them than that number, and
- * than each quota and burst; and where estimates are rounded down, each may allow one
- * request more than its share. A token bucket is counted afresh when the number changes
- * its burst.
+ * If the number of instances is not known, each instance grants the whole quota. If it is
+ * known, each grants its share: the quota divided by the number, rounded down, and at
+ * least 1 unless the quota is 0. All instances together then hold the bound of one store,
+ * with two exceptions: if there are more instances than that number or than a quota or
+ * burst, and where estimates are rounded down, by which each may allow one request more
+ * than its share. When the number changes the burst of a token bucket, its count starts
+ * afresh.
  * <p>
- * Requests are always limited. A memory that is bounded forgets the counts that were used
- * least recently, and grants their quotas again.
- * <p>
- * Decisions name the policies and limits as they are, and not their shares, because
- * clients should not see the difference. What is left of the whole quota is not known: an
- * allowed decision has no statuses, and a denied one those of the violated limits. A cost
- * above the share is never allowed, and has no time to retry after. Blocks are known to
- * the store alone, and are not enforced.
+ * Decisions name the policies and limits as they are, not their shares. What is left of
+ * the whole quota is not known: an allowed decision has no statuses, and a denied one
+ * those of the violated limits. A cost above the share is never allowed and has no time
+ * to retry after. Blocks are known to the store alone and are not enforced.
  * <p>
  * Safe for use by several threads.
  *
@@ -54,9 +49,9 @@ public final class LocalRateLimiter implements RateLimiter {
 	private final AtomicBoolean unknown = new AtomicBoolean();
 
 	/**
-	 * Creates a rate limiter that grants whole quotas, because it is not known how many
-	 * instances there are.
-	 * @param memory counts, in the memory of this process
+	 * Creates a rate limiter that grants whole quotas.
+	 * @param memory counts in the memory of this process; if it is bounded, it may forget
+	 * counts and grant their quotas again
 	 */
 	public LocalRateLimiter(RateLimiter memory) {
 		this(memory, () -> 1);
@@ -64,7 +59,7 @@ public final class LocalRateLimiter implements RateLimiter {
 
 	/**
 	 * Creates a rate limiter that grants its share of each quota.
-	 * @param memory counts, in the memory of this process
+	 * @param memory counts in the memory of this process
 	 * @param instances the number of instances, asked for every request; less than 1
 	 * counts as 1. If it throws an exception, the last number counts, or 1 if there is
 	 * none
@@ -99,7 +94,7 @@ public final class LocalRateLimiter implements RateLimiter {
 		this.memory.reset(share(policy, instances()), identifier);
 	}
 
-	/** As many as there were last if that is not known. */
+	/** Returns the last known number if the present one is not known. */
 	private int instances() {
 		try {
 			int number = Math.max(1, this.instances.getAsInt());
@@ -157,11 +152,7 @@ public final class LocalRateLimiter implements RateLimiter {
 			.filter((each) -> each.name().equals(status.policy().name()))
 			.findFirst()
 			.orElseThrow();
-		Limit limit = policy.limits()
-			.stream()
-			.filter((each) -> each.window().equals(status.limit().window()))
-			.findFirst()
-			.orElseThrow();
+		Limit limit = policy.limits().get(status.policy().limits().indexOf(status.limit()));
 		return new LimitStatus(policy, status.identifier(), limit, status.remaining(), status.resetAfter(),
 				status.retryAfter(), status.violated());
 	}

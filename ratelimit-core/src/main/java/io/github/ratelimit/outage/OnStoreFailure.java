@@ -3,8 +3,8 @@ package io.github.ratelimit.outage;
 /**
  * What happens to the requests of a policy while its store fails.
  * <p>
- * A store that is only too busy to decide in time does not switch limits off: this
- * process limits the requests in memory, unless the policy denies them.
+ * A store that is too busy to decide in time does not switch limits off: this process
+ * then limits the requests in memory, unless the policy denies them.
  *
  * @since 0.1
  */

@@ -25,7 +25,7 @@ record Outage(Instant since, Instant latest, RateLimitRequest request, StoreExce
 
 	/**
 	 * Returns whether the outage is over because the store has allowed a request: one
-	 * with all policies and identifiers of the request that failed last, or any request
+	 * with the policies and identifiers of the request that failed last, or any request
 	 * if the last failure was long ago.
 	 */
 	boolean isOver(RateLimitRequest allowed, Instant now) {

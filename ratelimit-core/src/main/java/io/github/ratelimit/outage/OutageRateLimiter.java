@@ -25,21 +25,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Answers while the store fails, as each policy wants it, and logs once when the store
- * fails and once when it works again.
+ * Decides requests while the store fails, as their policies say, and logs once when the
+ * store fails and once when it works again.
  * <p>
- * An outage begins with a {@link StoreException}. It ends when the store allows a request
- * again. A denied request proves nothing, because the store only reads then, as a full or
- * read-only Redis still can. An allowed request of other policies or identifiers than
- * those that failed last proves something only if nothing has failed for ten seconds: a
- * cluster with one failed node fails for some of them only. If the store did not answer,
- * the outage also ends when {@link #storeAnswers()} is called.
+ * An outage begins with a {@link StoreException}. It ends when the store allows a
+ * request; a denied request proves nothing, because a full or read-only Redis can still
+ * be read. For ten seconds after a failure, the allowed request must have the policies
+ * and identifiers of the one that failed last, because a cluster with one failed node
+ * fails for some of them only. If the store did not answer, the outage also ends when
+ * {@link #storeAnswers()} is called.
  * <p>
- * If all policies of a request allow it during an outage, so does the decision, which has
- * no statuses because the numbers are not known. If one of them denies it, the
- * {@link StoreException} is passed on. Otherwise the {@link LocalRateLimiter} decides
- * over the policies that want to be limited {@linkplain OnStoreFailure#LOCAL locally},
- * all or nothing. What a reset throws is always passed on.
+ * During an outage, the {@link StoreException} is thrown if one of the policies of a
+ * request {@linkplain OnStoreFailure#DENY denies} it. Otherwise the
+ * {@link LocalRateLimiter} decides over the policies that are
+ * {@linkplain OnStoreFailure#LOCAL local}, all or nothing. If all policies
+ * {@linkplain OnStoreFailure#ALLOW allow} it, so does the decision, which has no
+ * statuses. A reset always throws what the store throws.
  * <p>
  * A {@link StoreBusyException} is no outage, and neither is an interrupt of the thread:
  * the {@link LocalRateLimiter} decides over all policies of the request, unless one of
@@ -81,8 +82,8 @@ public final class OutageRateLimiter implements RateLimiter {
 	 * @param store the store that may fail
 	 * @param onStoreFailure what happens to the requests of a policy during an outage
 	 * @param local limits requests in memory
-	 * @param isUnanswered tells whether the store failed because it did not answer, and
-	 * not by an error that it answered with
+	 * @param isUnanswered whether a store failed because it did not answer; otherwise it
+	 * answered with an error
 	 */
 	public OutageRateLimiter(RateLimiter store, Function<Policy, OnStoreFailure> onStoreFailure, LocalRateLimiter local,
 			Predicate<StoreException> isUnanswered) {
@@ -116,15 +117,15 @@ public final class OutageRateLimiter implements RateLimiter {
 	}
 
 	/**
-	 * Returns whether the store did not answer when it failed last.
-	 * @return whether there is an outage of this kind
+	 * Returns whether there is an outage in which the store does not answer.
+	 * @return whether the store did not answer when it failed last
 	 */
 	public boolean isUnanswered() {
 		return isUnanswered(this.outage.get());
 	}
 
 	/**
-	 * Returns how often the store was too busy to do in time what it was asked.
+	 * Returns how often the store was too busy to answer in time.
 	 * @return the number since this rate limiter was created
 	 */
 	public long busyCount() {
@@ -253,7 +254,7 @@ public final class OutageRateLimiter implements RateLimiter {
 		logger.info("The store answers again: limits are enforced");
 	}
 
-	/** A request without any cost is only read, which a full store can do. */
+	/** Without any cost nothing is written, which a full store can do. */
 	private static boolean isWritten(RateLimitRequest request) {
 		return request.charges().stream().anyMatch((charge) -> charge.cost() > 0);
 	}

@@ -9,7 +9,7 @@ import io.github.ratelimit.redis.connection.NotSentException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Tells what a failure of Redis means for a store.
+ * Makes exceptions of a store from those of Redis.
  */
 final class Failures {
 
@@ -17,13 +17,13 @@ final class Failures {
 	}
 
 	/**
-	 * Asks Redis.
+	 * Calls Redis.
 	 * @param purpose what for, in messages
 	 * @throws StoreException if Redis fails
 	 */
-	static <T> T translate(String purpose, Supplier<T> question) {
+	static <T> T translate(String purpose, Supplier<T> call) {
 		try {
-			return question.get();
+			return call.get();
 		}
 		catch (JedisException ex) {
 			throw storeException(purpose, ex);
@@ -35,7 +35,7 @@ final class Failures {
 		return isBusy(ex) ? new StoreBusyException(message, ex) : new StoreException(message, ex);
 	}
 
-	/** Whether nothing shows that Redis is out, but the time was not enough. */
+	/** Whether the time was too short, and nothing shows that Redis is out. */
 	private static boolean isBusy(JedisException ex) {
 		if (ex instanceof NotSentException notSent) {
 			return switch (notSent.reason()) {

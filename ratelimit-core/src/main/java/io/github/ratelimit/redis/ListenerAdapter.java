@@ -8,7 +8,7 @@ import org.slf4j.LoggerFactory;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Tells a listener of the user's what the connections to one server see.
+ * Tells a listener of the application what the connections to one server see.
  */
 record ListenerAdapter(String server, RedisListener listener) implements Listener {
 

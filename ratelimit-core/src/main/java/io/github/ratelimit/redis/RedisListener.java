@@ -3,18 +3,19 @@ package io.github.ratelimit.redis;
 import java.time.Duration;
 
 /**
- * Learns what {@link RedisConnections} see of Redis, for logs and metrics.
+ * Is told what {@link RedisConnections} see of Redis, for logs and metrics.
  * <p>
- * Called by the threads that send and receive, which do nothing else meanwhile:
- * implementations must not wait for anything. Safe for use by several threads.
+ * The threads that send and receive call it, and do nothing else meanwhile:
+ * implementations must not wait for anything. They must be safe for use by several
+ * threads.
  *
  * @since 0.1
  */
 public interface RedisListener {
 
 	/**
-	 * A server does not answer, or cannot be connected to. Calls for it fail at once from
-	 * now on, until it answers.
+	 * A server does not answer, or cannot be connected to. From now on calls for it fail
+	 * at once, until it answers.
 	 * @param server the address of the server
 	 * @param reason what was seen
 	 */
@@ -30,7 +31,7 @@ public interface RedisListener {
 	}
 
 	/**
-	 * A call was not accepted, because too many others wait for the server.
+	 * A call was refused, because too many others wait for the server.
 	 * @param server the address of the server
 	 */
 	default void queueFull(String server) {

@@ -34,31 +34,30 @@ import redis.clients.jedis.exceptions.JedisException;
  * A rate limiter that keeps its counts in Redis, shared by all processes that use the
  * same server and key prefix.
  * <p>
- * On one server every request is decided by one call of a script, however many policies,
+ * On one server a single script call decides a request, however many policies,
  * identifiers and limits it has, by the server's clock. The script is composed for the
- * form of the request; requests of one form that wait at the same moment share a call,
- * and each is decided for itself. Every Redis key expires when it no longer matters.
+ * shape of the request. Requests of one shape that wait at the same time share a call;
+ * each is decided on its own. Every Redis key expires when it no longer matters.
  * <p>
  * <b>Nothing is sent again.</b> What was not sent by the end of the time budget of the
- * {@link RedisConnections} is never sent, and nothing is counted. What was sent and not
+ * {@link RedisConnections} is never sent and never counted. What was sent and not
  * answered may have been counted.
  * <p>
  * <b>In a cluster</b> each identifier is on one slot, with all its policies and blocks. A
- * request whose identifiers are on several slots is one call for each slot, all sent
- * before the first answer is awaited. Each call holds what it allows; if one of them
- * denies the request or fails, the others are cancelled. So nothing is admitted that a
- * limit does not allow, with one exception: a {@code leaky-bucket} or
- * {@code token-bucket} that was empty may allow as much more as requests held of it at
- * one moment that were then denied. Until it is cancelled, that cost is held: others may
- * be denied too early. If the process or a connection dies in between, it remains held
- * until the window ends. Refunds and charges on several slots are not undone if one of
- * them fails.
+ * request whose identifiers are on several slots is one call for each slot; all are sent
+ * before the first answer is awaited. Each call reserves the cost if its limits allow it.
+ * If one of them denies the request or fails, the others are cancelled. So no limit
+ * admits too much, with one exception: a {@code leaky-bucket} or {@code token-bucket}
+ * that was empty may admit as much more as was reserved in it at one time and then
+ * cancelled. Until it is cancelled, a reserved cost may deny others too early; if the
+ * process or a connection dies before that, it does so until the window ends. Refunds and
+ * charges on several slots are not undone if one of them fails.
  * <p>
- * Slots may move and replicas may take over at any time: what a node has refused, because
- * a slot is elsewhere, is sent to where it is. While a slot moves, a call for several
- * Redis keys on it is made for each of them. What the nodes had not passed on when they
- * died is lost, so that as much may be granted again. The list of all blocks is on one
- * node and is written after the block itself; if that fails, they may not agree.
+ * Slots may move and replicas may take over at any time: a call that a node refuses,
+ * because a slot is elsewhere, is sent to the node that has it. While a slot moves, a
+ * call for several of its Redis keys is split into one for each. What a node had not
+ * replicated when it died is lost and may be granted again. The list of all blocks is on
+ * one node and is written after the block itself; if that fails, they may not agree.
  *
  * @since 0.1
  */

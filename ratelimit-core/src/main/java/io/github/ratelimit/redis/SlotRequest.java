@@ -12,7 +12,8 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.redis.script.Scope;
 
 /**
- * What of a request one call decides, because its Redis keys are on one slot.
+ * A request, or as much of one, as one call can decide because its Redis keys are on one
+ * slot.
  *
  * @param request a request with some of the identifiers
  * @param scope which of their Redis keys the call has
@@ -29,9 +30,9 @@ record SlotRequest(RateLimitRequest request, Scope scope) {
 	}
 
 	/**
-	 * Splits what is on a slot that is moving to another node, where several Redis keys
-	 * cannot be used at once until all of them have arrived.
-	 * @param blocks whether blocks matter
+	 * Splits this for a slot that is moving to another node: several Redis keys cannot be
+	 * used at once until all of them have arrived.
+	 * @param blocks whether blocks are checked
 	 */
 	List<SlotRequest> byKey(boolean blocks) {
 		List<SlotRequest> keys = new ArrayList<>();
@@ -50,19 +51,19 @@ record SlotRequest(RateLimitRequest request, Scope scope) {
 		return new SlotRequest(new RateLimitRequest(charges, this.request.metadata()), scope);
 	}
 
-	private static List<SlotRequest> split(RateLimitRequest request, Scope scope, Function<Identifier, Object> place) {
+	private static List<SlotRequest> split(RateLimitRequest request, Scope scope, Function<Identifier, Object> slot) {
 		SlotRequest whole = new SlotRequest(request, scope);
-		Map<Object, List<Charge>> places = new LinkedHashMap<>();
+		Map<Object, List<Charge>> slots = new LinkedHashMap<>();
 		for (Charge charge : request.charges()) {
 			Map<Object, List<Identifier>> identifiers = new LinkedHashMap<>();
 			for (Identifier identifier : charge.identifiers()) {
-				identifiers.computeIfAbsent(place.apply(identifier), (key) -> new ArrayList<>()).add(identifier);
+				identifiers.computeIfAbsent(slot.apply(identifier), (key) -> new ArrayList<>()).add(identifier);
 			}
-			identifiers.forEach((each, some) -> places.computeIfAbsent(each, (key) -> new ArrayList<>())
+			identifiers.forEach((each, some) -> slots.computeIfAbsent(each, (key) -> new ArrayList<>())
 				.add(new Charge(charge.policy(), some, charge.cost())));
 		}
-		return (places.size() == 1) ? List.of(whole)
-				: places.values().stream().map((charges) -> whole.of(charges, scope)).toList();
+		return (slots.size() == 1) ? List.of(whole)
+				: slots.values().stream().map((charges) -> whole.of(charges, scope)).toList();
 	}
 
 }

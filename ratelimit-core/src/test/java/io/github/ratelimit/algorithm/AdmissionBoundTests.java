@@ -462,7 +462,7 @@ class AdmissionBoundTests {
 	/** One policy with several quotas. */
 	private static List<Policy> versions(Algorithm algorithm, Random random) {
 		return IntStream.range(0, 3)
-			.mapToObj((i) -> Policy.of("api", algorithm, Limit.of(1 + random.nextInt(8), Duration.ofMinutes(1))))
+			.mapToObj((i) -> Policy.of("api", algorithm, new Limit(1 + random.nextInt(8), Duration.ofMinutes(1))))
 			.toList();
 	}
 

@@ -50,7 +50,7 @@ public record ExactEstimate(SlidingWindowCounter algorithm, long quota, long win
 	}
 
 	public Limit limit() {
-		return Limit.of(this.quota, Duration.ofMillis(this.window / 1000));
+		return new Limit(this.quota, Duration.ofMillis(this.window / 1000));
 	}
 
 	public long now() {

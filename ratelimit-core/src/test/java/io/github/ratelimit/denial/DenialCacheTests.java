@@ -198,7 +198,8 @@ class DenialCacheTests extends DenialCacheFixture {
 	void decisionsThatAreNotTheStoresAreNotRemembered() {
 		for (Source source : Source.values()) {
 			Decision decision = new Decision(false,
-					List.of(LimitStatus.ofMicros(POLICY, ALICE, POLICY.limits().get(0), 0, 1000, 1000)), null, source);
+					List.of(LimitStatus.ofMicros(POLICY, ALICE, POLICY.limits().get(0), 0, 1000, 1000, true)), null,
+					source);
 			RateLimiter other = newCache(Duration.ofDays(1), 10).cache(new AnsweringStore(decision));
 			other.tryAcquire(REQUEST);
 			assertThat(other.tryAcquire(REQUEST).source())

@@ -53,7 +53,7 @@ class LocalRateLimiterTests {
 	@CsvSource({ "10,1,10", "10,3,3", "10,10,1", "10,11,1", "10,1000,1", "0,3,0", "10,0,10", "10,-1,10" })
 	void shareIsTheQuotaDividedByTheInstances(long quota, int instances, int share) {
 		this.instances.set(instances);
-		Policy policy = Policy.of("api", new FixedWindow(), Limit.of(quota, Duration.ofMinutes(1)));
+		Policy policy = Policy.of("api", new FixedWindow(), new Limit(quota, Duration.ofMinutes(1)));
 		for (int i = 0; i < share; i++) {
 			assertThat(this.limiter.tryAcquire(policy, ALICE).allowed()).isTrue();
 		}
@@ -100,7 +100,7 @@ class LocalRateLimiterTests {
 			}
 			return 5;
 		});
-		Policy policy = Policy.of("api", new FixedWindow(), Limit.of(10, Duration.ofMinutes(1)));
+		Policy policy = Policy.of("api", new FixedWindow(), new Limit(10, Duration.ofMinutes(1)));
 		RateLimitRequest five = RateLimitRequest.of(Charge.of(policy, ALICE).withCost(5));
 		assertThat(unsure.peek(five).allowed()).isTrue();
 		assertThat(unsure.peek(five).allowed()).isTrue();
@@ -172,7 +172,7 @@ class LocalRateLimiterTests {
 			@ForAll @LongRange(min = 1, max = 315_360_000_000L) long millis,
 			@ForAll @IntRange(min = 1, max = 100_000) int instances) {
 		TokenBucket bucket = new TokenBucket(burst);
-		Limit limit = Limit.of(quota, Duration.ofMillis(millis));
+		Limit limit = new Limit(quota, Duration.ofMillis(millis));
 		Assume.that(isSupported(bucket, limit));
 		RateLimiter local = new LocalRateLimiter(new MemoryRateLimiter(this.clock), () -> instances);
 		Policy policy = Policy.of("api", bucket, limit);

@@ -296,8 +296,12 @@ class OutageRateLimiterTests {
 			this.clock.advance(Duration.ofSeconds(10));
 		}
 		Decision denied = this.limiter.tryAcquire(LOCAL_REQUEST);
-		assertThat(denied).isEqualTo(new Decision(false, List.of(new LimitStatus(LOCAL, Identifier.user("carol"),
-				Limit.parse("7/m"), 0, Duration.ofSeconds(40), Duration.ofSeconds(40))), null, Decision.Source.LOCAL));
+		assertThat(denied)
+			.isEqualTo(
+					new Decision(false,
+							List.of(new LimitStatus(LOCAL, Identifier.user("carol"), Limit.parse("7/m"), 0,
+									Duration.ofSeconds(40), Duration.ofSeconds(40), true)),
+							null, Decision.Source.LOCAL));
 		assertThat(this.limiter.tryAcquire(LOCAL_REQUEST)).isEqualTo(denied);
 	}
 

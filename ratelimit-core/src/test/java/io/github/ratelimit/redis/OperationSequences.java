@@ -256,7 +256,7 @@ final class OperationSequences {
 		return quotas.list().ofSize(policy.limits().size()).map((numbers) -> {
 			List<Limit> limits = new ArrayList<>();
 			for (int i = 0; i < numbers.size(); i++) {
-				limits.add(Limit.of(numbers.get(i), policy.limits().get(i).window()));
+				limits.add(new Limit(numbers.get(i), policy.limits().get(i).window()));
 			}
 			return new Policy(policy.name(), policy.algorithm(), limits, policy.countDenied());
 		});

@@ -101,7 +101,7 @@ class PipelineConcurrencyIT {
 	@MethodSource("algorithms")
 	void noMoreThanTheBoundIsAllowedAcrossWindows(Algorithm algorithm) throws Exception {
 		Duration window = Duration.ofMillis(50);
-		Policy policy = Policy.of("api", algorithm, Limit.of(7, window));
+		Policy policy = Policy.of("api", algorithm, new Limit(7, window));
 		long start = System.nanoTime();
 		fromAllThreads(request(policy, 2), 400);
 		long windows = (System.nanoTime() - start) / window.toNanos() + 2;

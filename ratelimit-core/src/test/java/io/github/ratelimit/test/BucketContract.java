@@ -186,7 +186,7 @@ public abstract class BucketContract extends RateLimiterContract {
 	private static Policy withQuotas(Policy policy, boolean allZero) {
 		List<Limit> limits = policy.limits()
 			.stream()
-			.map((limit) -> (allZero || limit == policy.limits().get(0)) ? Limit.of(0, limit.window()) : limit)
+			.map((limit) -> (allZero || limit == policy.limits().get(0)) ? new Limit(0, limit.window()) : limit)
 			.toList();
 		return new Policy(policy.name(), policy.algorithm(), limits);
 	}

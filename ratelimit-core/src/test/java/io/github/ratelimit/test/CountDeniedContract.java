@@ -77,7 +77,7 @@ public abstract class CountDeniedContract extends RateLimiterContract {
 	@MethodSource("algorithms")
 	void largestCostsThatAreDeniedAndCountDoNotOverflow(Algorithm algorithm) {
 		long quota = algorithm.maxQuota();
-		Policy policy = Policy.of("api", algorithm, Limit.of(quota, Duration.ofMinutes(1))).withCountDenied(true);
+		Policy policy = Policy.of("api", algorithm, new Limit(quota, Duration.ofMinutes(1))).withCountDenied(true);
 		assertThat(this.limiter.tryAcquire(policy, ALICE, quota).allowed()).isTrue();
 		for (int request = 0; request < 20; request++) {
 			assertThat(this.limiter.tryAcquire(policy, ALICE, quota).allowed()).isFalse();

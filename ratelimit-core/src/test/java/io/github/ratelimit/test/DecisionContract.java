@@ -98,7 +98,7 @@ public abstract class DecisionContract extends RateLimiterContract {
 	@MethodSource("algorithms")
 	void largestCostsDoNotOverflow(Algorithm algorithm) {
 		long quota = algorithm.maxQuota();
-		Policy policy = Policy.of("api", algorithm, Limit.of(quota, Duration.ofMinutes(1)));
+		Policy policy = Policy.of("api", algorithm, new Limit(quota, Duration.ofMinutes(1)));
 		for (int window = 0; window < 6; window++) {
 			assertThat(this.limiter.tryAcquire(policy, ALICE, Long.MAX_VALUE).allowed()).isFalse();
 			assertThat(this.limiter.tryAcquire(policy, ALICE, quota - 1).allowed()).isTrue();

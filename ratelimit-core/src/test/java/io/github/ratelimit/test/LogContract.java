@@ -113,8 +113,8 @@ public abstract class LogContract extends RateLimiterContract {
 			Random random = new Random(seed);
 			List<Policy> plans = Stream.of(1 + random.nextInt(4), 1 + random.nextInt(10), 5 + random.nextInt(30))
 				.map((quota) -> Policy
-					.of("api", algorithm, Limit.of(1 + quota / 2, Duration.ofSeconds(1)),
-							Limit.of(quota, Duration.ofMinutes(1)))
+					.of("api", algorithm, new Limit(1 + quota / 2, Duration.ofSeconds(1)),
+							new Limit(quota, Duration.ofMinutes(1)))
 					.withCountDenied(random.nextBoolean()))
 				.toList();
 			this.limiter.reset(plans.get(0), ALICE);

@@ -247,7 +247,7 @@ public final class PolicyDecisions {
 	 * Returns whether the store does not answer, as far as decisions have shown.
 	 * @return whether it did not answer when it failed last, and limits are not enforced
 	 */
-	public boolean isBreakerOpen() {
+	public boolean isUnanswered() {
 		return this.outages.isUnanswered();
 	}
 

@@ -76,7 +76,7 @@ public record PolicyUse(IdentifiedPolicy policy, long cost, Map<String, String> 
 
 	private @Nullable Identifier ofValue(String part) {
 		String value = this.values.get(part);
-		return (value != null && !value.isBlank()) ? Identifier.of(part, value) : null;
+		return (value != null && !value.isBlank()) ? new Identifier(part, value) : null;
 	}
 
 }

@@ -37,15 +37,15 @@ class PolicyEnforcerTests {
 	@Test
 	void valuesOfExpressionsAreChargedAlone() {
 		assertThat(identifiers(Map.of("#id", "7"), "ip", "#id", "ip+#id", "#other"))
-			.containsExactly(Identifier.of("#id", "7"));
+			.containsExactly(new Identifier("#id", "7"));
 	}
 
 	@Test
 	void combinationIsChargedWhenAllOfItIsKnown() {
 		logIn("alice");
 		assertThat(identifiers(Map.of("#a", "1", "#b", "2"), "user+#a", "#a+#b", "user+global", "user+ip"))
-			.containsExactly(Identifier.combine(List.of(Identifier.user("alice"), Identifier.of("#a", "1"))),
-					Identifier.combine(List.of(Identifier.of("#a", "1"), Identifier.of("#b", "2"))),
+			.containsExactly(Identifier.combine(List.of(Identifier.user("alice"), new Identifier("#a", "1"))),
+					Identifier.combine(List.of(new Identifier("#a", "1"), new Identifier("#b", "2"))),
 					Identifier.combine(List.of(Identifier.user("alice"), Identifier.GLOBAL)));
 	}
 

@@ -93,7 +93,7 @@ class PolicySourceTests {
 		PolicyDecisions chained = new PolicyDecisions(this.store, new ConfiguredPolicies(Map.of(), List.of("ip")),
 				List.of(),
 				() -> List.of((policy) -> policy.withLimits(List.of(Limit.parse("10/m"))),
-						(policy) -> policy.withLimits(List.of(Limit.of(policy.policy().limits().get(0).quota() + 1,
+						(policy) -> policy.withLimits(List.of(new Limit(policy.policy().limits().get(0).quota() + 1,
 								policy.policy().limits().get(0).window())))));
 		assertThat(decide(chained, API, null).statuses()).singleElement()
 			.satisfies((status) -> assertThat(status.limit()).isEqualTo(Limit.parse("11/m")));

@@ -66,7 +66,7 @@ final class OurContenders {
 		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("1000000/s"), Limit.parse("2000000/m"),
 				Limit.parse("3000000/h"));
 		return (user) -> limiter
-			.tryAcquire(RateLimitRequest.of(policy, Identifier.user(user), Identifier.of("device", user)))
+			.tryAcquire(RateLimitRequest.of(policy, Identifier.user(user), new Identifier("device", user)))
 			.allowed();
 	}
 

@@ -83,7 +83,7 @@ final class Gates {
 	static RateLimitRequest request(Policy policy, int number) {
 		String name = "user-" + number % USERS;
 		return (policy.limits().size() == 1) ? RateLimitRequest.of(policy, Identifier.user(name))
-				: RateLimitRequest.of(policy, Identifier.user(name), Identifier.of("device", name));
+				: RateLimitRequest.of(policy, Identifier.user(name), new Identifier("device", name));
 	}
 
 }

@@ -144,7 +144,7 @@ public final class RedisKeys {
 
 	/** The identifier as Redis may know it. */
 	Identifier shown(Identifier identifier) {
-		return (this.secret != null) ? Identifier.of(identifier.type(), value(identifier)) : identifier;
+		return (this.secret != null) ? new Identifier(identifier.type(), value(identifier)) : identifier;
 	}
 
 	private String value(Identifier identifier) {

@@ -35,7 +35,7 @@ class ErrorTextIT {
 	private static final String SECRET = "SECRET";
 
 	private static final RateLimitRequest REQUEST = RateLimitRequest
-		.of(Policy.of("api", new FixedWindow(), Limit.parse("5/m")), Identifier.of("header:X-Api-Key", SECRET));
+		.of(Policy.of("api", new FixedWindow(), Limit.parse("5/m")), new Identifier("header:X-Api-Key", SECRET));
 
 	static Stream<Arguments> identifiersAreNotInTheErrorsOfAServerThatDoesNotKnowTheCommand() {
 		Policy policy = REQUEST.charges().get(0).policy();

@@ -55,7 +55,7 @@ class ExactEstimateIT {
 			ExactEstimate estimate = ExactEstimate.random(new SlidingWindowCounter(weight, rounding), random);
 			Policy policy = Policy.of("api" + i, estimate.algorithm(), estimate.limit());
 			Policy largest = Policy.of("api" + i, estimate.algorithm(),
-					Limit.of(Limit.MAX_QUOTA, estimate.limit().window()));
+					new Limit(Limit.MAX_QUOTA, estimate.limit().window()));
 			use(largest, estimate.start() - 1, estimate.previous());
 			use(largest, estimate.now(), estimate.current());
 			long cost = 1 + Math.min(estimate.quota() - 1, Math.max(0, estimate.remaining() - 2 + random.nextInt(5)));

@@ -111,7 +111,7 @@ class RandomRequestsIT {
 		List<Limit> limits = new ArrayList<>();
 		texts.stream()
 			.map(Limit::parse)
-			.forEach((limit) -> limits.add(Limit.of(limit.quota() / divisor, limit.window())));
+			.forEach((limit) -> limits.add(new Limit(limit.quota() / divisor, limit.window())));
 		return new Policy("api", algorithm, limits);
 	}
 

@@ -21,7 +21,7 @@ class RedisKeysIT {
 		String keyPrefix = TestRedis.newKeyPrefix();
 		RateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), keyPrefix);
 		Set<String> texts = RedisKeysTests.oddTexts();
-		Policy policy = Policy.of("odd", new FixedWindow(), Limit.of(texts.size() + 1, Limit.MAX_WINDOW));
+		Policy policy = Policy.of("odd", new FixedWindow(), new Limit(texts.size() + 1, Limit.MAX_WINDOW));
 		long used = 0;
 		for (String text : texts) {
 			used++;

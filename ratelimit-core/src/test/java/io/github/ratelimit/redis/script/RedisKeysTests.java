@@ -67,7 +67,7 @@ class RedisKeysTests {
 		assertThat(this.keys.key(Identifier.user("alice@example.org"), this.policy))
 			.isEqualTo("ratelimit:{user:alice@example.org}:api:fw-s-15m");
 		assertThat(this.keys.key(Identifier.GLOBAL, this.policy)).isEqualTo("ratelimit:{global:}:api:fw-s-15m");
-		assertThat(this.keys.key(Identifier.of("a:b", "{é}\ud800"), this.policy))
+		assertThat(this.keys.key(new Identifier("a:b", "{é}\ud800"), this.policy))
 			.isEqualTo("ratelimit:{a%3Ab:%7B%E9%7D%uD800}:api:fw-s-15m");
 		assertThat(this.keys.key(Identifier.user("x".repeat(65)), this.policy))
 			.isEqualTo("ratelimit:{user:~lTfF_fEgSC99WNJentWD9SwCtOME6oFNsWM61WWu1-k}:api:fw-s-15m");
@@ -79,7 +79,7 @@ class RedisKeysTests {
 		Set<String> texts = oddTexts();
 		for (Policy each : policies().toList()) {
 			for (String text : texts) {
-				Stream.of(Identifier.user(text), Identifier.of("t:" + text, "v"), Identifier.of("t", text + ":v"))
+				Stream.of(Identifier.user(text), new Identifier("t:" + text, "v"), new Identifier("t", text + ":v"))
 					.distinct()
 					.forEach((identifier) -> {
 						List<Object> owner = List.of(identifier, each.name(), each.stateForm());
@@ -134,7 +134,7 @@ class RedisKeysTests {
 		Arbitrary<String> odd = Arbitraries.of(oddTexts());
 		Arbitrary<String> texts = Arbitraries.frequencyOf(Tuple.of(5, few), Tuple.of(3, all), Tuple.of(2, odd));
 		return Combinators.combine(texts.filter((text) -> !text.isEmpty()), texts)
-			.as(Identifier::of)
+			.as(Identifier::new)
 			.withoutEdgeCases();
 	}
 
@@ -142,7 +142,7 @@ class RedisKeysTests {
 	@ValueSource(ints = { 64, 65, 65_536 })
 	void keyStaysShortWhenEverythingIsLong(int length) {
 		Policy longest = Policy.of("p".repeat(Math.min(length, 128)), new SlidingLog(), Limit.parse("3/s"));
-		Identifier identifier = Identifier.of("t".repeat(length), "v".repeat(length));
+		Identifier identifier = new Identifier("t".repeat(length), "v".repeat(length));
 		assertThat(this.keys.key(identifier, longest)).hasSizeLessThan(256);
 	}
 

@@ -113,7 +113,7 @@ final class KnownPolicies {
 			.orElseThrow(() -> new IllegalArgumentException(
 					"Invalid identifier (%s): must be global or type:value, where the type is one of %s."
 						.formatted(text, types)));
-		return Identifier.of(type, text.substring(type.length() + 1));
+		return new Identifier(type, text.substring(type.length() + 1));
 	}
 
 	private Stream<String> types(String policy) {

@@ -95,7 +95,7 @@ public final class RateLimitHealthIndicator implements HealthIndicator {
 			this.decisions.lastFailure().ifPresent((failure) -> health.withDetail("cause", failure.reason()));
 		}
 		ConfiguredPolicies now = new ConfiguredPolicies(this.policies.all(), List.of());
-		return health.withDetail("breaker", this.decisions.isBreakerOpen() ? "open" : "closed")
+		return health.withDetail("breaker", this.decisions.isUnanswered() ? "open" : "closed")
 			.withDetail("allowed", now.names(OnStoreFailure.ALLOW))
 			.withDetail("denied", now.names(OnStoreFailure.DENY))
 			.withDetail("limited-locally", now.names(OnStoreFailure.LOCAL))

@@ -179,7 +179,7 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 	/** A value as it is written in configuration. */
 	private static String text(Object option) {
 		if (option instanceof Duration duration) {
-			return Limit.of(1, duration).windowText();
+			return new Limit(1, duration).windowText();
 		}
 		return (option instanceof Enum<?> value) ? text(value) : option.toString();
 	}

@@ -60,7 +60,7 @@ public final class RateLimitMetricsAutoConfiguration {
 			Gauge.builder("ratelimit.store.failing", decisions, (state) -> state.failingSince().isPresent() ? 1 : 0)
 				.description("1 while the store fails and limits are not enforced, else 0")
 				.register(registry);
-			Gauge.builder("ratelimit.breaker.open", decisions, (state) -> state.isBreakerOpen() ? 1 : 0)
+			Gauge.builder("ratelimit.breaker.open", decisions, (state) -> state.isUnanswered() ? 1 : 0)
 				.description("1 while the store does not answer, else 0")
 				.register(registry);
 			FunctionCounter.builder("ratelimit.store.busy", decisions, PolicyDecisions::busyCount)

@@ -236,7 +236,7 @@ public final class RequestIdentifiers {
 	}
 
 	private static @Nullable Identifier identifier(String type, @Nullable String value) {
-		return (value != null && !value.isBlank()) ? Identifier.of(type, value) : null;
+		return (value != null && !value.isBlank()) ? new Identifier(type, value) : null;
 	}
 
 	private static @Nullable String user(HttpServletRequest request) {

@@ -105,7 +105,7 @@ class RateLimitsEndpointIT {
 		Policy plan = new Policy(api.name(), api.algorithm(), large, api.countDenied());
 		RateLimiter limiter = application.bean(RateLimiter.class);
 		for (int i = 1; i <= 101; i++) {
-			limiter.tryAcquire(plan, Identifier.of("header:X-User", "many"), (i == 1) ? 2 : 1);
+			limiter.tryAcquire(plan, new Identifier("header:X-User", "many"), (i == 1) ? 2 : 1);
 		}
 		JsonNode requests = application.get(ENDPOINT + "/counts?policy=api&identifier=header:X-User:many")
 			.json()

@@ -51,7 +51,7 @@ class RedisClusterIT {
 
 	private static final TestCluster CLUSTER = TestCluster.shared();
 
-	private static final Policy POLICY = Policy.of("api", new FixedWindow(), Limit.of(100, Duration.ofDays(3650)));
+	private static final Policy POLICY = Policy.of("api", new FixedWindow(), new Limit(100, Duration.ofDays(3650)));
 
 	/** More than there are nodes, so that they are on several. */
 	private static final Identifier[] USERS = IntStream.range(0, 20)

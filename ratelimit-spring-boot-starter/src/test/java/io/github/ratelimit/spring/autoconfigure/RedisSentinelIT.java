@@ -63,7 +63,7 @@ class RedisSentinelIT {
 
 	private static final int QUOTA = 1_000_000;
 
-	private static final Policy POLICY = Policy.of("api", new FixedWindow(), Limit.of(QUOTA, Duration.ofDays(3650)));
+	private static final Policy POLICY = Policy.of("api", new FixedWindow(), new Limit(QUOTA, Duration.ofDays(3650)));
 
 	/** Much longer than it takes. */
 	private static final Duration PATIENCE = Duration.ofSeconds(30);

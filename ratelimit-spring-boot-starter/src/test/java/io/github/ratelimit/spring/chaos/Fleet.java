@@ -111,7 +111,7 @@ final class Fleet implements AutoCloseable {
 		ConfigurableApplicationContext instance = this.instances.get(0);
 		Policy policy = instance.getBean(ConfiguredPolicies.class).find("api").orElseThrow().policy();
 		instance.getBean(RateLimiter.class)
-			.charge(RateLimitRequest.of(new Charge(policy, List.of(Identifier.of("header:X-User", user)), cost)));
+			.charge(RateLimitRequest.of(new Charge(policy, List.of(new Identifier("header:X-User", user)), cost)));
 		return cost;
 	}
 

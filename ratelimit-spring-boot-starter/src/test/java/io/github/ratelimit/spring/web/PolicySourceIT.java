@@ -116,7 +116,7 @@ class PolicySourceIT {
 	@ValueSource(strings = { "/path", "/method" })
 	void sourceIsAskedOncePerPolicyOfARequest(String path) {
 		change = (policy) -> policy.withLimits(
-				List.of(Limit.of(policy.policy().limits().get(0).quota() + 1, java.time.Duration.ofMinutes(1))));
+				List.of(new Limit(policy.policy().limits().get(0).quota() + 1, java.time.Duration.ofMinutes(1))));
 		asked.set(0);
 		assertThat(application.get(path, "X-Key", "a").statusCode()).isEqualTo(200);
 		assertThat(asked).hasValue(1);

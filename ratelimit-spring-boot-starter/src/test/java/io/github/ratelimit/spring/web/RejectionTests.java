@@ -177,8 +177,10 @@ class RejectionTests {
 
 	private static Decision decision(long perSecond, long perMinute) {
 		return new Decision(false,
-				List.of(LimitStatus.ofMicros(POLICY, Identifier.GLOBAL, POLICY.limits().get(0), 0, 1, perSecond),
-						LimitStatus.ofMicros(POLICY, Identifier.GLOBAL, POLICY.limits().get(1), 0, 1, perMinute)));
+				List.of(LimitStatus.ofMicros(POLICY, Identifier.GLOBAL, POLICY.limits().get(0), 0, 1, perSecond,
+						perSecond != 0),
+						LimitStatus.ofMicros(POLICY, Identifier.GLOBAL, POLICY.limits().get(1), 0, 1, perMinute,
+								perMinute != 0)));
 	}
 
 }

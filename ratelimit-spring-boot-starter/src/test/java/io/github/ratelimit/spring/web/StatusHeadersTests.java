@@ -67,9 +67,9 @@ class StatusHeadersTests {
 		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("10/m"));
 		this.statuses.add(new Decision(true,
 				List.of(new LimitStatus(policy, Identifier.ip("a"), Limit.parse("10/m"), 7, Duration.ofSeconds(9),
-						ALLOWED),
+						ALLOWED, false),
 						new LimitStatus(policy, Identifier.user("b"), Limit.parse("10/m"), 4, Duration.ofSeconds(8),
-								ALLOWED))));
+								ALLOWED, false))));
 		assertThat(write(Set.of(HeaderStyle.DRAFT)).getHeader("RateLimit")).isEqualTo("\"api\";r=4;t=8");
 	}
 
@@ -125,7 +125,8 @@ class StatusHeadersTests {
 		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("10/m"));
 		MockHttpServletResponse response = new MockHttpServletResponse();
 		LimitHeaders.of(Set.of(HeaderStyle.X_RATELIMIT), () -> Instant.parse(now))
-			.write(List.of(new LimitStatus(policy, Identifier.GLOBAL, policy.limits().get(0), 1, resetAfter, ALLOWED)),
+			.write(List
+				.of(new LimitStatus(policy, Identifier.GLOBAL, policy.limits().get(0), 1, resetAfter, ALLOWED, false)),
 					response);
 		assertThat(response.getHeader("X-RateLimit-Reset")).isEqualTo("" + expected.getEpochSecond());
 	}
@@ -172,7 +173,8 @@ class StatusHeadersTests {
 			@Nullable Duration retryAfter) {
 		Limit limit = Limit.parse(text);
 		return new LimitStatus(Policy.of(name, new FixedWindow(), limit), Identifier.GLOBAL, limit, remaining,
-				Limit.parse("1/" + ("0s".equals(reset) ? "s" : reset)).window(), retryAfter);
+				Limit.parse("1/" + ("0s".equals(reset) ? "s" : reset)).window(), retryAfter,
+				!ALLOWED.equals(retryAfter));
 	}
 
 	private MockHttpServletResponse write(Set<HeaderStyle> styles) {
