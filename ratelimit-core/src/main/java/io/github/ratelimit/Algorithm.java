@@ -21,8 +21,10 @@ import org.jspecify.annotations.Nullable;
 public interface Algorithm {
 
 	/**
-	 * Returns the name of the algorithm in configuration and metrics.
-	 * @return lower-case words joined by hyphens, such as {@code fixed-window}
+	 * Returns the name of the algorithm in messages, and in configuration for those that
+	 * come with the library.
+	 * @return lower-case words joined by hyphens, such as {@code fixed-window}, unlike
+	 * the name of any algorithm that comes with the library
 	 */
 	String name();
 

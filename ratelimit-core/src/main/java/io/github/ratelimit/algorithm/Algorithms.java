@@ -2,6 +2,7 @@ package io.github.ratelimit.algorithm;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 import io.github.ratelimit.Algorithm;
@@ -41,12 +42,19 @@ public final class Algorithms {
 	 * the names
 	 */
 	public static Algorithm named(String name) {
+		return find(name).orElseThrow(() -> new IllegalArgumentException("Invalid algorithm (%s): must be one of %s."
+			.formatted(name, ALL.stream().map(Algorithm::name).collect(Collectors.joining(", ")))));
+	}
+
+	/**
+	 * Returns the algorithm of a name, with default options, if it comes with the
+	 * library.
+	 * @param name the name or alias, as of {@link #named(String)}
+	 * @return the algorithm; empty if there is none of that name
+	 */
+	public static Optional<Algorithm> find(String name) {
 		String known = ALIASES.getOrDefault(name, name);
-		return ALL.stream()
-			.filter((algorithm) -> algorithm.name().equals(known))
-			.findFirst()
-			.orElseThrow(() -> new IllegalArgumentException("Invalid algorithm (%s): must be one of %s.".formatted(name,
-					ALL.stream().map(Algorithm::name).collect(Collectors.joining(", ")))));
+		return ALL.stream().filter((algorithm) -> algorithm.name().equals(known)).findFirst();
 	}
 
 }

@@ -162,6 +162,15 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 				new Blocks(this.keys, this.servers, clock));
 	}
 
+	/**
+	 * Refuses a policy whose algorithm has no script beside its class, or one that is not
+	 * of the form. Redis is not asked.
+	 */
+	@Override
+	public void requireSupported(Policy policy) {
+		this.scripts.requireComposable(policy);
+	}
+
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
 		long deadline = deadline();

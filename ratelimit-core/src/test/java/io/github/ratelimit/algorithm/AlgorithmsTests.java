@@ -30,11 +30,13 @@ class AlgorithmsTests {
 	@CsvSource({ "sliding-tail, sliding-window-counter", "gcra, leaky-bucket" })
 	void algorithmIsFoundByItsAlias(String alias, String name) {
 		assertThat(Algorithms.named(alias).name()).isEqualTo(name);
+		assertThat(Algorithms.find(alias)).contains(Algorithms.named(name));
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "Fixed-Window", "fixed_window", "sliding" })
 	void unknownNameIsRefused(String name) {
+		assertThat(Algorithms.find(name)).isEmpty();
 		assertThatIllegalArgumentException().isThrownBy(() -> Algorithms.named(name))
 			.withMessage("Invalid algorithm (" + name
 					+ "): must be one of fixed-window, first-request-window, sliding-log, sliding-window, "

@@ -177,7 +177,7 @@ public final class Blocks {
 		try {
 			String policy = texts[3].isEmpty() ? null : texts[3];
 			BlockList.requireValid(policy);
-			Identifier identifier = Identifier.of(texts[1], texts[2]);
+			Identifier identifier = new Identifier(texts[1], texts[2]);
 			long until = Long.parseLong(texts[0]);
 			boolean isOurs = until <= Limit.MAX_QUOTA
 					&& described.equals(texts[0] + ' ' + description(identifier, texts[3], texts[4]));

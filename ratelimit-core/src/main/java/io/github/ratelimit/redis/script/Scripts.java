@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 
+import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -34,6 +35,13 @@ public final class Scripts {
 
 	/** More than every cost that could be allowed. */
 	private static final long LARGEST_COST = Limit.MAX_QUOTA + 1;
+
+	/** Where algorithms are whose scripts are known to be sound. */
+	private static final String LIBRARY = Algorithm.class.getPackageName() + ".algorithm";
+
+	/** Together, their scripts have all sections of a fragment but its history. */
+	private static final List<Operation> COUNTING = List.of(Operation.REFUND, Operation.CHARGE, Operation.CANCEL,
+			Operation.ACQUIRE);
 
 	private final RedisKeys keys;
 
@@ -73,6 +81,20 @@ public final class Scripts {
 	 */
 	public Scripts withClock(InstantSource clock) {
 		return new Scripts(this.keys, this.servers, clock, true, this.policies, this.scripts);
+	}
+
+	/**
+	 * Refuses a policy whose algorithm is not the library's and has no script, or one
+	 * that is not of the form.
+	 * @param policy the policy
+	 * @throws IllegalArgumentException if its scripts cannot be composed
+	 */
+	public void requireComposable(Policy policy) {
+		boolean known = policy.algorithm().getClass().getPackageName().equals(LIBRARY);
+		if (!known && code(policy).script(Operation.ACQUIRE, this.handsInTime, 1) == null) {
+			Charge charge = Charge.of(policy, Identifier.GLOBAL);
+			COUNTING.forEach((operation) -> script(operation, charge));
+		}
 	}
 
 	/**

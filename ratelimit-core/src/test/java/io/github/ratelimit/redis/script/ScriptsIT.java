@@ -1,8 +1,13 @@
 package io.github.ratelimit.redis.script;
 
+import java.util.List;
+
+import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.Meter;
+import io.github.ratelimit.MeterState;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.algorithm.FixedWindow;
@@ -10,9 +15,11 @@ import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.redis.connection.OneConnection;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 class ScriptsIT {
 
@@ -29,6 +36,42 @@ class ScriptsIT {
 				assertThat(decision).isEqualTo(memory.tryAcquire(request));
 			}
 		}
+	}
+
+	@Test
+	void policyIsRefusedWhoseScriptCannotBeComposed() {
+		try (OneConnection servers = new OneConnection(TestRedis.uri())) {
+			Scripts scripts = new Scripts(new RedisKeys(TestRedis.newKeyPrefix()), servers);
+			Limit limit = Limit.parse("2/s");
+			scripts.requireComposable(Policy.of("api", new QuietPeriod(1), limit));
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> scripts.requireComposable(Policy.of("api", new Unfinished("nothing"), limit)))
+				.withMessage("Invalid algorithm (%s): there is no script nothing.lua beside it.",
+						Unfinished.class.getName());
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> scripts.requireComposable(Policy.of("api", new Unfinished("quiet-period"), limit)))
+				.withMessageContaining("there is no constant 'EXTRA'");
+		}
+	}
+
+	/** An algorithm without constants. */
+	private record Unfinished(String script) implements Algorithm {
+
+		@Override
+		public String name() {
+			return "unfinished";
+		}
+
+		@Override
+		public String code() {
+			return "un";
+		}
+
+		@Override
+		public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
+			throw new UnsupportedOperationException();
+		}
+
 	}
 
 }

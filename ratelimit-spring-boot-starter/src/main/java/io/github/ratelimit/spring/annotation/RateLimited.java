@@ -94,7 +94,9 @@ public @interface RateLimited {
 	String name() default "";
 
 	/**
-	 * Algorithm of the limits written in place, such as {@code fixed-window}.
+	 * Algorithm of the limits written in place, such as {@code fixed-window}, or one of
+	 * the application's own: the name of an {@link io.github.ratelimit.Algorithm
+	 * Algorithm} bean, or of a class.
 	 * @return the name; empty for the default, {@code sliding-window}
 	 */
 	String algorithm() default "";

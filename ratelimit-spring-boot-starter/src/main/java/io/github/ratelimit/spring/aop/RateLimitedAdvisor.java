@@ -2,8 +2,10 @@ package io.github.ratelimit.spring.aop;
 
 import java.lang.reflect.Method;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
+import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.spring.AnnotatedPolicy;
 import io.github.ratelimit.spring.ConfiguredPolicies;
@@ -44,13 +46,16 @@ public final class RateLimitedAdvisor extends AbstractPointcutAdvisor {
 	 * Creates an advisor. The suppliers are asked only when the first annotation is met,
 	 * because an advisor is created before other beans.
 	 * @param policies supplies the policies that annotations may name
+	 * @param algorithms finds the algorithm of a name, and throws
+	 * {@link IllegalArgumentException} for one that it does not know
 	 * @param enforcer supplies what enforces them
 	 * @param placeholders replaces the placeholders in the texts of annotations, and
 	 * throws {@link IllegalArgumentException} for one that it does not know
 	 */
-	public RateLimitedAdvisor(Supplier<ConfiguredPolicies> policies, Supplier<PolicyEnforcer> enforcer,
-			StringValueResolver placeholders) {
-		this.operations = new RateLimitedOperations(new RateLimitedReader(policies, enforcer, placeholders));
+	public RateLimitedAdvisor(Supplier<ConfiguredPolicies> policies, Function<String, Algorithm> algorithms,
+			Supplier<PolicyEnforcer> enforcer, StringValueResolver placeholders) {
+		this.operations = new RateLimitedOperations(
+				new RateLimitedReader(policies, algorithms, enforcer, placeholders));
 		this.pointcut = new RateLimitedPointcut(this.operations);
 		this.advice = new RateLimitedInterceptor(this.operations, enforcer);
 		setOrder(ORDER);

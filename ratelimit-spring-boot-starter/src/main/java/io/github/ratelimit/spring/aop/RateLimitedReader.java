@@ -14,12 +14,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
-import io.github.ratelimit.algorithm.Algorithms;
 import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
@@ -52,6 +53,8 @@ final class RateLimitedReader {
 
 	private final Supplier<ConfiguredPolicies> policies;
 
+	private final Function<String, Algorithm> algorithms;
+
 	private final Supplier<PolicyEnforcer> enforcer;
 
 	private final StringValueResolver placeholders;
@@ -59,9 +62,10 @@ final class RateLimitedReader {
 	/** Where each policy that is written in place stands. */
 	private final Map<String, String> places = new ConcurrentHashMap<>();
 
-	RateLimitedReader(Supplier<ConfiguredPolicies> policies, Supplier<PolicyEnforcer> enforcer,
-			StringValueResolver placeholders) {
+	RateLimitedReader(Supplier<ConfiguredPolicies> policies, Function<String, Algorithm> algorithms,
+			Supplier<PolicyEnforcer> enforcer, StringValueResolver placeholders) {
 		this.policies = policies;
+		this.algorithms = algorithms;
 		this.enforcer = enforcer;
 		this.placeholders = placeholders;
 	}
@@ -357,7 +361,8 @@ final class RateLimitedReader {
 			ConfiguredPolicies policies = RateLimitedReader.this.policies.get();
 			requireUnique(name, own.isEmpty() ? this.place : standsOn, policies);
 			String algorithm = text(annotation.algorithm());
-			Policy policy = new Policy(name, algorithm.isEmpty() ? new SlidingWindow() : Algorithms.named(algorithm),
+			Policy policy = new Policy(name,
+					algorithm.isEmpty() ? new SlidingWindow() : RateLimitedReader.this.algorithms.apply(algorithm),
 					list(annotation.limits()).stream().map(Limit::parse).toList());
 			return new IdentifiedPolicy(policy, (annotation.identifiers().length == 0) ? policies.defaultIdentifiers()
 					: list(annotation.identifiers()));

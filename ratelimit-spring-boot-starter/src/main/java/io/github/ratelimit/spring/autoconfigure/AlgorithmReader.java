@@ -20,7 +20,8 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 
 /**
  * Makes an algorithm of the properties of a policy, with the options that it has. An
- * option of another algorithm is refused, because it would have no effect.
+ * option of another algorithm is refused, because it would have no effect. Algorithms of
+ * the application have no options here, but where they are made.
  */
 final class AlgorithmReader {
 
@@ -46,17 +47,19 @@ final class AlgorithmReader {
 	 * @param prefix name of the policy's properties
 	 * @param properties the properties
 	 * @param limits the limits of the policy, which the options must suit
+	 * @param algorithms knows the algorithms by name
 	 */
-	static Algorithm read(String prefix, PolicyProperties properties, List<Limit> limits) {
+	static Algorithm read(String prefix, PolicyProperties properties, List<Limit> limits, NamedAlgorithms algorithms) {
 		Algorithm algorithm = PolicyReader.read(prefix + ".algorithm", properties.algorithm(),
-				() -> Algorithms.named(properties.algorithm()));
+				() -> algorithms.get(properties.algorithm()));
+		String name = Algorithms.find(properties.algorithm()).map(Algorithm::name).orElse(properties.algorithm());
 		Map<String, Object> given = new LinkedHashMap<>();
 		OPTIONS.forEach((owner, options) -> options.forEach((option, property) -> {
 			Object value = property.apply(properties);
-			if (value != null && !owner.equals(algorithm.name())) {
+			if (value != null && !owner.equals(name)) {
 				throw new InvalidConfigurationPropertyValueException(prefix + "." + option, value,
 						"Is an option of %s, but the algorithm of this policy is %s: change the algorithm, or remove the option."
-							.formatted(owner, algorithm.name()));
+							.formatted(owner, name));
 			}
 			if (value != null) {
 				given.put(option, value);

@@ -68,7 +68,7 @@ final class IdentifierReader {
 			return RequestIdentifiers.requireUsable(bean);
 		}
 		catch (IllegalArgumentException ex) {
-			throw new InvalidIdentifierBeanException(bean, ex);
+			throw new InvalidBeanNameException(bean, IdentifierResolver.class, ex);
 		}
 	}
 

@@ -11,6 +11,7 @@ import java.util.function.Supplier;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
@@ -44,14 +45,14 @@ final class PolicyReader {
 		this.names = new ListPropertyNames(environment);
 	}
 
-	ConfiguredPolicies readPolicies() {
+	ConfiguredPolicies readPolicies(NamedAlgorithms algorithms) {
 		if (this.properties.defaultIdentifiers().isEmpty()) {
 			throw new InvalidConfigurationPropertyValueException("ratelimit.default-identifiers", List.of(),
 					"There must be at least one identifier, such as ip.");
 		}
 		requireDistinctNames();
 		Map<String, IdentifiedPolicy> policies = new LinkedHashMap<>();
-		this.properties.policies().forEach((name, policy) -> policies.put(name, readPolicy(name, policy)));
+		this.properties.policies().forEach((name, policy) -> policies.put(name, readPolicy(name, policy, algorithms)));
 		return new ConfiguredPolicies(policies, this.properties.defaultIdentifiers());
 	}
 
@@ -72,6 +73,18 @@ final class PolicyReader {
 		});
 	}
 
+	/** Refuses policies that the store cannot hold. */
+	void requireSupported(ConfiguredPolicies policies, RateLimiter limiter) {
+		policies.policies().forEach((name, policy) -> {
+			PolicyProperties configured = this.properties.policies().get(name);
+			String algorithm = (configured != null) ? configured.algorithm() : policy.policy().algorithm().name();
+			read(property(name, ".algorithm"), algorithm, () -> {
+				policy.policies().forEach(limiter::requireSupported);
+				return policy;
+			});
+		});
+	}
+
 	List<PathPolicy> readPathPolicies(ConfiguredPolicies policies, PathPatternParser parser) {
 		List<PathPolicy> pathPolicies = new ArrayList<>();
 		this.properties.policies().forEach((name, properties) -> {
@@ -84,7 +97,7 @@ final class PolicyReader {
 		return pathPolicies;
 	}
 
-	private IdentifiedPolicy readPolicy(String name, PolicyProperties properties) {
+	private IdentifiedPolicy readPolicy(String name, PolicyProperties properties, NamedAlgorithms algorithms) {
 		read(property(name, ""), name, () -> {
 			Policy.requireName(name);
 			return name;
@@ -98,7 +111,7 @@ final class PolicyReader {
 					"Is the cost of a request on one of the paths, but there are none.");
 		}
 		List<Limit> limits = readEach(property(name, ".limits"), properties.limits(), Limit::parse);
-		Algorithm algorithm = AlgorithmReader.read(property(name, ""), properties, limits);
+		Algorithm algorithm = AlgorithmReader.read(property(name, ""), properties, limits, algorithms);
 		Policy policy = read(property(name, ".limits"), properties.limits(),
 				() -> new Policy(name, algorithm, limits, properties.countDenied()));
 		List<String> identifiers = properties.identifiers().isEmpty() ? this.properties.defaultIdentifiers()

@@ -1,7 +1,9 @@
 package io.github.ratelimit.spring.autoconfigure;
 
+import java.lang.reflect.Method;
 import java.lang.reflect.RecordComponent;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -32,6 +34,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
+import org.springframework.boot.convert.DurationStyle;
 import org.springframework.context.ApplicationListener;
 import org.springframework.util.ReflectionUtils;
 
@@ -42,6 +45,10 @@ import org.springframework.util.ReflectionUtils;
 final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 
 	private static final Logger logger = LoggerFactory.getLogger(PolicyTable.class);
+
+	/** Units that durations are written in, if one of them is exact. */
+	private static final List<ChronoUnit> UNITS = List.of(ChronoUnit.DAYS, ChronoUnit.HOURS, ChronoUnit.MINUTES,
+			ChronoUnit.SECONDS, ChronoUnit.MILLIS, ChronoUnit.MICROS);
 
 	/** What the table says of a policy; what is the same everywhere may be left out. */
 	private static final List<Column> COLUMNS = List.of(new Column("policy", (policy) -> policy.policy().name()),
@@ -154,12 +161,13 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 		return options.isEmpty() ? algorithm.name() : "%s (%s)".formatted(algorithm.name(), options);
 	}
 
-	/** The options that have a value, as in configuration. */
+	/** The options that have a value and may be read, as in configuration. */
 	private static Map<String, Object> options(Algorithm algorithm) {
 		Map<String, Object> options = new LinkedHashMap<>();
 		RecordComponent[] components = algorithm.getClass().getRecordComponents();
 		for (RecordComponent component : (components != null) ? components : new RecordComponent[0]) {
-			Object value = ReflectionUtils.invokeMethod(component.getAccessor(), algorithm);
+			Method accessor = component.getAccessor();
+			Object value = accessor.trySetAccessible() ? ReflectionUtils.invokeMethod(accessor, algorithm) : null;
 			if (value != null) {
 				options.put(DataObjectPropertyName.toDashedForm(component.getName()), value);
 			}
@@ -179,7 +187,11 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 	/** A value as it is written in configuration. */
 	private static String text(Object option) {
 		if (option instanceof Duration duration) {
-			return new Limit(1, duration).windowText();
+			ChronoUnit largest = UNITS.stream()
+				.filter((unit) -> duration.equals(Duration.of(duration.dividedBy(unit.getDuration()), unit)))
+				.findFirst()
+				.orElse(ChronoUnit.NANOS);
+			return DurationStyle.SIMPLE.print(duration, largest);
 		}
 		return (option instanceof Enum<?> value) ? text(value) : option.toString();
 	}

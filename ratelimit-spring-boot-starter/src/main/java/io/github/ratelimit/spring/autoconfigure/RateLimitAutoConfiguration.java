@@ -37,6 +37,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.ssl.SslBundles;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -62,8 +63,14 @@ public final class RateLimitAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	ConfiguredPolicies rateLimitPolicies(RateLimitProperties properties, Environment environment) {
-		return new PolicyReader(properties, environment).readPolicies();
+	ConfiguredPolicies rateLimitPolicies(RateLimitProperties properties, Environment environment,
+			NamedAlgorithms algorithms) {
+		return new PolicyReader(properties, environment).readPolicies(algorithms);
+	}
+
+	@Bean
+	NamedAlgorithms rateLimitAlgorithms(ApplicationContext context) {
+		return new NamedAlgorithms(context);
 	}
 
 	@Bean
@@ -74,9 +81,10 @@ public final class RateLimitAutoConfiguration {
 
 	@Bean
 	RefreshedPolicies rateLimitRefreshedPolicies(RateLimitProperties properties, ConfiguredPolicies policies,
-			Environment environment, RateLimiter limiter, ListableBeanFactory beans) {
-		return new RefreshedPolicies(properties, policies, environment, limiter, () -> properties.plan() != null
-				|| beans.getBeanNamesForType(PlanResolver.class, true, false).length > 0);
+			Environment environment, NamedAlgorithms algorithms, RateLimiter limiter, ListableBeanFactory beans) {
+		return new RefreshedPolicies(properties, policies, environment, algorithms, limiter,
+				() -> properties.plan() != null
+						|| beans.getBeanNamesForType(PlanResolver.class, true, false).length > 0);
 	}
 
 	@Bean
@@ -119,13 +127,9 @@ public final class RateLimitAutoConfiguration {
 	 * Refuses policies that the store cannot hold, before the first request.
 	 */
 	@Bean
-	SmartInitializingSingleton rateLimitPolicyCheck(RateLimiter limiter, ConfiguredPolicies policies) {
-		return () -> policies.policies()
-			.forEach((name, policy) -> PolicyReader.read(PolicyReader.property(name, ".algorithm"),
-					policy.policy().algorithm().name(), () -> {
-						policy.policies().forEach(limiter::requireSupported);
-						return policy;
-					}));
+	SmartInitializingSingleton rateLimitPolicyCheck(RateLimiter limiter, RateLimitProperties properties,
+			ConfiguredPolicies policies, Environment environment) {
+		return () -> new PolicyReader(properties, environment).requireSupported(policies, limiter);
 	}
 
 	/**
@@ -134,9 +138,10 @@ public final class RateLimitAutoConfiguration {
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static RateLimitedAdvisor rateLimitedAdvisor(ObjectProvider<ConfiguredPolicies> policies,
-			ObjectProvider<PolicyEnforcer> enforcer, Environment environment) {
-		return new RateLimitedAdvisor(policies::getObject, enforcer::getObject,
-				environment::resolveRequiredPlaceholders);
+			ObjectProvider<NamedAlgorithms> algorithms, ObjectProvider<PolicyEnforcer> enforcer,
+			Environment environment) {
+		return new RateLimitedAdvisor(policies::getObject, (name) -> algorithms.getObject().get(name),
+				enforcer::getObject, environment::resolveRequiredPlaceholders);
 	}
 
 	@Bean

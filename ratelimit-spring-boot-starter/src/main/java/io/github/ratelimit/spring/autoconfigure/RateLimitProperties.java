@@ -62,7 +62,8 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Defaul
 	 * A set of limits that are enforced together.
 	 *
 	 * @param limits limits, all of which hold at once, such as 10/s, 100/15m or 10/500ms
-	 * @param algorithm how requests are counted
+	 * @param algorithm how requests are counted: by an algorithm of the library, or by
+	 * one of the application's own, named by its bean or its class
 	 * @param identifiers by what requests are identified, each with a count of its own
 	 * @param missingIdentifier what becomes of requests that lack an identifier: skip
 	 * does not count them by it, deny denies them; another identifier counts those that

@@ -55,6 +55,8 @@ final class RefreshedPolicies implements PolicySource, ApplicationListener<Refre
 
 	private final Environment environment;
 
+	private final NamedAlgorithms algorithms;
+
 	private final RateLimiter limiter;
 
 	private final BooleanSupplier plansAreKnown;
@@ -66,14 +68,16 @@ final class RefreshedPolicies implements PolicySource, ApplicationListener<Refre
 	 * @param started the properties at the start
 	 * @param startedPolicies the policies at the start
 	 * @param environment what is read again
+	 * @param algorithms knows the algorithms by name
 	 * @param limiter what policies must be supported by
 	 * @param plansAreKnown whether somebody says which plan a user is on
 	 */
 	RefreshedPolicies(RateLimitProperties started, ConfiguredPolicies startedPolicies, Environment environment,
-			RateLimiter limiter, BooleanSupplier plansAreKnown) {
+			NamedAlgorithms algorithms, RateLimiter limiter, BooleanSupplier plansAreKnown) {
 		this.started = started;
 		this.startedPolicies = startedPolicies;
 		this.environment = environment;
+		this.algorithms = algorithms;
 		this.limiter = limiter;
 		this.plansAreKnown = plansAreKnown;
 	}
@@ -99,8 +103,10 @@ final class RefreshedPolicies implements PolicySource, ApplicationListener<Refre
 			RateLimitProperties properties = Binder.get(this.environment)
 				.bindOrCreate("ratelimit", Bindable.of(RateLimitProperties.class),
 						new NoUnboundElementsBindHandler(BindHandler.DEFAULT, new UnboundElementsSourceFilter()));
-			ConfiguredPolicies policies = new PolicyReader(properties, this.environment).readPolicies();
-			check(policies);
+			PolicyReader reader = new PolicyReader(properties, this.environment);
+			ConfiguredPolicies policies = reader.readPolicies(this.algorithms);
+			reader.requireSupported(policies, this.limiter);
+			requirePossibleCosts(policies);
 			refresh(policies);
 			Set<String> later = needRestart(properties, policies);
 			if (!later.isEmpty()) {
@@ -116,13 +122,9 @@ final class RefreshedPolicies implements PolicySource, ApplicationListener<Refre
 		}
 	}
 
-	/** As at the start: what the store cannot hold, and costs that it could not allow. */
-	private void check(ConfiguredPolicies policies) {
+	/** As at the start, of paths, which stay the same. */
+	private void requirePossibleCosts(ConfiguredPolicies policies) {
 		policies.policies().forEach((name, policy) -> {
-			PolicyReader.read(PolicyReader.property(name, ".algorithm"), policy.policy().algorithm().name(), () -> {
-				policy.policies().forEach(this.limiter::requireSupported);
-				return policy;
-			});
 			PolicyProperties properties = this.started.policies().get(name);
 			if (properties != null) {
 				PolicyReader.read(PolicyReader.property(name, ".limits"), policy.policy().limits(), () -> {

@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.spring.algorithm.DailyAllowance;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,7 +41,8 @@ class DocumentedConfigurationTests {
 
 	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitWebAutoConfiguration.class));
+				RateLimitWebAutoConfiguration.class))
+		.withBean("dailyAllowance", Algorithm.class, () -> new DailyAllowance(6));
 
 	static List<Example> examples() throws IOException {
 		List<Example> examples = new ArrayList<>();

@@ -33,7 +33,7 @@ class DocumentedJavaTests {
 
 	private static final Path ROOT = Path.of("..");
 
-	private static final List<String> PAGES = List.of("README.md", "docs/guide.md");
+	private static final List<String> PAGES = List.of("README.md", "docs/guide.md", "docs/algorithms.md");
 
 	private static final Pattern EXAMPLE = Pattern.compile("(?m)^```java\\n(.*?)^```", Pattern.DOTALL);
 
@@ -57,6 +57,12 @@ class DocumentedJavaTests {
 				record Prompt() { }
 				record Completion(long tokens) { }
 				interface Model { Completion complete(Prompt prompt); }
+				record DailyAllowance(int hour) implements io.github.ratelimit.Algorithm {
+					public String name() { return "daily-allowance"; }
+					public String code() { return "da" + hour; }
+					public io.github.ratelimit.Meter meter(java.util.List<io.github.ratelimit.Limit> limits,
+							io.github.ratelimit.MeterState state, long nowMicros) { return null; }
+				}
 				Model model;
 				String address;
 				String name;

@@ -4,12 +4,12 @@ import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
 /**
- * Explains a bean that cannot be an identifier.
+ * Explains a bean that configuration cannot name.
  */
-class InvalidIdentifierBeanFailureAnalyzer extends AbstractFailureAnalyzer<InvalidIdentifierBeanException> {
+class InvalidBeanNameFailureAnalyzer extends AbstractFailureAnalyzer<InvalidBeanNameException> {
 
 	@Override
-	protected FailureAnalysis analyze(Throwable rootFailure, InvalidIdentifierBeanException cause) {
+	protected FailureAnalysis analyze(Throwable rootFailure, InvalidBeanNameException cause) {
 		return new FailureAnalysis(cause.getMessage(), "Give the bean '%s' another name.".formatted(cause.getBean()),
 				cause);
 	}
