@@ -8,6 +8,7 @@ import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.PolicyEnforcer;
 import io.github.ratelimit.spring.PolicySource;
+import io.github.ratelimit.spring.aop.RateLimitedAdvisor;
 import io.github.ratelimit.spring.web.ApplicationCors;
 import io.github.ratelimit.spring.web.LimitHeaders;
 import io.github.ratelimit.spring.web.LimitedResponses;
@@ -53,6 +54,7 @@ import org.springframework.security.web.FilterChainProxy;
 import org.springframework.web.filter.CorsFilter;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
 import org.springframework.web.util.pattern.PathPatternParser;
 
 /**
@@ -187,6 +189,13 @@ public final class RateLimitWebAutoConfiguration {
 			registration.setEnabled(true);
 		}
 		return registration;
+	}
+
+	@Bean
+	CountedTwice rateLimitCountedTwice(RateLimitProperties properties, ConfiguredPolicies policies,
+			RateLimitedAdvisor advisor, @Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser,
+			Environment environment, ObjectProvider<RequestMappingInfoHandlerMapping> mappings) {
+		return new CountedTwice(pathPolicies(properties, policies, parser, environment), advisor, mappings);
 	}
 
 	@Bean

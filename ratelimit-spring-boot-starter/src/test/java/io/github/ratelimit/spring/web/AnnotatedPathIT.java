@@ -10,10 +10,13 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpStatus;
@@ -22,11 +25,14 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
+import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 /**
  * Methods of a policy that counts the path of the request as well.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class AnnotatedPathIT {
 
 	private static final int QUOTA = 5;
@@ -50,6 +56,16 @@ class AnnotatedPathIT {
 	@BeforeEach
 	void forget() {
 		application.forget();
+	}
+
+	@Test
+	void startTellsWhatIsCountedTwice(CapturedOutput output) {
+		assertThat(
+				output.getAll().lines().filter((line) -> line.contains("These policies count a request by its path")))
+			.singleElement(as(STRING))
+			.contains("api (AnnotatedPathIT.Controller.heavy)", "api (AnnotatedPathIT.Controller.withFallback)",
+					"counted (", "both (")
+			.doesNotContain("repeated", "light");
 	}
 
 	@Test
