@@ -165,8 +165,9 @@ public final class RateLimitWebAutoConfiguration {
 			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
 		List<PathPolicy> pathPolicies = pathPolicies(properties, policies, parser, environment);
 		List<String> limited = pathPolicies.stream()
-			.filter((policy) -> !enforcer.needsUser(policy))
-			.map((policy) -> policy.policy().policy().name())
+			.map(PathPolicy::policy)
+			.filter(enforcer::countsBeforeLogin)
+			.map((policy) -> policy.policy().name())
 			.toList();
 		if (lists.allowUsers() && !limited.isEmpty()) {
 			logger.warn(
@@ -174,20 +175,21 @@ public final class RateLimitWebAutoConfiguration {
 							+ " What such clients use of them is given back, but they are denied while it is used up",
 					limited);
 		}
-		return registration("rateLimitFilterBeforeSecurity", environment, enforcer, pathPolicies, false);
+		FilterRegistrationBean<RateLimitFilter> registration = registration("rateLimitFilterBeforeSecurity",
+				environment, new RateLimitFilter(enforcer, pathPolicies, false), -DISTANCE);
+		registration.setEnabled(!pathPolicies.isEmpty() || enforcer.needsFilter(false));
+		return registration;
 	}
 
 	@Bean
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterAfterSecurity(ServletPolicyEnforcer enforcer,
 			RateLimitProperties properties, ConfiguredPolicies policies,
 			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
-		List<PathPolicy> pathPolicies = pathPolicies(properties, policies, parser, environment);
 		FilterRegistrationBean<RateLimitFilter> registration = registration("rateLimitFilterAfterSecurity", environment,
-				enforcer, pathPolicies, true);
-		// A policy may be given plans while the application runs.
-		if (!pathPolicies.isEmpty()) {
-			registration.setEnabled(true);
-		}
+				new RateLimitFilter(enforcer, List.of(), true), DISTANCE);
+		// What a policy needs may change while the application runs.
+		registration.setEnabled(
+				!pathPolicies(properties, policies, parser, environment).isEmpty() || enforcer.needsFilter(true));
 		return registration;
 	}
 
@@ -266,14 +268,11 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	private static FilterRegistrationBean<RateLimitFilter> registration(String name, Environment environment,
-			ServletPolicyEnforcer enforcer, List<PathPolicy> policies, boolean userKnown) {
-		List<PathPolicy> own = policies.stream().filter((policy) -> enforcer.needsUser(policy) == userKnown).toList();
-		FilterRegistrationBean<RateLimitFilter> registration = new FilterRegistrationBean<>(
-				new RateLimitFilter(enforcer, own, userKnown));
+			RateLimitFilter filter, int distance) {
+		FilterRegistrationBean<RateLimitFilter> registration = new FilterRegistrationBean<>(filter);
 		registration.setName(name);
-		registration.setOrder(orderBesideSecurity(environment, userKnown ? DISTANCE : -DISTANCE));
+		registration.setOrder(orderBesideSecurity(environment, distance));
 		registration.setDispatcherTypes(DispatcherType.REQUEST);
-		registration.setEnabled(!own.isEmpty() || enforcer.needsFilter(userKnown));
 		return registration;
 	}
 

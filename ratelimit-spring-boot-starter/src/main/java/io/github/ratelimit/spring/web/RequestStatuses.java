@@ -2,11 +2,12 @@ package io.github.ratelimit.spring.web;
 
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 
 import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -27,7 +28,8 @@ final class RequestStatuses {
 		.thenComparing(LimitStatus::remaining)
 		.thenComparing(LimitStatus::resetAfter, Comparator.reverseOrder());
 
-	private final Map<String, LimitStatus> statuses = new LinkedHashMap<>();
+	/** By the name of the limit, and the identifier. */
+	private final Map<String, Map<Identifier, LimitStatus>> statuses = new LinkedHashMap<>();
 
 	/** Returns those of a request; methods of one request may be called in parallel. */
 	static RequestStatuses of(HttpServletRequest request) {
@@ -53,10 +55,8 @@ final class RequestStatuses {
 	}
 
 	synchronized void add(Decision decision) {
-		decision.statuses().stream().map(RequestStatuses::name).forEach(this.statuses::remove);
 		for (LimitStatus status : decision.statuses()) {
-			this.statuses.merge(name(status), status,
-					(one, other) -> (CLOSEST_TO_DENYING.compare(other, one) < 0) ? other : one);
+			this.statuses.computeIfAbsent(name(status), (name) -> new HashMap<>()).put(status.identifier(), status);
 		}
 	}
 
@@ -68,7 +68,7 @@ final class RequestStatuses {
 		if (this.statuses.isEmpty() || response.isCommitted()) {
 			return false;
 		}
-		headers.write(List.copyOf(this.statuses.values()), response);
+		headers.write(this.statuses.values().stream().map((each) -> closest(each.values())).toList(), response);
 		return true;
 	}
 

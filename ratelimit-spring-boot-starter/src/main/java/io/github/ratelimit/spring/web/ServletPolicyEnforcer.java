@@ -96,7 +96,8 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		Object pattern = request.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE);
 		List<String> patterns = (pattern != null) ? List.of(pattern.toString()) : List.of();
 		return decide(uses.stream()
-			.map((use) -> charge(this.decisions.current(use), patterns, request))
+			.map(this.decisions::current)
+			.map((use) -> charge(use, this.identifiers.find(use, patterns, request), request))
 			.flatMap(Optional::stream)
 			.toList(), request, attributes.getResponse());
 	}
@@ -147,18 +148,21 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		if ((policies.isEmpty() && left.isEmpty() && !needsFilter(userKnown)) || isUnlimited(request, userKnown)) {
 			return UNLIMITED;
 		}
+		if (userKnown) {
+			return decide(left.stream().map((use) -> chargeAfterLogin(use, request)), request, response);
+		}
 		List<PathUse> uses = policies.stream()
 			.map((policy) -> use(policy, paths, request))
 			.flatMap(Optional::stream)
 			.toList();
-		if (!userKnown) {
-			PathUse.leave(uses.stream().filter(PathUse::needsPlan).toList(), request);
-		}
-		List<PolicyCharge> charges = Stream.concat(left.stream(), uses.stream())
-			.filter((use) -> userKnown || !use.needsPlan())
-			.map((use) -> charge(use.use(), use.patterns(), request))
-			.flatMap(Optional::stream)
-			.toList();
+		PathUse.leave(uses.stream().filter((use) -> needsUser(use.use().policy())).toList(), request);
+		return decide(uses.stream().filter((use) -> !use.needsPlan()).map((use) -> chargeBeforeLogin(use, request)),
+				request, response);
+	}
+
+	private Decision decide(Stream<Optional<PolicyCharge>> found, HttpServletRequest request,
+			HttpServletResponse response) {
+		List<PolicyCharge> charges = found.flatMap(Optional::stream).toList();
 		if (charges.isEmpty()) {
 			return UNLIMITED;
 		}
@@ -194,12 +198,22 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	}
 
 	/**
-	 * Returns whether a policy can be enforced only once the user has logged in.
+	 * Returns whether a policy can be enforced, or a part of it, only once the user has
+	 * logged in.
 	 * @param policy a policy with known identifiers
 	 * @return whether one of its identifiers needs the user, or it has plans
 	 */
-	public boolean needsUser(PathPolicy policy) {
-		return !policy.policy().plans().isEmpty() || this.identifiers.needsUser(policy.policy());
+	public boolean needsUser(IdentifiedPolicy policy) {
+		return !policy.plans().isEmpty() || this.identifiers.needsUser(policy);
+	}
+
+	/**
+	 * Returns whether a policy counts requests before the user has logged in.
+	 * @param policy a policy with known identifiers
+	 * @return whether one of its identifiers is known by then, and it has no plans
+	 */
+	public boolean countsBeforeLogin(IdentifiedPolicy policy) {
+		return policy.plans().isEmpty() && !policy.identifiers().stream().allMatch(this.identifiers::needsUser);
 	}
 
 	/**
@@ -259,9 +273,20 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		return Optional.of(new PathUse(this.decisions.current(new PolicyUse(policy.policy(), cost)), patterns));
 	}
 
-	private Optional<PolicyCharge> charge(PolicyUse use, List<String> patterns, HttpServletRequest request) {
+	private Optional<PolicyCharge> chargeBeforeLogin(PathUse use, HttpServletRequest request) {
+		return charge(use.use(), this.identifiers.findBeforeLogin(use.use(), use.patterns(), request), request);
+	}
+
+	/**
+	 * Before the login nobody has a plan, so that policies with plans are charged now.
+	 */
+	private Optional<PolicyCharge> chargeAfterLogin(PathUse use, HttpServletRequest request) {
+		return charge(use.use(), use.needsPlan() ? this.identifiers.find(use.use(), use.patterns(), request)
+				: this.identifiers.findAfterLogin(use.use(), use.patterns(), request), request);
+	}
+
+	private Optional<PolicyCharge> charge(PolicyUse use, List<Identifier> found, HttpServletRequest request) {
 		IdentifiedPolicy policy = use.policy();
-		List<Identifier> found = this.identifiers.find(use, patterns, request);
 		return found.isEmpty() ? Optional.empty()
 				: Optional.of(new PolicyCharge(policy, new Charge(policy.policy(), found, cost(use, request)),
 						policy.plans().isEmpty() ? null : this.plans.find(request)));
