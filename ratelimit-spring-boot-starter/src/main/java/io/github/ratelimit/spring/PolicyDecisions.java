@@ -172,24 +172,6 @@ public final class PolicyDecisions {
 	}
 
 	/**
-	 * Returns the decision that {@link #decide(List)} would come to now, and uses
-	 * nothing. Nobody is told.
-	 * @param requested what a request would use of each policy, none twice; may be empty
-	 * @return allowed or denied, with the status of every limit that may deny
-	 * @throws StoreException if the store failed, and one of the policies denies requests
-	 * then
-	 */
-	public Decision peek(List<PolicyCharge> requested) {
-		List<Charge> enforced = requested.stream()
-			.map(PolicyCharge::ofPlan)
-			.flatMap(Optional::stream)
-			.filter((charge) -> !isShadow(charge))
-			.map(PolicyCharge::charge)
-			.toList();
-		return enforced.isEmpty() ? NOTHING_TO_DENY : this.limiter.peek(new RateLimitRequest(enforced));
-	}
-
-	/**
 	 * Settles what has been used: gives back what is too much, and charges what is too
 	 * little, whether it is allowed or not, where it was counted. If the store fails
 	 * nothing is changed in it.

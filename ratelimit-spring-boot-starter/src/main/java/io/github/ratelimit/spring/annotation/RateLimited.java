@@ -30,12 +30,8 @@ import org.springframework.core.annotation.AliasFor;
  * the policy denies calls then, {@link io.github.ratelimit.StoreException StoreException}
  * is thrown.
  * <p>
- * Every call pays, with one exception: where the path of the web request belongs to the
- * same policy and has the same identifiers, path and calls together are one request, and
- * pay once what the most expensive of them costs; but calls that come before the path is
- * limited pay one by one. A request that is rejected because a call was denied gets back
- * what its path has paid, except to policies that count denied requests, or requests by
- * the status of the response.
+ * Every call pays, whatever the path of the web request has paid: a policy that has the
+ * path and an annotation on the method counts both.
  * <p>
  * Calls are seen where they come from another object; a method that calls another of the
  * same object is not. Outside of a web request, so also in methods that are

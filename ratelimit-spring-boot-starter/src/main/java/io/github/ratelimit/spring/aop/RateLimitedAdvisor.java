@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Decision;
@@ -68,6 +69,22 @@ public final class RateLimitedAdvisor extends AbstractPointcutAdvisor {
 	 */
 	public Set<AnnotatedPolicy> annotatedPolicies() {
 		return this.operations.annotatedPolicies();
+	}
+
+	/**
+	 * Returns the policies that count the calls of a method.
+	 * @param method the method
+	 * @param targetClass the class of the object
+	 * @return the names of the policies of its annotations, or of those of its class; may
+	 * be empty
+	 */
+	public Set<String> policyNames(Method method, Class<?> targetClass) {
+		RateLimitedOperation operation = this.operations.find(method, targetClass);
+		return (operation == null) ? Set.of()
+				: operation.uses()
+					.stream()
+					.map((use) -> use.policy().policy().name())
+					.collect(Collectors.toUnmodifiableSet());
 	}
 
 	/** Returns what this advisor knows of methods. */

@@ -20,7 +20,6 @@ import io.github.ratelimit.spring.autoconfigure.RateLimitProperties.DenialCacheP
 import io.github.ratelimit.spring.web.PlanResolver;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import redis.clients.jedis.UnifiedJedis;
 
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -39,6 +38,7 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDeta
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
@@ -191,26 +191,30 @@ public final class RateLimitAutoConfiguration {
 	static class RedisConfiguration {
 
 		@Bean
+		WarmUp rateLimitWarmUp(RateLimiter limiter, ConfiguredPolicies policies) {
+			return new WarmUp(limiter, policies);
+		}
+
+		@Bean
 		RedisCheck rateLimitRedisCheck(RateLimiter limiter, PolicyDecisions decisions, ConfiguredPolicies policies,
 				ObjectProvider<RedisServer> server) {
 			return new RedisCheck(limiter, decisions, policies, server.getIfAvailable());
 		}
 
 		/**
-		 * Connections of the limiter's own, unless the application has a client of which
-		 * it can borrow some.
+		 * Connections of the limiter's own, unless a client is named of which it borrows
+		 * some.
 		 */
 		@Bean
 		@ConditionalOnMissingBean
 		RedisConnections rateLimitRedisConnections(RateLimitProperties properties, Environment environment,
-				ObjectProvider<UnifiedJedis> client, ObjectProvider<RedisServer> server,
+				ListableBeanFactory beans, ObjectProvider<RedisServer> server,
 				ObjectProvider<RedisListener> listeners) {
 			ConnectionSettings settings = ConnectionSettings.of(properties.redis(), environment);
-			UnifiedJedis ofApplication = client.getIfAvailable();
-			RedisConnections.Builder builder = (ofApplication != null) ? RedisConnections.client(ofApplication)
+			ApplicationClient client = ApplicationClient.of(properties.redis(), beans);
+			RedisConnections.Builder builder = (client != null) ? client.connections()
 					: server.getObject().connections(settings.clientName());
-			logger.info("Rate limits are counted on Redis at {}",
-					(ofApplication != null) ? "the server of the application's client" : server.getObject());
+			logger.info("Rate limits are counted on Redis at {}", (client != null) ? client : server.getObject());
 			return settings.connect(builder.listener(new RedisListeners(listeners)));
 		}
 
@@ -221,20 +225,21 @@ public final class RateLimitAutoConfiguration {
 
 		@Bean
 		@ConditionalOnBooleanProperty(name = "ratelimit.redis.scripting", matchIfMissing = true)
-		RedisRateLimiter rateLimiter(RedisConnections redis, RateLimitProperties properties) {
+		RedisRateLimiter rateLimiter(RedisConnections redis, RateLimitProperties properties, Environment environment) {
+			String prefix = KeyPrefix.of(properties, environment);
 			String secret = properties.identifierSecret();
-			return PolicyReader.read("ratelimit.key-prefix", properties.keyPrefix(),
-					() -> (secret == null || secret.isEmpty()) ? RedisRateLimiter.of(redis, properties.keyPrefix())
-							: RedisRateLimiter.of(redis, properties.keyPrefix(), secret));
+			return PolicyReader.read(KeyPrefix.PROPERTY, prefix, () -> (secret == null || secret.isEmpty())
+					? RedisRateLimiter.of(redis, prefix) : RedisRateLimiter.of(redis, prefix, secret));
 		}
 
 		@Bean
 		@ConditionalOnBooleanProperty(name = "ratelimit.redis.scripting", havingValue = false)
-		PipelineRateLimiter pipelineRateLimiter(RedisConnections redis, RateLimitProperties properties) {
+		PipelineRateLimiter pipelineRateLimiter(RedisConnections redis, RateLimitProperties properties,
+				Environment environment) {
+			String prefix = KeyPrefix.of(properties, environment);
 			String secret = properties.identifierSecret();
-			return PolicyReader.read("ratelimit.key-prefix", properties.keyPrefix(),
-					() -> (secret == null || secret.isEmpty()) ? PipelineRateLimiter.of(redis, properties.keyPrefix())
-							: PipelineRateLimiter.of(redis, properties.keyPrefix(), secret));
+			return PolicyReader.read(KeyPrefix.PROPERTY, prefix, () -> (secret == null || secret.isEmpty())
+					? PipelineRateLimiter.of(redis, prefix) : PipelineRateLimiter.of(redis, prefix, secret));
 		}
 
 		/**
@@ -254,7 +259,7 @@ public final class RateLimitAutoConfiguration {
 		}
 
 		@Bean
-		@ConditionalOnMissingBean(UnifiedJedis.class)
+		@Conditional(ApplicationClient.NotNamed.class)
 		RedisServer rateLimitRedisServer(RateLimitProperties properties, Environment environment,
 				ObjectProvider<SslBundles> bundles, ObjectProvider<DataRedisServer> dataRedis) {
 			return RedisServer.find(properties.redis(), environment, bundles.getIfAvailable(),

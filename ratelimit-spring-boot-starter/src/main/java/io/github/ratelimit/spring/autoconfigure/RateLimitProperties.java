@@ -22,7 +22,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *
  * @param enabled whether requests are limited at all
  * @param keyPrefix what the names of all Redis keys start with: letters, digits, dots,
- * underscores, colons and hyphens
+ * underscores, colons and hyphens; spring.application.name if not set, or else ratelimit.
+ * Applications with the same one share the counts of policies of the same name
  * @param identifierSecret secret that the values of identifiers are hashed with, so that
  * no addresses, names or API keys are in Redis; the same for all instances
  * @param defaultIdentifiers by what requests are identified where a policy does not say:
@@ -50,7 +51,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @since 0.1
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
-public record RateLimitProperties(@DefaultValue("true") boolean enabled, @DefaultValue("ratelimit") String keyPrefix,
+public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullable String keyPrefix,
 		@Nullable String identifierSecret, @DefaultValue("ip") List<String> defaultIdentifiers, @Nullable String plan,
 		@DefaultValue("1m") Duration planCacheTtl, @DefaultValue Map<String, PolicyProperties> policies,
 		@NestedConfigurationProperty @DefaultValue RedisProperties redis, @DefaultValue Headers headers,

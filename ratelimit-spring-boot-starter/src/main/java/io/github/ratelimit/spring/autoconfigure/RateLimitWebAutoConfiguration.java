@@ -8,6 +8,7 @@ import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.spring.PolicyEnforcer;
 import io.github.ratelimit.spring.PolicySource;
+import io.github.ratelimit.spring.aop.RateLimitedAdvisor;
 import io.github.ratelimit.spring.web.ApplicationCors;
 import io.github.ratelimit.spring.web.LimitHeaders;
 import io.github.ratelimit.spring.web.LimitedResponses;
@@ -53,6 +54,7 @@ import org.springframework.security.web.FilterChainProxy;
 import org.springframework.web.filter.CorsFilter;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
 import org.springframework.web.util.pattern.PathPatternParser;
 
 /**
@@ -163,8 +165,9 @@ public final class RateLimitWebAutoConfiguration {
 			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
 		List<PathPolicy> pathPolicies = pathPolicies(properties, policies, parser, environment);
 		List<String> limited = pathPolicies.stream()
-			.filter((policy) -> !enforcer.needsUser(policy))
-			.map((policy) -> policy.policy().policy().name())
+			.map(PathPolicy::policy)
+			.filter(enforcer::countsBeforeLogin)
+			.map((policy) -> policy.policy().name())
 			.toList();
 		if (lists.allowUsers() && !limited.isEmpty()) {
 			logger.warn(
@@ -172,21 +175,29 @@ public final class RateLimitWebAutoConfiguration {
 							+ " What such clients use of them is given back, but they are denied while it is used up",
 					limited);
 		}
-		return registration("rateLimitFilterBeforeSecurity", environment, enforcer, pathPolicies, false);
+		FilterRegistrationBean<RateLimitFilter> registration = registration("rateLimitFilterBeforeSecurity",
+				environment, new RateLimitFilter(enforcer, pathPolicies, false), -DISTANCE);
+		registration.setEnabled(!pathPolicies.isEmpty() || enforcer.needsFilter(false));
+		return registration;
 	}
 
 	@Bean
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterAfterSecurity(ServletPolicyEnforcer enforcer,
 			RateLimitProperties properties, ConfiguredPolicies policies,
 			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
-		List<PathPolicy> pathPolicies = pathPolicies(properties, policies, parser, environment);
 		FilterRegistrationBean<RateLimitFilter> registration = registration("rateLimitFilterAfterSecurity", environment,
-				enforcer, pathPolicies, true);
-		// A policy may be given plans while the application runs.
-		if (!pathPolicies.isEmpty()) {
-			registration.setEnabled(true);
-		}
+				new RateLimitFilter(enforcer, List.of(), true), DISTANCE);
+		// What a policy needs may change while the application runs.
+		registration.setEnabled(
+				!pathPolicies(properties, policies, parser, environment).isEmpty() || enforcer.needsFilter(true));
 		return registration;
+	}
+
+	@Bean
+	CountedTwice rateLimitCountedTwice(RateLimitProperties properties, ConfiguredPolicies policies,
+			RateLimitedAdvisor advisor, @Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser,
+			Environment environment, ObjectProvider<RequestMappingInfoHandlerMapping> mappings) {
+		return new CountedTwice(pathPolicies(properties, policies, parser, environment), advisor, mappings);
 	}
 
 	@Bean
@@ -257,14 +268,11 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	private static FilterRegistrationBean<RateLimitFilter> registration(String name, Environment environment,
-			ServletPolicyEnforcer enforcer, List<PathPolicy> policies, boolean userKnown) {
-		List<PathPolicy> own = policies.stream().filter((policy) -> enforcer.needsUser(policy) == userKnown).toList();
-		FilterRegistrationBean<RateLimitFilter> registration = new FilterRegistrationBean<>(
-				new RateLimitFilter(enforcer, own, userKnown));
+			RateLimitFilter filter, int distance) {
+		FilterRegistrationBean<RateLimitFilter> registration = new FilterRegistrationBean<>(filter);
 		registration.setName(name);
-		registration.setOrder(orderBesideSecurity(environment, userKnown ? DISTANCE : -DISTANCE));
+		registration.setOrder(orderBesideSecurity(environment, distance));
 		registration.setDispatcherTypes(DispatcherType.REQUEST);
-		registration.setEnabled(!own.isEmpty() || enforcer.needsFilter(userKnown));
 		return registration;
 	}
 

@@ -1,5 +1,6 @@
 package io.github.ratelimit.spring.autoconfigure;
 
+import java.time.Duration;
 import java.util.List;
 
 import io.github.ratelimit.Charge;
@@ -8,6 +9,7 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreBusyException;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.outage.OnStoreFailure;
@@ -31,11 +33,14 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisCheck.class);
 
+	/** For how long a store that is too busy is asked again. */
+	private static final Duration PATIENCE = Duration.ofSeconds(10);
+
 	/**
 	 * By a policy that every store can hold, with a cost of 0, so that nothing is
 	 * written.
 	 */
-	private static final RateLimitRequest QUESTION = RateLimitRequest
+	static final RateLimitRequest QUESTION = RateLimitRequest
 		.of(new Charge(Policy.of("start", new FixedWindow(), Limit.parse("1/s")), List.of(Identifier.GLOBAL), 0));
 
 	private final RateLimiter redis;
@@ -69,10 +74,16 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 		thread.start();
 	}
 
-	/** Asks for a decision. */
+	/**
+	 * Asks for a decision. A store that is too busy, as it is where an application has
+	 * little of a processor while it starts, is asked again.
+	 */
 	void check(ConfigurableApplicationContext context) {
+		long end = System.nanoTime() + PATIENCE.toNanos();
 		try {
-			this.redis.tryAcquire(QUESTION);
+			while (!context.isClosed() && !isAnswered(end)) {
+				logger.debug("Redis has not answered in time");
+			}
 		}
 		catch (StoreException ex) {
 			if (!context.isClosed()) {
@@ -80,6 +91,19 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 				logger.warn("Redis cannot be used. Until it can, {}. {} {}{}", consequences(), question(ex), tried(),
 						ex.reason());
 			}
+		}
+	}
+
+	private boolean isAnswered(long end) {
+		try {
+			this.redis.tryAcquire(QUESTION);
+			return true;
+		}
+		catch (StoreBusyException ex) {
+			if (System.nanoTime() - end < 0) {
+				return false;
+			}
+			throw ex;
 		}
 	}
 

@@ -24,6 +24,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * supported
  * @param timeout time budget of a decision, whatever Redis does; after it, the
  * on-store-failure of the policies counts
+ * @param client name of a bean of type UnifiedJedis whose connections are borrowed;
+ * without it the limiter has connections of its own
  * @param clientName what the server knows the connections by, in CLIENT LIST
  * @param connections number of connections to each server; decisions that wait share them
  * @param maxWaiting how many decisions may wait for a server; what is beyond that is
@@ -34,8 +36,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  */
 public record RedisProperties(@Nullable String url, @Nullable String host, @DefaultValue("6379") int port,
 		@Nullable String username, @Nullable String password, @DefaultValue("0") int database, @DefaultValue Ssl ssl,
-		@DefaultValue("true") boolean scripting, @DefaultValue("100ms") Duration timeout, @Nullable String clientName,
-		@DefaultValue("" + RedisConnections.DEFAULT_CONNECTIONS) int connections,
+		@DefaultValue("true") boolean scripting, @DefaultValue("100ms") Duration timeout, @Nullable String client,
+		@Nullable String clientName, @DefaultValue("" + RedisConnections.DEFAULT_CONNECTIONS) int connections,
 		@DefaultValue("" + RedisConnections.DEFAULT_MAX_WAITING) int maxWaiting, @Nullable Sentinel sentinel,
 		@Nullable Cluster cluster) {
 
@@ -43,6 +45,7 @@ public record RedisProperties(@Nullable String url, @Nullable String host, @Defa
 	public RedisProperties {
 		username = orNull(username);
 		password = orNull(password);
+		client = orNull(client);
 		clientName = orNull(clientName);
 	}
 

@@ -36,7 +36,8 @@ final class SettingsCheck implements SmartInitializingSingleton {
 
 	private static final List<String> STORE = Stream.concat(CONNECTION.stream(),
 			Stream.of("ratelimit.redis.timeout", "ratelimit.redis.connections", "ratelimit.redis.max-waiting",
-					"ratelimit.redis.scripting", "ratelimit.key-prefix", "ratelimit.identifier-secret"))
+					"ratelimit.redis.client", "ratelimit.redis.scripting", "ratelimit.key-prefix",
+					"ratelimit.identifier-secret"))
 		.toList();
 
 	private static final List<String> DENIALS = List.of("ratelimit.denial-cache.max-age",
@@ -66,7 +67,7 @@ final class SettingsCheck implements SmartInitializingSingleton {
 			addIgnored(warnings, STORE, "the application has a RateLimiter bean of its own");
 		}
 		else if (!has(RedisServer.class)) {
-			addIgnored(warnings, CONNECTION, "the application has a UnifiedJedis bean of its own");
+			addIgnored(warnings, CONNECTION, ApplicationClient.PROPERTY + " names a client of the application");
 		}
 		addIgnoredDenials(warnings, ownLimiter);
 		boolean ownInstances = !this.beans.containsBean("rateLimitInstanceCount");

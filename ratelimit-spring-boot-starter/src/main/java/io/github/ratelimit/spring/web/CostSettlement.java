@@ -10,6 +10,7 @@ import java.util.function.ToLongBiFunction;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.PolicyCharge;
 import io.github.ratelimit.spring.PolicyDecisions;
 import jakarta.servlet.ServletRequest;
@@ -87,36 +88,11 @@ public final class CostSettlement {
 		this.settled.clear();
 	}
 
-	/**
-	 * Takes out what is given back at once. If a part of it was counted in the store, and
-	 * another one locally, what was used first is taken first.
-	 * @param charge what to give back, at most
-	 * @return what of it has been used, each with its cost
-	 */
-	synchronized List<PolicyCharge> takeOut(PolicyCharge charge) {
-		List<PolicyCharge> taken = new ArrayList<>();
-		Map<Identifier, Long> rest = new HashMap<>();
-		charge.charge().identifiers().forEach((identifier) -> rest.put(identifier, charge.charge().cost()));
-		CountedPolicy counted = CountedPolicy.of(charge);
-		this.used.replaceAll((account, used) -> {
-			long wanted = account.counted().equals(counted) ? rest.getOrDefault(account.identifier(), 0L) : 0;
-			long cost = Math.min(used.charge().cost(), wanted);
-			if (cost == 0) {
-				return used;
-			}
-			rest.put(account.identifier(), wanted - cost);
-			taken.add(withCost(used, cost));
-			return withCost(used, used.charge().cost() - cost);
-		});
-		return taken;
-	}
-
 	/** Notes what has been used of a policy, by each of the identifiers. */
 	synchronized void add(PolicyCharge charge, @Nullable HttpServletResponse response) {
 		this.response = (this.response != null) ? this.response : response;
 		for (Identifier identifier : charge.charge().identifiers()) {
-			add(new Account(CountedPolicy.of(charge), identifier, charge.source()),
-					withIdentifiers(charge, List.of(identifier)), this.used);
+			add(Account.of(charge, identifier), withIdentifiers(charge, List.of(identifier)), this.used);
 		}
 	}
 
@@ -217,14 +193,20 @@ public final class CostSettlement {
 
 	}
 
-	private record Account(CountedPolicy counted, Identifier identifier, Decision.Source source) {
+	/**
+	 * Where something was counted. Plans with the same algorithm and windows share a
+	 * count; other plans have counts of their own.
+	 */
+	private record Account(String policy, String stateForm, Identifier identifier, Decision.Source source) {
 
-		String policy() {
-			return this.counted.policy();
+		static Account of(PolicyCharge charge, Identifier identifier) {
+			Policy policy = charge.charge().policy();
+			return new Account(policy.name(), policy.stateForm(), identifier, charge.source());
 		}
 
 		boolean isOfSame(Account other) {
-			return this.counted.equals(other.counted) && this.identifier.equals(other.identifier);
+			return this.policy.equals(other.policy) && this.stateForm.equals(other.stateForm)
+					&& this.identifier.equals(other.identifier);
 		}
 
 	}

@@ -20,8 +20,7 @@ public interface LimitHeaders {
 
 	/**
 	 * Returns the names of the headers that may be written. Browsers on other origins are
-	 * allowed to read them; and they are taken away from the response before they are
-	 * written anew, where what they told is not true any more.
+	 * allowed to read them.
 	 * @return the names; may be empty
 	 */
 	Set<String> names();

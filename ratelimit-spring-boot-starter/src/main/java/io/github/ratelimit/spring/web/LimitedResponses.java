@@ -46,12 +46,6 @@ public final class LimitedResponses {
 		}
 	}
 
-	/** Writes how the limits stand now, in place of all that was written of them. */
-	void rewriteHeaders(RequestStatuses statuses, HttpServletResponse response) {
-		this.headers.names().forEach((name) -> response.setHeader(name, null));
-		writeHeaders(statuses, response);
-	}
-
 	/**
 	 * Returns the response for the filters and the handler that come next, one of which
 	 * may let browsers on other origins read it.

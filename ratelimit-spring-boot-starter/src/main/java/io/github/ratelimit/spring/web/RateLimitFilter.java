@@ -38,7 +38,8 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 	/**
 	 * Creates a filter.
 	 * @param enforcer what enforces the policies
-	 * @param policies the policies; all that match a request are decided at once
+	 * @param policies the policies of paths; none for a filter that comes after users
+	 * have logged in, which decides what the one before that has left to it
 	 * @param userKnown whether this filter comes after users have logged in
 	 */
 	public RateLimitFilter(ServletPolicyEnforcer enforcer, List<PathPolicy> policies, boolean userKnown) {
@@ -57,7 +58,7 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 			throws ServletException, IOException {
 		List<PathContainer> paths;
 		try {
-			paths = paths(request);
+			paths = this.policies.isEmpty() ? List.of() : paths(request);
 		}
 		catch (IllegalArgumentException ex) {
 			// An escape that is none, in a parameter of the path, where containers let it

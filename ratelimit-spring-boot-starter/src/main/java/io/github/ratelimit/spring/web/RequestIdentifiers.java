@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
 import io.github.ratelimit.Identifier;
@@ -107,7 +108,8 @@ public final class RequestIdentifiers {
 	}
 
 	/**
-	 * Returns whether a policy can be enforced only once the user has logged in.
+	 * Returns whether a policy can be enforced, or a part of it, only once the user has
+	 * logged in.
 	 * @param policy a policy with known identifiers
 	 * @return whether one of its identifiers needs the user
 	 */
@@ -133,21 +135,56 @@ public final class RequestIdentifiers {
 	 * @throws CallerDeniedException if the request lacks what its policy insists on
 	 */
 	List<Identifier> find(PolicyUse use, Collection<String> patterns, HttpServletRequest request) {
+		Set<Identifier> identifiers = find(use, (name) -> true, patterns, request);
+		return List.copyOf(identifiers.isEmpty() ? instead(use, patterns, request) : identifiers);
+	}
+
+	/**
+	 * Finds those identifiers that are known before the login. What the policy wants
+	 * instead is found here only if none of its identifiers needs the user.
+	 * @throws CallerDeniedException if the request lacks what its policy insists on
+	 */
+	List<Identifier> findBeforeLogin(PolicyUse use, Collection<String> patterns, HttpServletRequest request) {
+		return needsUser(use.policy()) ? List.copyOf(find(use, (name) -> !needsUser(name), patterns, request))
+				: find(use, patterns, request);
+	}
+
+	/**
+	 * Finds those identifiers that are known only after the login, or what the policy
+	 * wants instead if the request had none before it either.
+	 * @throws CallerDeniedException if the request lacks what its policy insists on
+	 */
+	List<Identifier> findAfterLogin(PolicyUse use, Collection<String> patterns, HttpServletRequest request) {
+		Set<Identifier> identifiers = find(use, this::needsUser, patterns, request);
+		boolean hasNone = identifiers.isEmpty() && find(use, (name) -> !needsUser(name), patterns, request).isEmpty();
+		return List.copyOf(hasNone ? instead(use, patterns, request) : identifiers);
+	}
+
+	private Set<Identifier> find(PolicyUse use, Predicate<String> wanted, Collection<String> patterns,
+			HttpServletRequest request) {
 		Enforcement enforcement = use.policy().enforcement();
 		Set<Identifier> identifiers = new LinkedHashSet<>();
 		for (String name : use.policy().identifiers()) {
-			boolean found = hasExpression(name) ? add(withExpression(name, use, patterns, request), identifiers)
-					: add(name, patterns, request, identifiers);
-			if (!found && enforcement.missing() == MissingIdentifier.DENY && enforcement.mode() == Mode.ENFORCE) {
-				throw CallerDeniedException.lacks(name, use.policy().policy().name());
+			if (wanted.test(name)) {
+				boolean found = hasExpression(name) ? add(withExpression(name, use, patterns, request), identifiers)
+						: add(name, patterns, request, identifiers);
+				if (!found && enforcement.missing() == MissingIdentifier.DENY && enforcement.mode() == Mode.ENFORCE) {
+					throw CallerDeniedException.lacks(name, use.policy().policy().name());
+				}
 			}
 		}
-		if (identifiers.isEmpty() && enforcement.missing() instanceof MissingIdentifier.Fallback fallback
+		return identifiers;
+	}
+
+	/** Finds what a request that has none of the identifiers is counted by. */
+	private Set<Identifier> instead(PolicyUse use, Collection<String> patterns, HttpServletRequest request) {
+		Set<Identifier> identifiers = new LinkedHashSet<>();
+		if (use.policy().enforcement().missing() instanceof MissingIdentifier.Fallback fallback
 				&& !add(fallback.identifier(), patterns, request, identifiers)
 				&& !add(ADDRESS, patterns, request, identifiers)) {
 			identifiers.add(Identifier.GLOBAL);
 		}
-		return List.copyOf(identifiers);
+		return identifiers;
 	}
 
 	private static boolean hasExpression(String name) {

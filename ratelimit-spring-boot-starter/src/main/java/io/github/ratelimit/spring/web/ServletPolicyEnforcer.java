@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
@@ -76,14 +75,9 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	}
 
 	/**
-	 * Decides whether the request that the present thread serves may go on. Outside of a
-	 * request it has the identifiers of {@link PolicyEnforcer#withoutRequest}.
-	 * <p>
-	 * Where the path of the request has paid to the same policy and identifiers, only
-	 * what the cost is higher is paid now; nothing, if it is not. A path that comes after
-	 * calls pays only what they have not. If that is denied, the decision tells how long
-	 * to wait for the whole cost while the path's remains used; where the request is
-	 * {@linkplain #reject rejected} it does not.
+	 * Decides whether the request that the present thread serves may go on, whatever its
+	 * path has been charged. Outside of a request it has the identifiers of
+	 * {@link PolicyEnforcer#withoutRequest}.
 	 */
 	@Override
 	public Decision enforce(List<PolicyUse> uses) {
@@ -101,94 +95,23 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		}
 		Object pattern = request.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE);
 		List<String> patterns = (pattern != null) ? List.of(pattern.toString()) : List.of();
-		RequestStatuses statuses = RequestStatuses.of(request);
-		List<PolicyCharge> charges = uses.stream()
-			.map((use) -> charge(this.decisions.current(use), patterns, request))
+		return decide(uses.stream()
+			.map(this.decisions::current)
+			.map((use) -> charge(use, this.identifiers.find(use, patterns, request), request))
 			.flatMap(Optional::stream)
-			.toList();
-		HttpServletResponse response = attributes.getResponse();
+			.toList(), request, attributes.getResponse());
+	}
+
+	private Decision decide(List<PolicyCharge> charges, HttpServletRequest request,
+			@Nullable HttpServletResponse response) {
 		CostSettlement costs = costs(request, response);
-		List<PolicyCharge> unpaid = charges.stream().map(statuses::unpaidByPath).flatMap(Optional::stream).toList();
-		Decision decision = this.decisions.decide(unpaid, (used) -> costs.add(used, response));
-		if (decision.allowed()) {
-			charges.forEach(statuses::payForCall);
-		}
-		else {
-			List<PolicyCharge> whole = charges.stream()
-				.filter((charge) -> statuses.unpaidByPath(charge).isPresent())
-				.toList();
-			decision = asWhole(decision, whole, statuses::hasPath, statuses);
-		}
+		Decision decision = this.decisions.decide(charges, (used) -> costs.add(used, response));
+		RequestStatuses statuses = RequestStatuses.of(request);
 		statuses.add(decision);
 		if (response != null) {
 			this.responses.writeHeaders(statuses, response);
 		}
 		return decision;
-	}
-
-	/**
-	 * What was denied may be the difference to what the request has paid before, or be
-	 * denied by another policy, but who comes back has to pay the whole to each.
-	 */
-	private Decision asWhole(Decision denied, List<PolicyCharge> whole, Predicate<PolicyCharge> paidInPart,
-			RequestStatuses statuses) {
-		boolean isDifference = whole.stream().anyMatch(paidInPart);
-		Decision decision = isDifference ? look(NextRequest.of(whole)).filter((now) -> !now.allowed()).orElse(denied)
-				: denied;
-		statuses.deny(decision, whole);
-		return decision;
-	}
-
-	/**
-	 * Gives back what the path of a rejected request has paid to any policy, and finds
-	 * out how long to wait for all of it, and how its limits stand now. What stays paid
-	 * may have to be waited for longer than what was denied.
-	 */
-	private Decision giveBack(Decision denied, HttpServletRequest request, HttpServletResponse response) {
-		RequestStatuses statuses = RequestStatuses.of(request);
-		List<PolicyCharge> noted = statuses.takeDenied(denied);
-		boolean isGivenBack = giveBack(request);
-		if (!isGivenBack && (noted.isEmpty() || !statuses.hasPaid())) {
-			return denied;
-		}
-		Optional<Decision> now = look(statuses.next(noted));
-		now.ifPresent(statuses::add);
-		this.responses.rewriteHeaders(statuses, response);
-		return now.filter((decision) -> !decision.allowed()).orElse(denied);
-	}
-
-	/**
-	 * Gives back what the path of a request has paid, because the request has come to
-	 * nothing; but not to policies that count denied requests, nor to those that count by
-	 * the status of the response, which is not known yet. How their limits stand is not
-	 * known from then on.
-	 * @return whether there was anything to give back
-	 */
-	private boolean giveBack(HttpServletRequest request) {
-		CostSettlement costs = CostSettlement.of(request);
-		RequestStatuses statuses = RequestStatuses.of(request);
-		List<PolicyCharge> used = statuses.paidByPath()
-			.stream()
-			.filter((charge) -> !charge.charge().policy().countDenied())
-			.filter((charge) -> charge.policy().enforcement().countWhen() == null)
-			.flatMap((paid) -> costs.takeOut(paid).stream())
-			.filter((charge) -> charge.charge().cost() > 0)
-			.toList();
-		used.forEach((charge) -> {
-			this.decisions.settle(charge, 0);
-			statuses.forget(charge.charge().policy().name());
-		});
-		return !used.isEmpty();
-	}
-
-	/** Looks again at what was denied; empty if the store does not answer. */
-	private Optional<Decision> look(NextRequest next) {
-		try {
-			return Optional.of(next.look(this.decisions));
-		}
-		catch (StoreException ex) {
-			return Optional.empty();
-		}
 	}
 
 	/**
@@ -225,34 +148,25 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		if ((policies.isEmpty() && left.isEmpty() && !needsFilter(userKnown)) || isUnlimited(request, userKnown)) {
 			return UNLIMITED;
 		}
+		if (userKnown) {
+			return decide(left.stream().map((use) -> chargeAfterLogin(use, request)), request, response);
+		}
 		List<PathUse> uses = policies.stream()
 			.map((policy) -> use(policy, paths, request))
 			.flatMap(Optional::stream)
 			.toList();
-		if (!userKnown) {
-			PathUse.leave(uses.stream().filter(PathUse::needsPlan).toList(), request);
-		}
-		List<PolicyCharge> charges = Stream.concat(left.stream(), uses.stream())
-			.filter((use) -> userKnown || !use.needsPlan())
-			.map((use) -> charge(use.use(), use.patterns(), request))
-			.flatMap(Optional::stream)
-			.toList();
+		PathUse.leave(uses.stream().filter((use) -> needsUser(use.use().policy())).toList(), request);
+		return decide(uses.stream().filter((use) -> !use.needsPlan()).map((use) -> chargeBeforeLogin(use, request)),
+				request, response);
+	}
+
+	private Decision decide(Stream<Optional<PolicyCharge>> found, HttpServletRequest request,
+			HttpServletResponse response) {
+		List<PolicyCharge> charges = found.flatMap(Optional::stream).toList();
 		if (charges.isEmpty()) {
 			return UNLIMITED;
 		}
-		CostSettlement costs = costs(request, response);
-		RequestStatuses statuses = RequestStatuses.of(request);
-		List<PolicyCharge> unpaid = charges.stream().map(statuses::unpaidByCalls).flatMap(Optional::stream).toList();
-		Decision decision = this.decisions.decide(unpaid, (used) -> costs.add(used, response));
-		if (decision.allowed()) {
-			charges.forEach(statuses::payForPath);
-		}
-		else {
-			decision = asWhole(decision, charges, statuses::hasCalls, statuses);
-		}
-		statuses.add(decision);
-		this.responses.writeHeaders(statuses, response);
-		return decision;
+		return decide(charges, request, response);
 	}
 
 	/** Answers a request that does not come to the handlers of the application. */
@@ -265,14 +179,11 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	/** Answers a request of which a part was denied. */
 	void reject(Decision decision, HttpServletRequest request, HttpServletResponse response) throws IOException {
-		this.responses.reject(giveBack(decision, request, response), request, response);
+		this.responses.reject(decision, request, response);
 	}
 
 	/** Answers a request of which a part is denied because the store failed. */
 	void rejectWithoutDecision(HttpServletRequest request, HttpServletResponse response) throws IOException {
-		if (giveBack(request)) {
-			this.responses.rewriteHeaders(RequestStatuses.of(request), response);
-		}
 		this.responses.rejectWithoutDecision(request, response);
 	}
 
@@ -287,12 +198,22 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	}
 
 	/**
-	 * Returns whether a policy can be enforced only once the user has logged in.
+	 * Returns whether a policy can be enforced, or a part of it, only once the user has
+	 * logged in.
 	 * @param policy a policy with known identifiers
 	 * @return whether one of its identifiers needs the user, or it has plans
 	 */
-	public boolean needsUser(PathPolicy policy) {
-		return !policy.policy().plans().isEmpty() || this.identifiers.needsUser(policy.policy());
+	public boolean needsUser(IdentifiedPolicy policy) {
+		return !policy.plans().isEmpty() || this.identifiers.needsUser(policy);
+	}
+
+	/**
+	 * Returns whether a policy counts requests before the user has logged in.
+	 * @param policy a policy with known identifiers
+	 * @return whether one of its identifiers is known by then, and it has no plans
+	 */
+	public boolean countsBeforeLogin(IdentifiedPolicy policy) {
+		return policy.plans().isEmpty() && !policy.identifiers().stream().allMatch(this.identifiers::needsUser);
 	}
 
 	/**
@@ -352,9 +273,20 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		return Optional.of(new PathUse(this.decisions.current(new PolicyUse(policy.policy(), cost)), patterns));
 	}
 
-	private Optional<PolicyCharge> charge(PolicyUse use, List<String> patterns, HttpServletRequest request) {
+	private Optional<PolicyCharge> chargeBeforeLogin(PathUse use, HttpServletRequest request) {
+		return charge(use.use(), this.identifiers.findBeforeLogin(use.use(), use.patterns(), request), request);
+	}
+
+	/**
+	 * Before the login nobody has a plan, so that policies with plans are charged now.
+	 */
+	private Optional<PolicyCharge> chargeAfterLogin(PathUse use, HttpServletRequest request) {
+		return charge(use.use(), use.needsPlan() ? this.identifiers.find(use.use(), use.patterns(), request)
+				: this.identifiers.findAfterLogin(use.use(), use.patterns(), request), request);
+	}
+
+	private Optional<PolicyCharge> charge(PolicyUse use, List<Identifier> found, HttpServletRequest request) {
 		IdentifiedPolicy policy = use.policy();
-		List<Identifier> found = this.identifiers.find(use, patterns, request);
 		return found.isEmpty() ? Optional.empty()
 				: Optional.of(new PolicyCharge(policy, new Charge(policy.policy(), found, cost(use, request)),
 						policy.plans().isEmpty() ? null : this.plans.find(request)));

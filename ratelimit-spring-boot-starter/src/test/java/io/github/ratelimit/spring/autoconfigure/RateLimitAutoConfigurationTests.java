@@ -137,10 +137,35 @@ class RateLimitAutoConfigurationTests {
 	}
 
 	@Test
-	void clientBacksOffWhenApplicationHasOne() {
+	void clientOfApplicationIsUsedWhenItIsNamed() {
+		this.runner.withBean("mine", UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
+			.withPropertyValues("ratelimit.redis.client=mine", "ratelimit.redis.url=wrong")
+			.run((context) -> assertThat(context).hasNotFailed().hasSingleBean(UnifiedJedis.class).hasBean("mine"));
+	}
+
+	@Test
+	void clientOfApplicationIsLeftAloneUnlessItIsNamed() {
 		this.runner.withBean("mine", UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
 			.withPropertyValues("ratelimit.redis.url=wrong")
-			.run((context) -> assertThat(context).hasNotFailed().hasSingleBean(UnifiedJedis.class).hasBean("mine"));
+			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageContaining("wrong"));
+	}
+
+	@Test
+	void startFailsWhenThereIsNoClientOfThatName() {
+		this.runner.withPropertyValues("ratelimit.redis.client=mine")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOfSatisfying(InvalidConfigurationPropertyValueException.class, (ex) -> {
+					assertThat(ex.getName()).isEqualTo("ratelimit.redis.client");
+					assertThat(ex.getReason())
+						.isEqualTo("Must be the name of a bean of type UnifiedJedis: there is none.");
+				}));
+		this.runner.withBean("other", UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
+			.withPropertyValues("ratelimit.redis.client=mine")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOfSatisfying(InvalidConfigurationPropertyValueException.class,
+						(ex) -> assertThat(ex.getReason()).endsWith("there are only [other].")));
 	}
 
 	@Test

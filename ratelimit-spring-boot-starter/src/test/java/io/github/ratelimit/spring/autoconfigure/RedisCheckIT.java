@@ -1,14 +1,22 @@
 package io.github.ratelimit.spring.autoconfigure;
 
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreBusyException;
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PolicyDecisions;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
 import redis.embedded.RedisServer;
 
 import org.springframework.boot.WebApplicationType;
@@ -135,6 +143,59 @@ class RedisCheckIT {
 		finally {
 			TestRedis.stop(server);
 		}
+	}
+
+	/** It takes long to answer, but not for ever: nothing is wrong. */
+	@Test
+	void thereIsNoWarningWhenRedisIsSlowAtFirst(CapturedOutput output) throws Exception {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port);
+		try (ConfigurableApplicationContext context = start(port, "10s")) {
+			AtomicInteger asked = new AtomicInteger();
+			RateLimiter busy = (RateLimiter) Proxy.newProxyInstance(getClass().getClassLoader(),
+					new Class<?>[] { RateLimiter.class }, (proxy, method, arguments) -> {
+						if (asked.incrementAndGet() < 3) {
+							throw new StoreBusyException("Redis failed", new IllegalStateException("busy"));
+						}
+						return method.invoke(context.getBean(RateLimiter.class), arguments);
+					});
+			new RedisCheck(busy, context.getBean(PolicyDecisions.class), context.getBean(ConfiguredPolicies.class),
+					null)
+				.check(context);
+			assertThat(asked).hasValue(3);
+			assertThat(output).doesNotContain(WARNING);
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	@Test
+	void scriptsOfPoliciesAreLoadedBeforeTheFirstRequest() {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port);
+		try (ConfigurableApplicationContext context = start("", port, "10s", "--ratelimit.policies.api.limits=5/m",
+				"--ratelimit.policies.api.identifiers=global");
+				UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
+			long evals = calls(jedis, "eval");
+			assertThat(evals).isEqualTo(2);
+			context.getBean(RateLimiter.class)
+				.tryAcquire(context.getBean(ConfiguredPolicies.class).find("api").orElseThrow().policy(),
+						Identifier.GLOBAL);
+			assertThat(calls(jedis, "eval")).isEqualTo(evals);
+			assertThat(jedis.keys("*")).hasSize(1);
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	private static long calls(UnifiedJedis jedis, String command) {
+		return jedis.info("commandstats")
+			.lines()
+			.filter((line) -> line.startsWith("cmdstat_" + command + ":"))
+			.mapToLong((line) -> Long.parseLong(line.replaceAll(".*?calls=(\\d+),.*", "$1")))
+			.sum();
 	}
 
 	@Test

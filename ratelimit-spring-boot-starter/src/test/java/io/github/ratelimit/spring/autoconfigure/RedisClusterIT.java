@@ -141,7 +141,9 @@ class RedisClusterIT {
 
 	@Test
 	void clientOfApplicationIsUsed() {
-		this.runner.withBean(UnifiedJedis.class, () -> RedisClusterClient.builder().nodes(CLUSTER.addresses()).build())
+		this.runner
+			.withBean("mine", UnifiedJedis.class, () -> RedisClusterClient.builder().nodes(CLUSTER.addresses()).build())
+			.withPropertyValues("ratelimit.redis.client=mine")
 			.run(this::assertCounts);
 	}
 

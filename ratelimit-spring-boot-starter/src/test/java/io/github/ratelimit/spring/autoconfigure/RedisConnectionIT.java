@@ -15,6 +15,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.CommandArguments;
@@ -29,6 +30,7 @@ import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
+import static org.assertj.core.api.Assertions.as;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
@@ -48,10 +50,13 @@ class RedisConnectionIT {
 
 	private static UnifiedJedis jedis;
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+	private final ApplicationContextRunner withoutPrefix = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
 				RateLimitNonWebAutoConfiguration.class))
-		.withPropertyValues("ratelimit.key-prefix=" + PREFIX, "ratelimit.redis.timeout=10s");
+		.withPropertyValues("ratelimit.redis.timeout=10s");
+
+	private final ApplicationContextRunner runner = this.withoutPrefix
+		.withPropertyValues("ratelimit.key-prefix=" + PREFIX);
 
 	@BeforeAll
 	static void start() {
@@ -95,8 +100,26 @@ class RedisConnectionIT {
 
 	@Test
 	void countsArriveWhenApplicationHasClient() {
-		assertCountsArrive(this.runner.withBean(UnifiedJedis.class, RedisConnectionIT::connect)
-			.withPropertyValues("ratelimit.redis.url=redis://127.0.0.1:1"));
+		assertCountsArrive(this.runner.withBean("mine", UnifiedJedis.class, RedisConnectionIT::connect)
+			.withPropertyValues("ratelimit.redis.client=mine", "ratelimit.redis.url=redis://127.0.0.1:1"));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "orders, orders", "order service (new), order-service-new-", "'', ratelimit" })
+	void countsAreKeptUnderTheNameOfTheApplication(String name, String prefix) {
+		this.withoutPrefix
+			.withPropertyValues("spring.application.name=" + name,
+					"ratelimit.redis.url=redis://:secret@127.0.0.1:" + port)
+			.run((context) -> {
+				context.getBean(RateLimiter.class).tryAcquire(POLICY, Identifier.GLOBAL);
+				assertThat(jedis.keys("*")).singleElement(as(STRING)).startsWith(prefix + ":{global");
+			});
+	}
+
+	@Test
+	void clientOfApplicationIsLeftAloneUnlessItIsNamed() {
+		assertCountsArrive(this.runner.withBean("mine", UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
+			.withPropertyValues("ratelimit.redis.url=redis://:secret@127.0.0.1:" + port));
 	}
 
 	@Test

@@ -65,11 +65,12 @@ class SettingsCheckTests {
 	@Test
 	void connectionIsWithoutEffectBesidesAClient() {
 		assertWarnings(
-				this.runner.withBean(UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
-					.withPropertyValues("ratelimit.redis.host=example.com", "ratelimit.redis.client-name=a",
-							"ratelimit.redis.timeout=1s", "ratelimit.key-prefix=a", "ratelimit.redis.scripting=true"),
-				"ratelimit.redis.host, ratelimit.redis.client-name: without effect, because the application "
-						+ "has a UnifiedJedis bean of its own");
+				this.runner.withBean("mine", UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
+					.withPropertyValues("ratelimit.redis.client=mine", "ratelimit.redis.host=example.com",
+							"ratelimit.redis.client-name=a", "ratelimit.redis.timeout=1s", "ratelimit.key-prefix=a",
+							"ratelimit.redis.scripting=true"),
+				"ratelimit.redis.host, ratelimit.redis.client-name: without effect, because "
+						+ "ratelimit.redis.client names a client of the application");
 	}
 
 	@Test
@@ -104,18 +105,18 @@ class SettingsCheckTests {
 	@Test
 	void nodesAndLoginOfSentinelsAreWithoutEffectBesidesAClient() {
 		assertWarnings(
-				this.runner.withBean(UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
-					.withPropertyValues("ratelimit.redis.sentinel.master=main", "ratelimit.redis.sentinel.nodes[0]=a:1",
-							"ratelimit.redis.sentinel.username=guard", "ratelimit.redis.sentinel.password=open",
-							"ratelimit.redis.password="),
+				this.runner.withBean("mine", UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
+					.withPropertyValues("ratelimit.redis.client=mine", "ratelimit.redis.sentinel.master=main",
+							"ratelimit.redis.sentinel.nodes[0]=a:1", "ratelimit.redis.sentinel.username=guard",
+							"ratelimit.redis.sentinel.password=open", "ratelimit.redis.password="),
 				"ratelimit.redis.sentinel.master, ratelimit.redis.sentinel.nodes, ratelimit.redis.sentinel.username, "
-						+ "ratelimit.redis.sentinel.password: without effect, because the application has a "
-						+ "UnifiedJedis bean of its own");
+						+ "ratelimit.redis.sentinel.password: without effect, because ratelimit.redis.client "
+						+ "names a client of the application");
 		assertWarnings(
-				this.runner.withBean(UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
-					.withPropertyValues("ratelimit.redis.cluster.nodes=a:1,b:1"),
-				"ratelimit.redis.cluster.nodes: without effect, because the application has a UnifiedJedis bean of "
-						+ "its own");
+				this.runner.withBean("mine", UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
+					.withPropertyValues("ratelimit.redis.client=mine", "ratelimit.redis.cluster.nodes=a:1,b:1"),
+				"ratelimit.redis.cluster.nodes: without effect, because ratelimit.redis.client names a client of "
+						+ "the application");
 	}
 
 	@Test

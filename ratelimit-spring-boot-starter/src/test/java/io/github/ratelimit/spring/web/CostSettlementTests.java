@@ -100,16 +100,6 @@ class CostSettlementTests {
 	}
 
 	@Test
-	void nothingIsTakenOutBeyondWhatWasPaid() {
-		this.costs.add(charge(3, ALICE, ADDRESS), null);
-		assertThat(this.costs.takeOut(charge(1, ALICE))).containsExactly(charge(1, ALICE));
-		assertThat(this.costs.takeOut(charge(9, ADDRESS))).containsExactly(charge(3, ADDRESS));
-		assertThat(this.costs.end())
-			.extracting((settlement) -> settlement.used().charge().identifiers(), Settlement::cost)
-			.containsExactlyInAnyOrder(tuple(List.of(ALICE), 2L), tuple(List.of(ADDRESS), 0L));
-	}
-
-	@Test
 	void identifiersThatHaveUsedTheSameAreSettledTogether() {
 		this.costs.add(charge(1, ADDRESS, ALICE), null);
 		this.costs.settle("tokens", 10);
@@ -128,18 +118,6 @@ class CostSettlementTests {
 				.containsExactly(tuple(Decision.Source.STORE, Math.min(cost, 2)),
 						tuple(Decision.Source.LOCAL, Math.max(cost - 2, 0)));
 		}
-	}
-
-	@Test
-	void noMoreIsTakenOutThanTheChargeThoughItWasCountedTwice() {
-		this.costs.add(charge(2, ALICE, ADDRESS), null);
-		this.costs.add(local(charge(3, ALICE)), null);
-		assertThat(this.costs.takeOut(charge(4, ALICE)))
-			.extracting((taken) -> taken.source(), (taken) -> taken.charge().cost())
-			.containsExactly(tuple(Decision.Source.STORE, 2L), tuple(Decision.Source.LOCAL, 2L));
-		assertThat(this.costs.takeOut(charge(9, ALICE, ADDRESS)))
-			.extracting((taken) -> taken.charge().identifiers(), (taken) -> taken.charge().cost())
-			.containsExactly(tuple(List.of(ADDRESS), 2L), tuple(List.of(ALICE), 1L));
 	}
 
 	private static PolicyCharge local(PolicyCharge charge) {

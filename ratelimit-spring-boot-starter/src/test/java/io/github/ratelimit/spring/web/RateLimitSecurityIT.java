@@ -39,11 +39,11 @@ class RateLimitSecurityIT {
 				"ratelimit.policies.address.paths=/address", "ratelimit.policies.address.limits=3/m",
 				"ratelimit.policies.both.paths=/both", "ratelimit.policies.both.limits=2/m",
 				"ratelimit.policies.both.identifiers=ip+user",
-				"ratelimit.policies.outer.paths=/mixed,/annotated,/nobody,/counted",
-				"ratelimit.policies.outer.limits=5/m", "ratelimit.policies.hard.paths=/counted",
-				"ratelimit.policies.hard.limits=5/m", "ratelimit.policies.hard.count-denied=true",
-				"ratelimit.policies.silent.paths=/counted", "ratelimit.policies.silent.limits=5/m",
-				"ratelimit.policies.silent.mode=shadow", "ratelimit.policies.inner.paths=/mixed,/counted",
+				"ratelimit.policies.outer.paths=/mixed,/annotated,/nobody", "ratelimit.policies.outer.limits=5/m",
+				"ratelimit.policies.everyone.paths=/everyone", "ratelimit.policies.everyone.limits=3/m",
+				"ratelimit.policies.everyone.identifiers=ip,user", "ratelimit.policies.login.paths=/login",
+				"ratelimit.policies.login.limits=5/15m", "ratelimit.policies.login.identifiers=ip,user",
+				"ratelimit.policies.login.count-when=status in [401]", "ratelimit.policies.inner.paths=/mixed",
 				"ratelimit.policies.inner.limits=1/m", "ratelimit.policies.inner.identifiers=user",
 				"ratelimit.policies.known.paths=/nobody", "ratelimit.policies.known.limits=1/m",
 				"ratelimit.policies.known.identifiers=user", "ratelimit.policies.known.missing-identifier=deny");
@@ -109,27 +109,43 @@ class RateLimitSecurityIT {
 		}
 	}
 
+	/** What was counted before the login stays counted. */
 	@ParameterizedTest
 	@ValueSource(strings = { "/mixed", "/annotated" })
-	void requestThatIsDeniedAfterLoginHasUsedNothingBefore(String path) {
+	void requestThatIsDeniedAfterLoginCountsBefore(String path) {
 		assertThat(get(path, "anna", "secret").statusCode()).isEqualTo(200);
-		for (int i = 0; i < 9; i++) {
-			HttpResponse<String> denied = get(path, "anna", "secret");
-			assertThat(denied.statusCode()).isEqualTo(429);
-			assertThat(denied.headers().firstValue("RateLimit").orElseThrow()).contains("\"outer\";r=4");
-			application.assertUsed("outer", 1);
-		}
-		assertThat(get(path, "berta", "secret").statusCode()).isEqualTo(200);
+		HttpResponse<String> denied = get(path, "anna", "secret");
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertThat(denied.headers().firstValue("RateLimit").orElseThrow()).contains("\"outer\";r=3");
 		application.assertUsed("outer", 2);
 	}
 
 	@Test
-	void requestThatIsDeniedAfterLoginCountsBeforeWherePolicySaysSo() {
-		get("/counted", "anna", "secret");
-		get("/counted", "anna", "secret");
-		application.assertUsed("hard", 2);
-		application.assertUsed("silent", 1);
-		application.assertUsed("outer", 1);
+	void refusedLoginIsCountedByTheAddressOfAPolicyForUsersAsWell() {
+		for (int i = 1; i <= 3; i++) {
+			assertThat(get("/everyone", "anna", "wrong").statusCode()).isEqualTo(401);
+		}
+		HttpResponse<String> denied = get("/everyone", "anna", "secret");
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertThat(denied.headers().firstValue("RateLimit").orElseThrow()).startsWith("\"everyone\";r=0;");
+	}
+
+	@Test
+	void headersTellOfTheIdentifierThatIsClosestToBeingDenied() {
+		get("/everyone", "anna", "secret");
+		HttpResponse<String> response = get("/everyone", "berta", "secret");
+		assertThat(response.statusCode()).isEqualTo(200);
+		assertThat(response.headers().firstValue("RateLimit").orElseThrow()).startsWith("\"everyone\";r=1;");
+	}
+
+	@Test
+	void onlyFailedLoginsCountWhereThePolicySaysSo() {
+		for (int failed = 0; failed < 8; failed++) {
+			application.assertUsed("login", Math.min(failed, 5));
+			assertThat(get("/login", "anna", "secret").statusCode()).isEqualTo((failed < 5) ? 200 : 429);
+			application.assertUsed("login", Math.min(failed, 5));
+			assertThat(get("/login", "anna", "wrong").statusCode()).isEqualTo((failed < 5) ? 401 : 429);
+		}
 	}
 
 	/** Or those who try what they may not would never be limited. */
@@ -154,7 +170,7 @@ class RateLimitSecurityIT {
 	@RestController
 	static class Application {
 
-		@GetMapping({ "/user", "/address", "/both", "/mixed", "/counted", "/nobody" })
+		@GetMapping({ "/user", "/address", "/both", "/mixed", "/nobody", "/everyone", "/login" })
 		String get() {
 			return "served";
 		}

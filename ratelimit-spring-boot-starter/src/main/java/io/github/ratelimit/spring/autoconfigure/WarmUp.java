@@ -1,0 +1,87 @@
+package io.github.ratelimit.spring.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreBusyException;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.beans.factory.SmartInitializingSingleton;
+
+/**
+ * Connects, loads classes and composes the scripts of configured policies before the
+ * application serves its first request, which would not be decided in time otherwise. The
+ * start waits two seconds for that at most, and not at all for a Redis that is gone.
+ */
+final class WarmUp implements SmartInitializingSingleton {
+
+	private static final Logger logger = LoggerFactory.getLogger(WarmUp.class);
+
+	private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+	private final RateLimiter redis;
+
+	private final ConfiguredPolicies policies;
+
+	WarmUp(RateLimiter redis, ConfiguredPolicies policies) {
+		this.redis = redis;
+		this.policies = policies;
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		// On a thread of its own, because an answer may take the whole time budget.
+		Thread thread = new Thread(this::askAll, "ratelimit-warm-up");
+		thread.setDaemon(true);
+		thread.start();
+		try {
+			thread.join(PATIENCE.toMillis());
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	private void askAll() {
+		try {
+			long end = System.nanoTime() + PATIENCE.toNanos();
+			ask(RedisCheck.QUESTION, end);
+			this.policies.policies().values().forEach((policy) -> ask(question(policy), end));
+		}
+		catch (StoreException ex) {
+			logger.debug("Redis cannot be used yet", ex);
+		}
+	}
+
+	/** A cost of 0, so that nothing is written. */
+	private static RateLimitRequest question(IdentifiedPolicy policy) {
+		List<Identifier> identifiers = IntStream.range(0, policy.identifiers().size())
+			.mapToObj((i) -> new Identifier("start", Integer.toString(i)))
+			.toList();
+		return RateLimitRequest.of(new Charge(policy.policy(), identifiers, 0));
+	}
+
+	private void ask(RateLimitRequest question, long end) {
+		while (true) {
+			try {
+				this.redis.tryAcquire(question);
+				return;
+			}
+			catch (StoreBusyException ex) {
+				if (System.nanoTime() - end > 0) {
+					throw ex;
+				}
+			}
+		}
+	}
+
+}
