@@ -265,9 +265,8 @@ public final class OutageRateLimiter implements RateLimiter {
 		long last = this.busyReported.get();
 		if ((last == Long.MIN_VALUE || Math.abs(now - last) >= REPORT_PAUSE)
 				&& this.busyReported.compareAndSet(last, now)) {
-			logger
-				.warn("The store was too busy to decide in time, {} times so far: those requests are limited in memory."
-						+ " {}: {}", this.busy.sum(), failure.getMessage(), failure.reason());
+			logger.warn("The store did not decide in time ({} requests so far): these requests are limited in memory."
+					+ " {}: {}", this.busy.sum(), failure.getMessage(), failure.reason());
 		}
 	}
 

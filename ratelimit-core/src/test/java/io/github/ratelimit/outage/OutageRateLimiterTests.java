@@ -282,7 +282,7 @@ class OutageRateLimiterTests {
 			}
 			OutageRateLimiterTests.this.log.list.forEach((event) -> messages.add(event.getFormattedMessage()));
 			assertThat(messages).hasSize(3).allMatch((message) -> message.endsWith("It was not sent in time"));
-			assertThat(messages.get(1)).startsWith("The store was too busy to decide in time, 61 times so far: ");
+			assertThat(messages.get(1)).startsWith("The store did not decide in time (61 requests so far): ");
 		}
 
 	}

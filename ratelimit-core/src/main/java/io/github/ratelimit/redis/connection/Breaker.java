@@ -134,7 +134,7 @@ final class Breaker {
 		}
 		this.outage = null;
 		Duration duration = Duration.ofNanos(now - outage.since);
-		logger.info("Redis ({}) is there again, after {} ms", this.settings.name(), duration.toMillis());
+		logger.info("Redis ({}) answers again, after {} ms", this.settings.name(), duration.toMillis());
 		this.listener.closed(duration);
 		notifyAll();
 	}

@@ -80,6 +80,17 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 		if (logger.isInfoEnabled()) {
 			logger.info(text());
 		}
+		List<String> unused = uses().entrySet()
+			.stream()
+			.filter((use) -> use.getValue().isEmpty())
+			.map((use) -> use.getKey().policy().name())
+			.sorted()
+			.toList();
+		if (!unused.isEmpty()) {
+			logger.warn(
+					"These policies limit nothing yet: they have no paths, and no @RateLimited was found that names them: {}",
+					unused);
+		}
 	}
 
 	/** A line that says what is not enforced, and the table. */
