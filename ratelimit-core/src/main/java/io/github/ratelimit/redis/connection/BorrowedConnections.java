@@ -2,6 +2,9 @@ package io.github.ratelimit.redis.connection;
 
 import java.lang.reflect.Field;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.function.Supplier;
 
 import io.github.ratelimit.redis.connection.WatchedSocket.Watch;
@@ -31,6 +34,11 @@ final class BorrowedConnections extends ConnectionSource {
 	private static final String MULTI_DB = "redis.clients.jedis.mcf.MultiDbConnectionProvider";
 
 	private final Supplier<Connection> pool;
+
+	/** Those that have answered since one was broken, as all others may be as well. */
+	private final Set<Connection> whole = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
+	private volatile boolean anyBroken;
 
 	BorrowedConnections(Supplier<Connection> pool) {
 		this.pool = pool;
@@ -79,11 +87,13 @@ final class BorrowedConnections extends ConnectionSource {
 	@Override
 	Link connect(boolean checked, Watch watch, Duration budget) {
 		for (int i = 1;; i++) {
-			Link link = Link.borrowed(this.pool.get());
+			Connection connection = this.pool.get();
+			Link link = Link.borrowed(connection, this::broken);
 			try {
-				if (checked) {
+				if (checked || this.anyBroken && !this.whole.contains(connection)) {
 					link.await(PATIENCE);
 					link.ping();
+					this.whole.add(connection);
 				}
 				link.await(budget);
 				return link;
@@ -95,6 +105,11 @@ final class BorrowedConnections extends ConnectionSource {
 				}
 			}
 		}
+	}
+
+	private void broken() {
+		this.whole.clear();
+		this.anyBroken = true;
 	}
 
 	/** Needs libraries that only users of such clients have. */

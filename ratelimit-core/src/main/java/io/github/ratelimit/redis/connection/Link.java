@@ -23,23 +23,30 @@ final class Link {
 
 	private final BooleanSupplier current;
 
+	private final Runnable broken;
+
 	private final int timeoutMillis;
 
-	private Link(Connection connection, @Nullable WatchedSocket socket, BooleanSupplier current) {
+	private Link(Connection connection, @Nullable WatchedSocket socket, BooleanSupplier current, Runnable broken) {
 		this.connection = connection;
 		this.socket = socket;
 		this.current = current;
+		this.broken = broken;
 		this.timeoutMillis = connection.getSoTimeout();
 	}
 
 	/** One that leads to the right server as long as it is told so. */
 	static Link own(Connection connection, WatchedSocket socket, BooleanSupplier current) {
-		return new Link(connection, socket, current);
+		return new Link(connection, socket, current, () -> {
+		});
 	}
 
-	/** One that is given back after each batch. */
-	static Link borrowed(Connection connection) {
-		return new Link(connection, null, () -> true);
+	/**
+	 * One that is given back after each batch.
+	 * @param broken is run before it is given back if it has failed
+	 */
+	static Link borrowed(Connection connection, Runnable broken) {
+		return new Link(connection, null, () -> true, broken);
 	}
 
 	/**
@@ -108,6 +115,9 @@ final class Link {
 		}
 		catch (RuntimeException ex) {
 			this.connection.setBroken();
+		}
+		if (this.connection.isBroken()) {
+			this.broken.run();
 		}
 		try {
 			this.connection.close();

@@ -1,6 +1,7 @@
 package io.github.ratelimit.redis.script;
 
 import java.util.List;
+import java.util.function.Function;
 
 import io.github.ratelimit.redis.connection.Call;
 import io.github.ratelimit.redis.connection.Carrier;
@@ -22,7 +23,7 @@ final class CommandCall extends Call {
 
 		@Override
 		public List<CommandArguments> commands(List<Call> calls, boolean source) {
-			return calls.stream().map((call) -> ((CommandCall) call).command.arguments(source)).toList();
+			return calls.stream().map((call) -> ((CommandCall) call).command.apply(source)).toList();
 		}
 
 		@Override
@@ -39,18 +40,16 @@ final class CommandCall extends Call {
 
 	};
 
-	private final Command command;
+	private final Function<Boolean, CommandArguments> command;
 
 	private final int work;
 
-	/** Makes a command, with the source of its script if the server needs that. */
-	interface Command {
-
-		CommandArguments arguments(boolean source);
-
-	}
-
-	CommandCall(Command command, int work, int slot, long deadline) {
+	/**
+	 * Creates a call.
+	 * @param command makes the command, with the source of its script if the server needs
+	 * that
+	 */
+	CommandCall(Function<Boolean, CommandArguments> command, int work, int slot, long deadline) {
 		super(CARRIER, slot, deadline);
 		this.command = command;
 		this.work = work;

@@ -55,9 +55,6 @@ final class Composer {
 	/** The different ones of a name. */
 	private final Map<List<String>, List<String>> namesakes = new HashMap<>();
 
-	/** How many names were declared. */
-	private int declared;
-
 	/**
 	 * What something is written for.
 	 *
@@ -124,7 +121,10 @@ final class Composer {
 	}
 
 	private boolean isTooLarge() {
-		int around = this.words.libraries().size() + this.declared;
+		int around = this.words.libraries().size();
+		for (Map.Entry<List<String>, List<String>> names : this.namesakes.entrySet()) {
+			around += names.getKey().size() * names.getValue().size();
+		}
 		return around > MOST_FUNCTIONS || around + this.words.locals().size() + this.words.numbers() > MOST_LOCALS;
 	}
 
@@ -217,7 +217,6 @@ final class Composer {
 			List<String> namesakes = this.namesakes.computeIfAbsent(function.names, (names) -> new ArrayList<>());
 			if (!namesakes.contains(text)) {
 				namesakes.add(text);
-				this.declared += function.names.size();
 				this.declarations.append(text.replace(OWN_NUMBER, Integer.toString(namesakes.size())));
 			}
 			function.number = Integer.toString(namesakes.indexOf(text) + 1);

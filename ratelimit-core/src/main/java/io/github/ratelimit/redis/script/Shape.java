@@ -78,18 +78,9 @@ record Shape(Operation operation, Scope scope, boolean handsInTime, List<OfPolic
 		return this.blocks.stream().mapToInt(List::size).sum();
 	}
 
-	/** How many Redis keys a request has. */
-	int keys() {
-		return stateKeys() + (isBlockable() ? blockKeys() : 0);
-	}
-
 	/** How many Redis keys with counts stand in front of those of blocks. */
 	int stateKeys() {
 		return (this.scope == Scope.BLOCKS) ? 0 : slots();
-	}
-
-	private int blockKeys() {
-		return 1 + this.blocks.stream().flatMap(List::stream).mapToInt(Integer::intValue).max().orElse(-1);
 	}
 
 	/** Whether the Redis keys of blocks belong to the request. */

@@ -1,6 +1,7 @@
 package io.github.ratelimit.redis.script;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -241,7 +242,7 @@ final class Words {
 	/** What stands for a word of {@code request.lua}. */
 	private @Nullable String own(String word, Place place) {
 		return switch (word) {
-			case "KEYS_" -> Integer.toString(this.shape.keys());
+			case "KEYS_" -> Integer.toString(keys());
 			case "SLOTS_" -> Integer.toString(this.shape.slots());
 			case "READ_" -> Integer.toString(firstRead());
 			case "FORMAT_" -> "'>" + "d".repeat(this.numbers.size()) + "'";
@@ -255,6 +256,11 @@ final class Words {
 			case "stays_" -> number(word, place);
 			default -> null;
 		};
+	}
+
+	/** How many Redis keys a request has. */
+	private int keys() {
+		return this.shape.isBlockable() ? Collections.max(this.blocks) : this.shape.stateKeys();
 	}
 
 	private static String key(String index, Place place) {
@@ -327,7 +333,7 @@ final class Words {
 			case "READS_" -> this.reads.get(place.p());
 			case "REREADS_" -> this.reads.get(place.p()) && !place.alone();
 			case "ALL_READ_" -> this.shape.stateKeys() == 0 || !this.reads.contains(false);
-			case "SOME_READ_" -> firstRead() <= this.shape.keys();
+			case "SOME_READ_" -> firstRead() <= keys();
 			case "METADATA_" -> this.metadata;
 			case "LARGE_" -> this.large;
 			case "ALONE_" -> place.alone();

@@ -1,13 +1,22 @@
 package io.github.ratelimit.redis.script;
 
+import java.time.Duration;
 import java.time.ZoneOffset;
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
+import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.LeakyBucket;
+import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.algorithm.SlidingWindow;
+import io.github.ratelimit.algorithm.SlidingWindowCounter;
+import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
+import io.github.ratelimit.algorithm.TokenBucket;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -66,6 +75,21 @@ class ComposerTests {
 	}
 
 	@Test
+	void policiesWithTheSameFunctionShareIt() {
+		String script = compose(new LeakyBucket(), new TokenBucket(), new TokenBucket(40L));
+		assertThat(script).containsOnlyOnce("local function pace_1(").doesNotContain("pace_2");
+	}
+
+	@Test
+	void tooManyFunctionsAreInATable() {
+		String script = compose(new SlidingLog(), new SlidingLog(true), new SlidingWindow(Duration.ofMillis(20)),
+				new SlidingWindow(), new FixedWindow(2, ZoneOffset.UTC), new SlidingWindowCounter(0.3, Rounding.DOWN),
+				new SlidingWindowCounter(), new LeakyBucket());
+		assertThat(script).contains("function f_.entry_1(", "function f_.entry_2(")
+			.doesNotContain("local function entry");
+	}
+
+	@Test
 	void lengthDoesNotGrowWithManyIdentifiers() {
 		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("3/s"), Limit.parse("9/m"));
 		int length = compose(Operation.ACQUIRE, policy, 50).length();
@@ -81,6 +105,16 @@ class ComposerTests {
 
 	private static String compose(Operation operation, Policy policy, int identifiers) {
 		return Composer.compose(shape(operation, policy, identifiers)).toString();
+	}
+
+	private static String compose(Algorithm... algorithms) {
+		List<Shape.OfPolicy> policies = Stream.of(algorithms)
+			.map((algorithm) -> Shape.OfPolicy.of(Policy.of("api", algorithm, Limit.parse("3/s"))))
+			.toList();
+		return Composer
+			.compose(new Shape(Operation.ACQUIRE, Scope.ALL, false, policies,
+					Collections.nCopies(policies.size(), List.of(0))))
+			.toString();
 	}
 
 	private static Shape shape(Operation operation, Policy policy, int identifiers) {
