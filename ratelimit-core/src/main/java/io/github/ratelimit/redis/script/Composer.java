@@ -132,7 +132,9 @@ final class Composer {
 		StringBuilder body = new StringBuilder();
 		write(Words.REQUEST.section("script"), new Place(Words.REQUEST, false, -1, -1, 0, false), body);
 		StringBuilder lua = new StringBuilder();
-		this.words.libraries().forEach((name) -> lua.append("local %s = %s\n".formatted(name.replace('.', '_'), name)));
+		for (String name : this.words.libraries()) {
+			lua.append("local ").append(name.replace('.', '_')).append(" = ").append(name).append('\n');
+		}
 		lua.append(this.large ? "local f_ = {}\n" : "").append(this.declarations).append(body);
 		return lua.toString().replace(LOCALS, String.join(", ", this.words.locals()));
 	}

@@ -123,7 +123,7 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Line>>
 	/** Takes in one line after the other. */
 	private static final class Parser {
 
-		private static final Pattern SECTION = Pattern.compile("--- (.*)");
+		private static final String SECTION = "--- ";
 
 		private static final Pattern NAMES = Pattern.compile("-- @(\\w+) (.*)");
 
@@ -135,12 +135,10 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Line>>
 
 		private static final Pattern LOCALS = Pattern.compile("local ([\\w, ]+)");
 
-		/**
-		 * Begins of repetitions, strings, comments, words that are no fields, brackets.
-		 */
+		/** Begins of repetitions, strings, comments, words and fields, brackets. */
 		private static final Pattern TOKEN = Pattern
-			.compile("\\b(?:each|every_)\\(|'(?:[^'\\\\]|\\\\.)*'|\"(?:[^\"\\\\]|\\\\.)*\"|(--.*)"
-					+ "|(?:(?<![\\w.])|(?<=\\.\\.))(?:(?:string|math|table|struct|redis)\\.)?[A-Za-z_]\\w*|[()]");
+			.compile("(?:each|every_)\\(|'(?:[^'\\\\]|\\\\.)*'|\"(?:[^\"\\\\]|\\\\.)*\"|(--.*)"
+					+ "|(\\.*)((?:(?:string|math|table|struct|redis)\\.)?\\w+)|[()]");
 
 		private final String place;
 
@@ -181,10 +179,9 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Line>>
 		private void take(String line) {
 			this.number++;
 			String text = line.strip();
-			Matcher begin = SECTION.matcher(line);
-			if (begin.matches()) {
+			if (line.startsWith(SECTION)) {
 				endSection();
-				beginSection(begin.group(1).strip());
+				beginSection(line.substring(SECTION.length()).strip());
 			}
 			else if (this.section.isEmpty()) {
 				header(line);
@@ -274,7 +271,9 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Line>>
 			int at = 0;
 			while (token.find()) {
 				tokens.add(line.substring(at, token.start()));
-				tokens.add((token.group(1) == null) ? token.group() : "");
+				boolean isBehindText = "..".equals(token.group(2));
+				tokens.add(isBehindText ? ".." : (token.group(1) == null) ? token.group() : "");
+				tokens.add(isBehindText ? token.group(3) : "");
 				at = token.end();
 			}
 			tokens.add(line.substring(at) + '\n');
