@@ -85,8 +85,8 @@ class ComposerTests {
 		String script = compose(new SlidingLog(), new SlidingLog(true), new SlidingWindow(Duration.ofMillis(20)),
 				new SlidingWindow(), new FixedWindow(2, ZoneOffset.UTC), new SlidingWindowCounter(0.3, Rounding.DOWN),
 				new SlidingWindowCounter(), new LeakyBucket());
-		assertThat(script).contains("function f_.entry_1(", "function f_.entry_2(")
-			.doesNotContain("local function entry");
+		assertThat(script).contains("function f_.find_1(", "function f_.find_2(")
+			.doesNotContain("local function find");
 	}
 
 	@Test
