@@ -5,6 +5,9 @@
 -- policies, metadata. Its Redis keys stand behind k_ others. Requests are decided one after the other, and an error of one is
 -- none of the others.
 --
+-- Two sections are others in disguise: alone is request, for one that is alone in its call; reset is wait, for one_more_
+-- instead of the cost, and sets reset_.
+--
 -- @slot key, corrected, stored_
 -- @limit wait, remaining, reset_, violated_
 
