@@ -298,8 +298,9 @@ end
 -- quota, whoever else counts. And the log holds no more than the largest quota that there was for it.
 --
 -- Where it is charged, as much again as the largest quota is kept, because it may be given back.
+local keep, moved
 --[last limit]
-local keep, moved = used, base
+keep, moved = used, base
 --[end]
 --[each limit]
 --[if CHARGE]
