@@ -52,8 +52,11 @@ final class Composer {
 	/** Those that something has named. */
 	private final StringBuilder declarations = new StringBuilder();
 
-	/** The different ones of a name. */
-	private final Map<List<String>, List<String>> namesakes = new HashMap<>();
+	/** The different ones with the same names: their texts with their numbers. */
+	private final Map<List<String>, Map<String, Integer>> namesakes = new HashMap<>();
+
+	/** The largest number of each name, which fragments may declare beside others. */
+	private final Map<String, Integer> numbers = new HashMap<>();
 
 	/**
 	 * What something is written for.
@@ -122,7 +125,7 @@ final class Composer {
 
 	private boolean isTooLarge() {
 		int around = this.words.libraries().size();
-		for (Map.Entry<List<String>, List<String>> names : this.namesakes.entrySet()) {
+		for (Map.Entry<List<String>, Map<String, Integer>> names : this.namesakes.entrySet()) {
 			around += names.getKey().size() * names.getValue().size();
 		}
 		return around > MOST_FUNCTIONS || around + this.words.locals().size() + this.words.numbers() > MOST_LOCALS;
@@ -216,12 +219,20 @@ final class Composer {
 			StringBuilder lua = new StringBuilder();
 			function.lines.forEach((line) -> line.accept(lua));
 			String text = this.large ? lua.substring("local ".length()) : lua.toString();
-			List<String> namesakes = this.namesakes.computeIfAbsent(function.names, (names) -> new ArrayList<>());
-			if (!namesakes.contains(text)) {
-				namesakes.add(text);
-				this.declarations.append(text.replace(OWN_NUMBER, Integer.toString(namesakes.size())));
+			Map<String, Integer> namesakes = this.namesakes.computeIfAbsent(function.names, (names) -> new HashMap<>());
+			Integer number = namesakes.get(text);
+			if (number == null) {
+				number = 1 + function.names.stream()
+					.mapToInt((name) -> this.numbers.getOrDefault(name, 0))
+					.max()
+					.orElse(0);
+				namesakes.put(text, number);
+				for (String name : function.names) {
+					this.numbers.put(name, number);
+				}
+				this.declarations.append(text.replace(OWN_NUMBER, number.toString()));
 			}
-			function.number = Integer.toString(namesakes.indexOf(text) + 1);
+			function.number = number.toString();
 		}
 		return function.number;
 	}

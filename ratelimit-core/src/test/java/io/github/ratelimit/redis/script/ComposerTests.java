@@ -80,13 +80,19 @@ class ComposerTests {
 		assertThat(script).containsOnlyOnce("local function pace_1(").doesNotContain("pace_2");
 	}
 
+	/** Both have a constant of this name, each beside another one. */
+	@Test
+	void constantsOfDifferentFragmentsAreNotMistakenForEachOther() {
+		assertThat(compose(new SlidingLog(), new TokenBucket())).contains("FORM_1, FIRST_1 = ", "FIRST_2, END_2 = ")
+			.doesNotContain("FIRST_1, END_1");
+	}
+
 	@Test
 	void tooManyFunctionsAreInATable() {
 		String script = compose(new SlidingLog(), new SlidingLog(true), new SlidingWindow(Duration.ofMillis(20)),
 				new SlidingWindow(), new FixedWindow(2, ZoneOffset.UTC), new SlidingWindowCounter(0.3, Rounding.DOWN),
 				new SlidingWindowCounter(), new LeakyBucket());
-		assertThat(script).contains("function f_.find_1(", "function f_.find_2(")
-			.doesNotContain("local function find");
+		assertThat(script).contains("function f_.find_1(", "function f_.find_2(").doesNotContain("local function find");
 	}
 
 	@Test
