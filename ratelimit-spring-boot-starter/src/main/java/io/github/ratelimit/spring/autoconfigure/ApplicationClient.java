@@ -36,7 +36,7 @@ record ApplicationClient(String name, UnifiedJedis jedis) {
 			}
 			return null;
 		}
-		if (!clients.contains(name)) {
+		if (!beans.containsBean(name) || !beans.isTypeMatch(name, UnifiedJedis.class)) {
 			throw new InvalidConfigurationPropertyValueException(PROPERTY, name,
 					"Must be the name of a bean of type UnifiedJedis: there %s."
 						.formatted(clients.isEmpty() ? "is none" : "are only " + clients));

@@ -31,6 +31,9 @@ final class CountedTwice implements ApplicationListener<ApplicationReadyEvent> {
 
 	private static final Logger logger = LoggerFactory.getLogger(CountedTwice.class);
 
+	/** A pattern may have percent signs that escape nothing. */
+	private static final PathContainer.Options AS_WRITTEN = PathContainer.Options.create('/', false);
+
 	private final List<PathPolicy> paths;
 
 	private final RateLimitedAdvisor advisor;
@@ -75,7 +78,7 @@ final class CountedTwice implements ApplicationListener<ApplicationReadyEvent> {
 		HttpMethod method = route.method();
 		return (method == null || methods.isEmpty() || methods.contains(method.name())) && mapping.getPatternValues()
 			.stream()
-			.anyMatch((pattern) -> route.pattern().matches(PathContainer.parsePath(pattern)));
+			.anyMatch((pattern) -> route.pattern().matches(PathContainer.parsePath(pattern, AS_WRITTEN)));
 	}
 
 }

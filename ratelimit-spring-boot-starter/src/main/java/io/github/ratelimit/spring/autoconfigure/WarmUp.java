@@ -18,9 +18,10 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 
 /**
- * Connects, loads classes and composes the scripts of configured policies before the
- * application serves its first request, which would not be decided in time otherwise. The
- * start waits two seconds for that at most, and not at all for a Redis that is gone.
+ * Connects, loads classes and composes a script for each configured policy before the
+ * application serves its first request, which might not be decided in time otherwise.
+ * Policies that are decided together, or in parts, need further ones. The start waits two
+ * seconds for that at most, and not for a Redis that refuses connections.
  */
 final class WarmUp implements SmartInitializingSingleton {
 

@@ -2,6 +2,7 @@ package io.github.ratelimit.spring.web;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.ratelimit.spring.PolicyUse;
 import jakarta.servlet.http.HttpServletRequest;
@@ -12,8 +13,9 @@ import jakarta.servlet.http.HttpServletRequest;
  *
  * @param use the use of the policy
  * @param patterns the patterns that the path of the request matches
+ * @param counted whether it was counted by some identifier before the login
  */
-record PathUse(PolicyUse use, List<String> patterns) {
+record PathUse(PolicyUse use, List<String> patterns, AtomicBoolean counted) {
 
 	/** Whether the policy has plans, which those who have not logged in cannot have. */
 	boolean needsPlan() {

@@ -152,12 +152,13 @@ public final class RequestIdentifiers {
 	/**
 	 * Finds those identifiers that are known only after the login, or what the policy
 	 * wants instead if the request had none before it either.
+	 * @param foundBefore whether there were some before the login
 	 * @throws CallerDeniedException if the request lacks what its policy insists on
 	 */
-	List<Identifier> findAfterLogin(PolicyUse use, Collection<String> patterns, HttpServletRequest request) {
+	List<Identifier> findAfterLogin(PolicyUse use, boolean foundBefore, Collection<String> patterns,
+			HttpServletRequest request) {
 		Set<Identifier> identifiers = find(use, this::needsUser, patterns, request);
-		boolean hasNone = identifiers.isEmpty() && find(use, (name) -> !needsUser(name), patterns, request).isEmpty();
-		return List.copyOf(hasNone ? instead(use, patterns, request) : identifiers);
+		return List.copyOf(identifiers.isEmpty() && !foundBefore ? instead(use, patterns, request) : identifiers);
 	}
 
 	private Set<Identifier> find(PolicyUse use, Predicate<String> wanted, Collection<String> patterns,

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
@@ -144,18 +145,25 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	private Decision decide(List<PathPolicy> policies, List<PathContainer> paths, boolean userKnown,
 			HttpServletRequest request, HttpServletResponse response) {
-		List<PathUse> left = userKnown ? PathUse.left(request) : List.of();
-		if ((policies.isEmpty() && left.isEmpty() && !needsFilter(userKnown)) || isUnlimited(request, userKnown)) {
-			return UNLIMITED;
-		}
 		if (userKnown) {
+			List<PathUse> left = PathUse.left(request);
+			if ((left.isEmpty() && !needsFilter(true)) || isUnlimited(request, true)) {
+				return UNLIMITED;
+			}
 			return decide(left.stream().map((use) -> chargeAfterLogin(use, request)), request, response);
+		}
+		if (policies.isEmpty() && !needsFilter(false)) {
+			return UNLIMITED;
 		}
 		List<PathUse> uses = policies.stream()
 			.map((policy) -> use(policy, paths, request))
 			.flatMap(Optional::stream)
 			.toList();
+		// Left also by who is unlimited now: that may be another matter after the login.
 		PathUse.leave(uses.stream().filter((use) -> needsUser(use.use().policy())).toList(), request);
+		if (isUnlimited(request, false)) {
+			return UNLIMITED;
+		}
 		return decide(uses.stream().filter((use) -> !use.needsPlan()).map((use) -> chargeBeforeLogin(use, request)),
 				request, response);
 	}
@@ -270,19 +278,26 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		}
 		long cost = routes.stream().mapToLong(Route::cost).max().orElseThrow();
 		List<String> patterns = routes.stream().map((route) -> route.pattern().getPatternString()).toList();
-		return Optional.of(new PathUse(this.decisions.current(new PolicyUse(policy.policy(), cost)), patterns));
+		return Optional.of(new PathUse(this.decisions.current(new PolicyUse(policy.policy(), cost)), patterns,
+				new AtomicBoolean()));
 	}
 
 	private Optional<PolicyCharge> chargeBeforeLogin(PathUse use, HttpServletRequest request) {
-		return charge(use.use(), this.identifiers.findBeforeLogin(use.use(), use.patterns(), request), request);
+		List<Identifier> found = this.identifiers.findBeforeLogin(use.use(), use.patterns(), request);
+		if (!found.isEmpty()) {
+			use.counted().set(true);
+		}
+		return charge(use.use(), found, request);
 	}
 
 	/**
 	 * Before the login nobody has a plan, so that policies with plans are charged now.
 	 */
 	private Optional<PolicyCharge> chargeAfterLogin(PathUse use, HttpServletRequest request) {
-		return charge(use.use(), use.needsPlan() ? this.identifiers.find(use.use(), use.patterns(), request)
-				: this.identifiers.findAfterLogin(use.use(), use.patterns(), request), request);
+		return charge(use.use(),
+				use.needsPlan() ? this.identifiers.find(use.use(), use.patterns(), request)
+						: this.identifiers.findAfterLogin(use.use(), use.counted().get(), use.patterns(), request),
+				request);
 	}
 
 	private Optional<PolicyCharge> charge(PolicyUse use, List<Identifier> found, HttpServletRequest request) {

@@ -64,7 +64,7 @@ class AnnotatedPathIT {
 				output.getAll().lines().filter((line) -> line.contains("These policies count a request by its path")))
 			.singleElement(as(STRING))
 			.contains("api (AnnotatedPathIT.Controller.heavy)", "api (AnnotatedPathIT.Controller.withFallback)",
-					"counted (", "both (")
+					"api (AnnotatedPathIT.Controller.odd)", "counted (", "both (")
 			.doesNotContain("repeated", "light");
 	}
 
@@ -168,6 +168,12 @@ class AnnotatedPathIT {
 
 		@GetMapping({ "/api/light", "/counted/light" })
 		String light() {
+			return "served";
+		}
+
+		@GetMapping("/api/{name:[^%]+}/odd")
+		@RateLimited("api")
+		String odd() {
 			return "served";
 		}
 

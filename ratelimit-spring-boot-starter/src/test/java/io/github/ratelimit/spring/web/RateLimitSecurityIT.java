@@ -148,6 +148,18 @@ class RateLimitSecurityIT {
 		}
 	}
 
+	@Test
+	void exemptionIsAskedAgainAfterTheLogin() {
+		try (TestApplication other = TestApplication.start(ExemptingApplication.class,
+				"ratelimit.policies.user.paths=/user", "ratelimit.policies.user.limits=1/m",
+				"ratelimit.policies.user.identifiers=user")) {
+			assertThat(get(other, "/user", "anna", "secret").statusCode()).isEqualTo(200);
+			assertThat(get(other, "/user", "anna", "secret").statusCode()).isEqualTo(429);
+			assertThat(get(other, "/user", "berta", "secret").statusCode()).isEqualTo(200);
+			assertThat(get(other, "/user", "berta", "secret").statusCode()).isEqualTo(200);
+		}
+	}
+
 	/** Or those who try what they may not would never be limited. */
 	@Test
 	void requestThatIsDeniedForItsCallerAfterLoginCountsBefore() {
@@ -163,6 +175,17 @@ class RateLimitSecurityIT {
 		String credentials = Base64.getEncoder()
 			.encodeToString((user + ":" + password).getBytes(StandardCharsets.UTF_8));
 		return application.get(path, "Authorization", "Basic " + credentials);
+	}
+
+	/** Nobody is limited but anna, who is known only after the login. */
+	static class ExemptingApplication extends Application {
+
+		@Bean
+		RateLimitExemption exemption() {
+			return (request) -> request.getUserPrincipal() == null
+					|| !request.getUserPrincipal().getName().equals("anna");
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)
