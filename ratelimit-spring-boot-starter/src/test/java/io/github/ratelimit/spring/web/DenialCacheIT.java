@@ -7,7 +7,6 @@ import java.util.stream.Stream;
 import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.redis.RedisConnections;
 import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;
-import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
@@ -18,7 +17,6 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.embedded.RedisServer;
 
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
-import org.springframework.web.bind.annotation.GetMapping;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -79,32 +77,11 @@ class DenialCacheIT {
 		}
 	}
 
-	/** The path is paid for and given back each time; the rest is denied from memory. */
-	@Test
-	void annotationThatDeniesMoreThanThePathHasPaidCostsAFewCalls() {
-		try (TestApplication application = start("ratelimit.denial-cache.max-age=1h")) {
-			assertThat(application.get("/both").statusCode()).isEqualTo(200);
-			for (int i = 0; i < 20; i++) {
-				assertThat(application.get("/both").statusCode()).isEqualTo(429);
-			}
-			long before = evaluations();
-			for (int i = 0; i < 100; i++) {
-				HttpResponse<String> denied = application.get("/both");
-				assertThat(denied.statusCode()).isEqualTo(429);
-				assertThat(denied.headers().allValues("X-Rate-Limit-Remaining")).containsExactly("2");
-				assertThat(denied.headers().firstValueAsLong("Retry-After").orElseThrow())
-					.isBetween(Duration.ofHours(23).toSeconds(), Duration.ofDays(1).toSeconds());
-			}
-			assertThat(evaluations() - before).isLessThanOrEqualTo(500);
-		}
-	}
-
 	@Test
 	void redisIsAskedEachTimeUnlessDenialsMayBeRemembered() {
 		for (String property : new String[] { "ratelimit.redis.scripting=false",
 				"ratelimit.denial-cache.enabled=false" }) {
-			try (TestApplication application = start("ratelimit.policies.api.algorithm=fixed-window",
-					"ratelimit.policies.both.algorithm=fixed-window", property)) {
+			try (TestApplication application = start("ratelimit.policies.api.algorithm=fixed-window", property)) {
 				assertThatExceptionOfType(NoSuchBeanDefinitionException.class)
 					.isThrownBy(() -> application.bean(DenialCache.class));
 				assertThat(application.bean(RedisConnections.class)).isNotNull();
@@ -113,14 +90,6 @@ class DenialCacheIT {
 	}
 
 	/** How many scripts were run. */
-	private long evaluations() {
-		return this.jedis.info("commandstats")
-			.lines()
-			.filter((line) -> line.startsWith("cmdstat_eval"))
-			.mapToLong((line) -> Long.parseLong(line.replaceFirst(".*?:calls=(\\d+).*", "$1")))
-			.sum();
-	}
-
 	/** How often each command was called, without what this class calls itself. */
 	private String calls() {
 		return this.jedis.info("commandstats")
@@ -136,18 +105,11 @@ class DenialCacheIT {
 		return TestApplication.startWithOwnLimiter(Application.class, Stream
 			.concat(Stream.of("ratelimit.redis.url=redis://127.0.0.1:" + this.port, "ratelimit.redis.timeout=20s",
 					"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=1/d",
-					"ratelimit.policies.both.paths=/both", "ratelimit.policies.both.limits=5/d",
 					"management.endpoints.web.exposure.include=ratelimits"), Stream.of(properties))
 			.toArray(String[]::new));
 	}
 
 	static class Application extends TestApplication.Served {
-
-		@GetMapping("/both")
-		@RateLimited(policy = "both", cost = 3)
-		String both() {
-			return "served";
-		}
 
 	}
 

@@ -76,7 +76,7 @@ class HostileRequestIT {
 		assertThat(output.getOut()
 			.lines()
 			.filter((line) -> (line.contains(" WARN ") || line.contains(" ERROR "))
-					&& !line.contains("org.testcontainers")))
+					&& !line.contains("org.testcontainers") && !line.contains("ratelimit.allow")))
 			.hasSize(2)
 			.allSatisfy((line) -> assertThat(line).contains("The identifier odd fails, and counts as missing: "));
 	}

@@ -181,7 +181,7 @@ class RateLimitSecurityIT {
 	static class ExemptingApplication extends Application {
 
 		@Bean
-		RateLimitExemption exemption() {
+		static RateLimitExemption exemption() {
 			return (request) -> request.getUserPrincipal() == null
 					|| !request.getUserPrincipal().getName().equals("anna");
 		}
