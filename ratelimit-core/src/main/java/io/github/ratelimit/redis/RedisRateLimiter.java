@@ -50,8 +50,9 @@ import redis.clients.jedis.exceptions.JedisException;
  * admits too much, with one exception: a {@code leaky-bucket} or {@code token-bucket}
  * that was empty may admit as much more as was reserved in it at one time and then
  * cancelled. Until it is cancelled, a reserved cost may deny others too early; if the
- * process or a connection dies before that, it does so until the window ends. Refunds and
- * charges on several slots are not undone if one of them fails.
+ * process or a connection dies before that, or a node whose slot is moving answers the
+ * cancellation too late, it does so until the window ends. Refunds and charges on several
+ * slots are not undone if one of them fails.
  * <p>
  * Slots may move and replicas may take over at any time: a call that a node refuses,
  * because a slot is elsewhere, is sent to the node that has it. While a slot moves, a
