@@ -102,7 +102,7 @@ class ClusterLostReplyIT {
 
 	@Test
 	void otherNodesAreTakenBackWhenOneReplyIsLost() {
-		try (RedisConnections redis = CLUSTER.connections().config(config()).build()) {
+		try (RedisConnections redis = CLUSTER.connections().config(config()).connections(1).build()) {
 			RateLimiter limiter = RedisRateLimiter.of(redis, this.keyPrefix);
 			RateLimitRequest all = RateLimitRequest.of(POLICY, USERS.toArray(Identifier[]::new));
 			assertThat(limiter.tryAcquire(all).allowed()).isTrue();

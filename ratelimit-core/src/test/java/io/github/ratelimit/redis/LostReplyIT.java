@@ -56,7 +56,8 @@ class LostReplyIT {
 			this.witness.tryAcquire(REQUEST);
 		}
 		try (FaultyProxy proxy = new FaultyProxy(TestRedis.uri());
-				RedisConnections redis = TestRedis.connections(proxy.uri()).build()) {
+				// With more of them, it could be the reply to a login that is lost.
+				RedisConnections redis = TestRedis.connections(proxy.uri()).connections(1).build()) {
 			RateLimiter limiter = RedisRateLimiter.of(redis, this.keyPrefix);
 			// Otherwise it is that the script is not known that is lost.
 			call.accept(limiter, OTHER);

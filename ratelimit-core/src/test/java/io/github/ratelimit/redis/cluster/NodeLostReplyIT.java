@@ -8,6 +8,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 import io.github.ratelimit.redis.connection.Connecting;
+import io.github.ratelimit.redis.connection.ServerSettings;
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.TestCluster;
 import org.junit.jupiter.api.AfterEach;
@@ -39,7 +40,7 @@ class NodeLostReplyIT {
 			DefaultJedisClientConfig.builder()
 				.hostAndPortMapper((node) -> new HostAndPort("127.0.0.1", this.proxies.get(node).uri().getPort()))
 				.build(),
-			Connecting.settings("cluster", Duration.ofSeconds(5)), Connecting.NOBODY);
+			new ServerSettings("cluster", Duration.ofSeconds(5), 1, 100), Connecting.NOBODY);
 
 	@BeforeEach
 	void connect() {
