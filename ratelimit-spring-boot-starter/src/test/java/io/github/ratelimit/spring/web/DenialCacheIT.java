@@ -89,7 +89,6 @@ class DenialCacheIT {
 		}
 	}
 
-	/** How many scripts were run. */
 	/** How often each command was called, without what this class calls itself. */
 	private String calls() {
 		return this.jedis.info("commandstats")
