@@ -37,9 +37,8 @@ class RateLimitRuntimeHintsTests {
 		}
 		assertThat(scripts).hasSizeGreaterThan(4).allSatisfy((script) -> {
 			String url = script.getURL().toString();
-			assertThat(
-					RuntimeHintsPredicates.resource().forResource(url.substring(url.indexOf("io/github/ratelimit/"))))
-				.accepts(this.hints);
+			assertThat(RuntimeHintsPredicates.resource()
+				.forResource(url.substring(url.lastIndexOf("io/github/ratelimit/")))).accepts(this.hints);
 		});
 	}
 
