@@ -2,6 +2,7 @@ package io.github.ratelimit.spring.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
@@ -35,6 +36,8 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 
 	/** For how long a store that is too busy is asked again. */
 	private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+	private static final Duration PAUSE = Duration.ofMillis(50);
 
 	/**
 	 * By a policy that every store can hold, with a cost of 0, so that nothing is
@@ -79,11 +82,8 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 	 * little of a processor while it starts, is asked again.
 	 */
 	void check(ConfigurableApplicationContext context) {
-		long end = System.nanoTime() + PATIENCE.toNanos();
 		try {
-			while (!context.isClosed() && !isAnswered(end)) {
-				logger.debug("Redis has not answered in time");
-			}
+			ask(this.redis, QUESTION, System.nanoTime() + PATIENCE.toNanos());
 		}
 		catch (StoreException ex) {
 			if (!context.isClosed()) {
@@ -94,16 +94,24 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 		}
 	}
 
-	private boolean isAnswered(long end) {
-		try {
-			this.redis.tryAcquire(QUESTION);
-			return true;
-		}
-		catch (StoreBusyException ex) {
-			if (System.nanoTime() - end < 0) {
-				return false;
+	/**
+	 * Asks for a decision, again and again while the store is too busy for it.
+	 * @param end until when, by {@link System#nanoTime()}
+	 * @throws StoreException if the store failed, or was too busy to the end
+	 */
+	static void ask(RateLimiter redis, RateLimitRequest question, long end) {
+		while (true) {
+			try {
+				redis.tryAcquire(question);
+				return;
 			}
-			throw ex;
+			catch (StoreBusyException ex) {
+				if (System.nanoTime() - end > 0) {
+					throw ex;
+				}
+				// A store without a free connection says so at once.
+				LockSupport.parkNanos(PAUSE.toNanos());
+			}
 		}
 	}
 

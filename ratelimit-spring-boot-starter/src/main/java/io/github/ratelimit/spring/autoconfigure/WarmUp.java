@@ -8,7 +8,6 @@ import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.StoreBusyException;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
@@ -55,8 +54,8 @@ final class WarmUp implements SmartInitializingSingleton {
 	private void askAll() {
 		try {
 			long end = System.nanoTime() + PATIENCE.toNanos();
-			ask(RedisCheck.QUESTION, end);
-			this.policies.policies().values().forEach((policy) -> ask(question(policy), end));
+			RedisCheck.ask(this.redis, RedisCheck.QUESTION, end);
+			this.policies.policies().values().forEach((policy) -> RedisCheck.ask(this.redis, question(policy), end));
 		}
 		catch (StoreException ex) {
 			logger.debug("Redis cannot be used yet", ex);
@@ -69,20 +68,6 @@ final class WarmUp implements SmartInitializingSingleton {
 			.mapToObj((i) -> new Identifier("start", Integer.toString(i)))
 			.toList();
 		return RateLimitRequest.of(new Charge(policy.policy(), identifiers, 0));
-	}
-
-	private void ask(RateLimitRequest question, long end) {
-		while (true) {
-			try {
-				this.redis.tryAcquire(question);
-				return;
-			}
-			catch (StoreBusyException ex) {
-				if (System.nanoTime() - end > 0) {
-					throw ex;
-				}
-			}
-		}
 	}
 
 }

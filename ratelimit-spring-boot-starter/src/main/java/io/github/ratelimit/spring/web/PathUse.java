@@ -2,7 +2,6 @@ package io.github.ratelimit.spring.web;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.ratelimit.spring.PolicyUse;
 import jakarta.servlet.http.HttpServletRequest;
@@ -15,18 +14,18 @@ import jakarta.servlet.http.HttpServletRequest;
  * @param patterns the patterns that the path of the request matches
  * @param counted whether it was counted by some identifier before the login
  */
-record PathUse(PolicyUse use, List<String> patterns, AtomicBoolean counted) {
+record PathUse(PolicyUse use, List<String> patterns, boolean counted) {
 
 	/** Whether the policy has plans, which those who have not logged in cannot have. */
 	boolean needsPlan() {
 		return !this.use.policy().plans().isEmpty();
 	}
 
-	/** Leaves uses to the filter that comes after the login. */
-	static void leave(List<PathUse> uses, HttpServletRequest request) {
-		if (!uses.isEmpty()) {
-			PerRequest.get(request, Left.class, () -> new Left(new ArrayList<>())).uses().addAll(uses);
-		}
+	/** Leaves a use to the filter that comes after the login. */
+	void leave(boolean counted, HttpServletRequest request) {
+		PerRequest.get(request, Left.class, () -> new Left(new ArrayList<>()))
+			.uses()
+			.add(new PathUse(this.use, this.patterns, counted));
 	}
 
 	/** Returns the uses that were left. */

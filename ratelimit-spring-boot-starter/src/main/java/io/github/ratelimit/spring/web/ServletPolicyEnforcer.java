@@ -1,11 +1,10 @@
 package io.github.ratelimit.spring.web;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -150,7 +149,11 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			if ((left.isEmpty() && !needsFilter(true)) || isUnlimited(request, true)) {
 				return UNLIMITED;
 			}
-			return decide(left.stream().map((use) -> chargeAfterLogin(use, request)), request, response);
+			List<PolicyCharge> charges = left.stream()
+				.map((use) -> chargeAfterLogin(use, request))
+				.flatMap(Optional::stream)
+				.toList();
+			return charges.isEmpty() ? UNLIMITED : decide(charges, request, response);
 		}
 		if (policies.isEmpty() && !needsFilter(false)) {
 			return UNLIMITED;
@@ -159,22 +162,18 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			.map((policy) -> use(policy, paths, request))
 			.flatMap(Optional::stream)
 			.toList();
-		// Left also by who is unlimited now: that may be another matter after the login.
-		PathUse.leave(uses.stream().filter((use) -> needsUser(use.use().policy())).toList(), request);
-		if (isUnlimited(request, false)) {
-			return UNLIMITED;
+		// That may be another matter after the login.
+		boolean unlimited = isUnlimited(request, false);
+		List<PolicyCharge> charges = new ArrayList<>();
+		for (PathUse use : uses) {
+			Optional<PolicyCharge> charge = (unlimited || use.needsPlan()) ? Optional.empty()
+					: chargeBeforeLogin(use, request);
+			charge.ifPresent(charges::add);
+			if (needsUser(use.use().policy())) {
+				use.leave(charge.isPresent(), request);
+			}
 		}
-		return decide(uses.stream().filter((use) -> !use.needsPlan()).map((use) -> chargeBeforeLogin(use, request)),
-				request, response);
-	}
-
-	private Decision decide(Stream<Optional<PolicyCharge>> found, HttpServletRequest request,
-			HttpServletResponse response) {
-		List<PolicyCharge> charges = found.flatMap(Optional::stream).toList();
-		if (charges.isEmpty()) {
-			return UNLIMITED;
-		}
-		return decide(charges, request, response);
+		return charges.isEmpty() ? UNLIMITED : decide(charges, request, response);
 	}
 
 	/** Answers a request that does not come to the handlers of the application. */
@@ -278,26 +277,19 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		}
 		long cost = routes.stream().mapToLong(Route::cost).max().orElseThrow();
 		List<String> patterns = routes.stream().map((route) -> route.pattern().getPatternString()).toList();
-		return Optional.of(new PathUse(this.decisions.current(new PolicyUse(policy.policy(), cost)), patterns,
-				new AtomicBoolean()));
+		return Optional.of(new PathUse(this.decisions.current(new PolicyUse(policy.policy(), cost)), patterns, false));
 	}
 
 	private Optional<PolicyCharge> chargeBeforeLogin(PathUse use, HttpServletRequest request) {
-		List<Identifier> found = this.identifiers.findBeforeLogin(use.use(), use.patterns(), request);
-		if (!found.isEmpty()) {
-			use.counted().set(true);
-		}
-		return charge(use.use(), found, request);
+		return charge(use.use(), this.identifiers.findBeforeLogin(use.use(), use.patterns(), request), request);
 	}
 
 	/**
 	 * Before the login nobody has a plan, so that policies with plans are charged now.
 	 */
 	private Optional<PolicyCharge> chargeAfterLogin(PathUse use, HttpServletRequest request) {
-		return charge(use.use(),
-				use.needsPlan() ? this.identifiers.find(use.use(), use.patterns(), request)
-						: this.identifiers.findAfterLogin(use.use(), use.counted().get(), use.patterns(), request),
-				request);
+		return charge(use.use(), use.needsPlan() ? this.identifiers.find(use.use(), use.patterns(), request)
+				: this.identifiers.findAfterLogin(use.use(), use.counted(), use.patterns(), request), request);
 	}
 
 	private Optional<PolicyCharge> charge(PolicyUse use, List<Identifier> found, HttpServletRequest request) {

@@ -5,6 +5,8 @@ import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.ratelimit.Identifier;
@@ -168,6 +170,19 @@ class RedisCheckIT {
 		finally {
 			TestRedis.stop(server);
 		}
+	}
+
+	/** It refuses at once, as it does when others use all connections of a pool. */
+	@Test
+	void busyRedisIsNotAskedWithoutAPause() {
+		AtomicInteger asked = new AtomicInteger();
+		RateLimiter busy = (RateLimiter) Proxy.newProxyInstance(getClass().getClassLoader(),
+				new Class<?>[] { RateLimiter.class }, (proxy, method, arguments) -> {
+					asked.incrementAndGet();
+					throw new StoreBusyException("Redis failed", new IllegalStateException("busy"));
+				});
+		new WarmUp(busy, new ConfiguredPolicies(Map.of(), List.of("ip"))).afterSingletonsInstantiated();
+		assertThat(asked).hasValueBetween(2, 100);
 	}
 
 	@Test
