@@ -47,7 +47,7 @@ public record Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable Re
 	}
 
 	/** What becomes of requests while the store fails: shadow mode denies nothing. */
-	OnStoreFailure whenStoreFails() {
+	public OnStoreFailure whenStoreFails() {
 		return (this.mode == Mode.SHADOW) ? OnStoreFailure.ALLOW : this.onStoreFailure;
 	}
 

@@ -7,6 +7,7 @@ import io.github.ratelimit.StoreException;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.outage.LocalRateLimiter;
 import io.github.ratelimit.redis.RedisErrorKind;
+import io.github.ratelimit.spring.policy.PolicyDecisions;
 
 /**
  * What {@link PolicyDecisions} do when the store fails.

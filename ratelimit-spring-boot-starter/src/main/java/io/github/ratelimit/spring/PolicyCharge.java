@@ -40,7 +40,7 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 	}
 
 	/** Returns the same charge as it was counted. */
-	PolicyCharge countedIn(Decision.Source source) {
+	public PolicyCharge countedIn(Decision.Source source) {
 		return (source == this.source) ? this : new PolicyCharge(this.policy, this.charge, this.plan, source);
 	}
 
@@ -48,7 +48,7 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 	 * Returns the charge that counts for the plan.
 	 * @return a charge of the plan's policy; empty if nothing counts
 	 */
-	Optional<PolicyCharge> ofPlan() {
+	public Optional<PolicyCharge> ofPlan() {
 		if (this.plan == null) {
 			return Optional.of(this);
 		}

@@ -18,8 +18,8 @@ package io.github.ratelimit.spring;
  * Plans count for the users of web requests, also where the configured policy has none.
  * From then on the policy is enforced on paths after the login. Somebody must say which
  * plan a user is on: {@code ratelimit.plan}, or a bean of type
- * {@link io.github.ratelimit.spring.web.PlanResolver}; nobody has one otherwise, and the
- * log says so once.
+ * {@link io.github.ratelimit.spring.PlanResolver}; nobody has one otherwise, and the log
+ * says so once.
  * <p>
  * Implementations are safe for use by several threads.
  *

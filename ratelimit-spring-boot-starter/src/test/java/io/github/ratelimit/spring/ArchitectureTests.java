@@ -2,8 +2,9 @@ package io.github.ratelimit.spring;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.stream.Stream;
 
-import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaMember;
@@ -34,8 +35,7 @@ class ArchitectureTests {
 		.withImportOption((location) -> !location.contains("-tests.jar"))
 		.importPackages("io.github.ratelimit");
 
-	private static final DescribedPredicate<JavaClass> PUBLIC = DescribedPredicate.describe("are public",
-			(type) -> type.getModifiers().contains(JavaModifier.PUBLIC));
+	private static final String ROOT = "io.github.ratelimit.spring";
 
 	@Test
 	void autoConfigurationsAreFinalWithoutPublicMembers() {
@@ -66,38 +66,6 @@ class ArchitectureTests {
 	}
 
 	@Test
-	void onlyAdvisorAndCheckOfAdviceArePublic() {
-		assertThat(CLASSES.that(DescribedPredicate.and(PUBLIC, JavaClass.Predicates.resideInAPackage("..spring.aop"))))
-			.extracting(JavaClass::getSimpleName)
-			.containsExactlyInAnyOrder("RateLimitedAdvisor", "RateLimitedBeanCheck");
-	}
-
-	@Test
-	void onlyTheseClassesOfWebArePublic() {
-		assertThat(CLASSES.that(DescribedPredicate.and(PUBLIC, JavaClass.Predicates.resideInAPackage("..spring.web"))))
-			.extracting(JavaClass::getSimpleName)
-			.containsExactlyInAnyOrder("AccessLists", "AddressResolver", "ApplicationCors", "ForwardedHeader",
-					"HeaderStyle", "IdentifierResolver", "LimitHeaders", "LimitedResponses", "PathPolicy",
-					"PlanResolver", "RateLimitExceededFilter", "RateLimitExceededResolver", "RateLimitExemption",
-					"RateLimitFilter", "RejectionHandler", "RequestCost", "CostSettlement", "CostSettlementListener",
-					"RequestIdentifiers", "Route", "ServletPolicyEnforcer", "TrustedProxies", "UserPlans");
-	}
-
-	@Test
-	void onlyPropertiesAndAutoConfigurationsArePublic() {
-		classes().that(PUBLIC)
-			.and()
-			.resideInAPackage("..spring.autoconfigure")
-			.and()
-			.areTopLevelClasses()
-			.should()
-			.haveSimpleNameEndingWith("AutoConfiguration")
-			.orShould()
-			.haveSimpleNameEndingWith("Properties")
-			.check(CLASSES);
-	}
-
-	@Test
 	void packagesAreFreeOfCycles() {
 		slices().matching("io.github.ratelimit.(**)").should().beFreeOfCycles().check(CLASSES);
 	}
@@ -114,30 +82,51 @@ class ArchitectureTests {
 			.check(CLASSES);
 	}
 
+	/** The picture of the house: each package, and whom of the others it may know. */
 	@Test
-	void nobodyKnowsAutoConfigurations() {
-		noClasses().that()
-			.resideOutsideOfPackage("..spring.autoconfigure")
+	void packagesKnowOnlyThoseBelowThem() {
+		mayKnow("", List.of());
+		mayKnow("annotation", List.of());
+		mayKnow("policy", List.of(""));
+		mayKnow("redis", List.of("", "policy"));
+		mayKnow("method", List.of("", "annotation", "policy"));
+		mayKnow("web.address", List.of(""));
+		mayKnow("web", List.of("", "policy", "web.address"));
+		mayKnow("actuate", List.of("", "policy"));
+	}
+
+	private static void mayKnow(String name, List<String> others) {
+		String[] known = Stream.concat(Stream.of(name), others.stream())
+			.map(ArchitectureTests::packageName)
+			.toArray(String[]::new);
+		classes().that()
+			.resideInAPackage(packageName(name))
 			.should()
-			.dependOnClassesThat()
-			.resideInAPackage("..spring.autoconfigure")
+			.onlyDependOnClassesThat(JavaClass.Predicates.resideOutsideOfPackage(ROOT + "..")
+				.or(JavaClass.Predicates.resideInAnyPackage(known)))
 			.check(CLASSES);
 	}
 
+	private static String packageName(String name) {
+		return name.isEmpty() ? ROOT : ROOT + "." + name;
+	}
+
 	@Test
-	void adviceAndAnnotationKnowNothingOfWeb() {
+	void onlyWebKnowsSpringMvc() {
 		noClasses().that()
-			.resideInAnyPackage("io.github.ratelimit.spring", "..spring.aop", "..spring.annotation")
+			.resideInAPackage(ROOT + "..")
+			.and()
+			.resideOutsideOfPackages(ROOT + ".web..", ROOT + ".test..")
 			.should()
 			.dependOnClassesThat()
-			.resideInAnyPackage("io.github.ratelimit.spring.web", "jakarta.servlet..", "org.springframework.web..")
+			.resideInAPackage("org.springframework.web..")
 			.check(CLASSES);
 	}
 
 	@Test
 	void nobodyLooksUpNames() {
 		noClasses().that()
-			.resideInAPackage("..spring.web")
+			.resideInAPackage("..spring.web..")
 			.should()
 			.dependOnClassesThat()
 			.belongToAnyOf(InetAddress.class, InetSocketAddress.class)

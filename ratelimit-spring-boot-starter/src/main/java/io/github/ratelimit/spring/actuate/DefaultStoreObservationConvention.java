@@ -5,6 +5,8 @@ import java.util.stream.Collectors;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
+import io.github.ratelimit.spring.StoreObservationContext;
+import io.github.ratelimit.spring.StoreObservationConvention;
 import io.micrometer.common.KeyValues;
 
 /**

@@ -10,9 +10,9 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.spring.AnnotatedPolicy;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.policy.AnnotatedPolicy;
 import org.jspecify.annotations.Nullable;
 
 /**

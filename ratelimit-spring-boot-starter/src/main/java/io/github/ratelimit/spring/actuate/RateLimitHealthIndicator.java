@@ -14,9 +14,9 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.outage.OnStoreFailure;
-import io.github.ratelimit.spring.AnnotatedPolicy;
 import io.github.ratelimit.spring.ConfiguredPolicies;
-import io.github.ratelimit.spring.PolicyDecisions;
+import io.github.ratelimit.spring.policy.AnnotatedPolicy;
+import io.github.ratelimit.spring.policy.PolicyDecisions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -9,9 +9,9 @@ import java.util.TreeMap;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
-import io.github.ratelimit.spring.AnnotatedPolicy;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.Plan;
+import io.github.ratelimit.spring.policy.AnnotatedPolicy;
 
 /**
  * What the endpoint says of policies.

@@ -4,6 +4,8 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.spring.RateLimiterDecorator;
+import io.github.ratelimit.spring.StoreObservationContext;
+import io.github.ratelimit.spring.StoreObservationConvention;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;

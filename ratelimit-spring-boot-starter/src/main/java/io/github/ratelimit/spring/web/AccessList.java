@@ -11,6 +11,7 @@ import java.util.regex.Pattern;
 
 import inet.ipaddr.IPAddress;
 import io.github.ratelimit.Identifier;
+import io.github.ratelimit.spring.web.address.AddressBlocks;
 import jakarta.servlet.http.HttpServletRequest;
 
 /**

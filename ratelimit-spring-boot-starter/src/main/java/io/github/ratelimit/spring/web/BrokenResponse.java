@@ -2,7 +2,7 @@ package io.github.ratelimit.spring.web;
 
 import java.util.concurrent.Callable;
 
-import io.github.ratelimit.spring.PolicyDecisions;
+import io.github.ratelimit.spring.policy.PolicyDecisions;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 

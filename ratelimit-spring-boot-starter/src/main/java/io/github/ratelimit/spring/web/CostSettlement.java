@@ -12,7 +12,7 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.PolicyCharge;
-import io.github.ratelimit.spring.PolicyDecisions;
+import io.github.ratelimit.spring.policy.PolicyDecisions;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;

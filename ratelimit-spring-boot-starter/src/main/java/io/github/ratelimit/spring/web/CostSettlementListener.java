@@ -1,6 +1,6 @@
 package io.github.ratelimit.spring.web;
 
-import io.github.ratelimit.spring.PolicyDecisions;
+import io.github.ratelimit.spring.policy.PolicyDecisions;
 import jakarta.servlet.ServletRequestEvent;
 import jakarta.servlet.ServletRequestListener;
 

@@ -2,6 +2,7 @@ package io.github.ratelimit.spring.web;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import io.github.ratelimit.spring.IdentifierResolver;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

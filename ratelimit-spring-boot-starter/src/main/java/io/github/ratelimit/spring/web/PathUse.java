@@ -3,7 +3,7 @@ package io.github.ratelimit.spring.web;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.github.ratelimit.spring.PolicyUse;
+import io.github.ratelimit.spring.policy.PolicyUse;
 import jakarta.servlet.http.HttpServletRequest;
 
 /**

@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.web;
 import java.security.Principal;
 import java.util.Set;
 
+import io.github.ratelimit.spring.PlanResolver;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 

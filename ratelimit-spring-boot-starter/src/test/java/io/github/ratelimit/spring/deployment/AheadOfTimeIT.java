@@ -6,9 +6,11 @@ import java.util.function.Consumer;
 
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.spring.autoconfigure.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.autoconfigure.RateLimitNonWebAutoConfiguration;
-import io.github.ratelimit.spring.autoconfigure.RateLimitWebAutoConfiguration;
+import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
+import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
+import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
+import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
 import io.github.ratelimit.test.TestRedis;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
@@ -150,13 +152,15 @@ class AheadOfTimeIT {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@ImportAutoConfiguration({ RateLimitAutoConfiguration.class, RateLimitWebAutoConfiguration.class })
+	@ImportAutoConfiguration({ RateLimitAutoConfiguration.class, RateLimitRedisAutoConfiguration.class,
+			RateLimitMethodAutoConfiguration.class, RateLimitWebAutoConfiguration.class })
 	static class WebApplication {
 
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@ImportAutoConfiguration({ RateLimitAutoConfiguration.class, RateLimitNonWebAutoConfiguration.class })
+	@ImportAutoConfiguration({ RateLimitAutoConfiguration.class, RateLimitRedisAutoConfiguration.class,
+			RateLimitMethodAutoConfiguration.class, RateLimitNonWebAutoConfiguration.class })
 	static class Application {
 
 		@Bean

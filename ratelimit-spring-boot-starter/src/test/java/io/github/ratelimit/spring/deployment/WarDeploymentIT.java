@@ -9,9 +9,9 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.util.Set;
 
-import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.TestRedis;

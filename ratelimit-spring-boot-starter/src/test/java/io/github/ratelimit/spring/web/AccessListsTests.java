@@ -4,7 +4,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
+import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.web.AccessLists.Access;
+import io.github.ratelimit.spring.web.address.AddressResolver;
 import jakarta.servlet.http.Cookie;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,9 +23,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  */
 class AccessListsTests {
 
-	private final RequestIdentifiers identifiers = new RequestIdentifiers(new AddressResolver(64, null, false),
-			Map.of("tenant", (request) -> request.getHeader("X-Tenant"), "plan",
-					IdentifierResolver.ofExpression("#principal.name")));
+	private final RequestIdentifiers identifiers = new RequestIdentifiers(new AddressResolver(64, null, false), Map
+		.of("tenant", (request) -> request.getHeader("X-Tenant"), "plan", new ExpressionResolver("#principal.name")));
 
 	private final MockHttpServletRequest request = new MockHttpServletRequest();
 

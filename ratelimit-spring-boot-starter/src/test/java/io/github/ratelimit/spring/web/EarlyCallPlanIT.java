@@ -12,6 +12,7 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;

@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.web;
 import java.net.http.HttpResponse;
 import java.util.Set;
 
+import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterAll;

@@ -10,6 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.Plan;
+import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.RefreshPoliciesEvent;
 import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;

@@ -4,6 +4,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 
+import io.github.ratelimit.spring.RateLimitExemption;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;

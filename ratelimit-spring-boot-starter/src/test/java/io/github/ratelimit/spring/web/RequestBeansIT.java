@@ -5,6 +5,7 @@ import java.util.Collection;
 import java.util.Set;
 
 import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.spring.RateLimitExemption;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.AfterAll;

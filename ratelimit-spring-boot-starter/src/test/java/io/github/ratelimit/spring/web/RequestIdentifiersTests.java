@@ -11,9 +11,11 @@ import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.Mode;
-import io.github.ratelimit.spring.PolicyUse;
+import io.github.ratelimit.spring.policy.PolicyUse;
+import io.github.ratelimit.spring.web.address.AddressResolver;
 import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
@@ -40,9 +42,8 @@ class RequestIdentifiersTests {
 
 	private static final String RULE = "must be ip, user, header:NAME, cookie:NAME, path, method, global, plan, tenant, or several of them joined by '+'.";
 
-	private final RequestIdentifiers identifiers = new RequestIdentifiers(new AddressResolver(64, null, false),
-			Map.of("tenant", (request) -> request.getHeader("X-Tenant"), "plan",
-					IdentifierResolver.ofExpression("#principal.name")));
+	private final RequestIdentifiers identifiers = new RequestIdentifiers(new AddressResolver(64, null, false), Map
+		.of("tenant", (request) -> request.getHeader("X-Tenant"), "plan", new ExpressionResolver("#principal.name")));
 
 	private final MockHttpServletRequest request = new MockHttpServletRequest();
 

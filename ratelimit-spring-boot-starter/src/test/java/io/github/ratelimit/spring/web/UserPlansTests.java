@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
+import io.github.ratelimit.spring.PlanResolver;
 import jakarta.servlet.http.HttpServletRequest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -161,13 +162,13 @@ class UserPlansTests {
 
 		};
 		request.setUserPrincipal(authentication);
-		assertThat(PlanResolver.ofExpression(expression).resolve(authentication, request)).isEqualTo(plan);
+		assertThat(new PlanExpression(expression).resolve(authentication, request)).isEqualTo(plan);
 	}
 
 	@Test
 	void principalIsTheUserWithoutSpringSecurity() {
 		Principal user = () -> "anna";
-		assertThat(PlanResolver.ofExpression("#principal.name").resolve(user, request("anna"))).isEqualTo("anna");
+		assertThat(new PlanExpression("#principal.name").resolve(user, request("anna"))).isEqualTo("anna");
 	}
 
 	@ParameterizedTest
@@ -183,8 +184,7 @@ class UserPlansTests {
 					#plan()                                   | is not allowed
 					""")
 	void expressionThatCouldNeverBeEvaluatedIsRefused(String expression, String rule) {
-		assertThatExceptionOfType(IllegalArgumentException.class)
-			.isThrownBy(() -> PlanResolver.ofExpression(expression))
+		assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> new PlanExpression(expression))
 			.withMessageStartingWith("Invalid expression (" + expression + "): ")
 			.withMessageContaining(rule);
 	}

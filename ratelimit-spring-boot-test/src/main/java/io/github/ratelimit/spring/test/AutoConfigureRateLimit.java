@@ -7,9 +7,11 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-import io.github.ratelimit.spring.autoconfigure.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.autoconfigure.RateLimitNonWebAutoConfiguration;
-import io.github.ratelimit.spring.autoconfigure.RateLimitWebAutoConfiguration;
+import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
+import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
+import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
+import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
 
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 
@@ -28,7 +30,8 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 @Retention(RetentionPolicy.RUNTIME)
 @Inherited
 @Documented
-@ImportAutoConfiguration({ RateLimitAutoConfiguration.class, RateLimitWebAutoConfiguration.class,
+@ImportAutoConfiguration({ RateLimitAutoConfiguration.class, RateLimitRedisAutoConfiguration.class,
+		RateLimitMethodAutoConfiguration.class, RateLimitWebAutoConfiguration.class,
 		RateLimitNonWebAutoConfiguration.class, RateLimitTestAutoConfiguration.class })
 public @interface AutoConfigureRateLimit {
 

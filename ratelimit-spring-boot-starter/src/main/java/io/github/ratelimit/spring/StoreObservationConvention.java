@@ -1,0 +1,20 @@
+package io.github.ratelimit.spring;
+
+import io.github.ratelimit.spring.actuate.DefaultStoreObservationConvention;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationConvention;
+
+/**
+ * How calls of the store are named and described in observations. A bean of this type
+ * replaces the {@link DefaultStoreObservationConvention}.
+ *
+ * @since 0.1
+ */
+public interface StoreObservationConvention extends ObservationConvention<StoreObservationContext> {
+
+	@Override
+	default boolean supportsContext(Observation.Context context) {
+		return context instanceof StoreObservationContext;
+	}
+
+}

@@ -1,0 +1,60 @@
+package io.github.ratelimit.spring.method;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.aot.BeanFactoryInitializationAotContribution;
+import org.springframework.beans.factory.aot.BeanFactoryInitializationAotProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Keeps in a native image what the expressions of {@code ratelimit.identifiers} and
+ * {@code ratelimit.plan} read of requests and principals, as far as they are of the
+ * servlet container's and Spring Security's own types. It knows the configuration that
+ * the image is made with.
+ */
+class ConfiguredExpressionsAotProcessor implements BeanFactoryInitializationAotProcessor {
+
+	/** What {@code #request} and {@code #principal} may be, most often. */
+	private static final List<String> TYPES = List.of("jakarta.servlet.http.HttpServletRequest",
+			"jakarta.servlet.ServletRequestWrapper", "jakarta.servlet.http.HttpServletRequestWrapper",
+			"org.apache.catalina.connector.RequestFacade", "java.security.Principal",
+			"org.springframework.security.authentication.AbstractAuthenticationToken",
+			"org.springframework.security.core.userdetails.UserDetails",
+			"org.springframework.security.core.userdetails.User", "org.springframework.security.oauth2.jwt.Jwt",
+			"org.springframework.security.oauth2.core.user.DefaultOAuth2User",
+			"org.springframework.security.oauth2.core.oidc.user.DefaultOidcUser",
+			"org.springframework.security.saml2.provider.service.authentication.DefaultSaml2AuthenticatedPrincipal");
+
+	@Override
+	public @Nullable BeanFactoryInitializationAotContribution processAheadOfTime(
+			ConfigurableListableBeanFactory beans) {
+		Binder binder = Binder.get(beans.getBean(Environment.class));
+		List<String> expressions = new ArrayList<>(
+				binder.bind("ratelimit.identifiers", Bindable.mapOf(String.class, String.class))
+					.orElse(Map.of())
+					.values());
+		binder.bind("ratelimit.plan", String.class).ifBound(expressions::add);
+		if (expressions.isEmpty()) {
+			return null;
+		}
+		ClassLoader classLoader = beans.getBeanClassLoader();
+		return (context, code) -> {
+			ExpressionHints hints = new ExpressionHints(context.getRuntimeHints().reflection());
+			expressions.forEach(hints::add);
+			TYPES.stream()
+				.filter((name) -> ClassUtils.isPresent(name, classLoader))
+				.forEach((name) -> hints
+					.register(ResolvableType.forClass(ClassUtils.resolveClassName(name, classLoader))));
+		};
+	}
+
+}

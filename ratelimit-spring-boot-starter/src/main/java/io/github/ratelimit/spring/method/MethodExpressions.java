@@ -1,0 +1,148 @@
+package io.github.ratelimit.spring.method;
+
+import java.lang.reflect.Method;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+import org.springframework.core.StandardReflectionParameterNameDiscoverer;
+import org.springframework.expression.ParseException;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.Assign;
+import org.springframework.expression.spel.ast.BeanReference;
+import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.ConstructorReference;
+import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.Indexer;
+import org.springframework.expression.spel.ast.InlineMap;
+import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.OpDec;
+import org.springframework.expression.spel.ast.OpInc;
+import org.springframework.expression.spel.ast.Projection;
+import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.Selection;
+import org.springframework.expression.spel.ast.TypeReference;
+import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+
+/**
+ * Reads the expressions in the annotations of a method, and refuses what no call could
+ * ever evaluate.
+ */
+final class MethodExpressions {
+
+	private static final SpelExpressionParser parser = new SpelExpressionParser();
+
+	private final Map<String, Integer> parameters = new LinkedHashMap<>();
+
+	private final boolean namesAreKnown;
+
+	private final String method;
+
+	private final String place;
+
+	/**
+	 * Creates the expressions of a method.
+	 * @param method the method whose parameters expressions name
+	 * @param place names the annotation in messages
+	 */
+	MethodExpressions(Method method, String place) {
+		this.method = method.toGenericString();
+		this.place = place;
+		String[] names = new StandardReflectionParameterNameDiscoverer().getParameterNames(method);
+		this.namesAreKnown = names != null;
+		for (int i = 0; i < method.getParameterCount(); i++) {
+			this.parameters.put("a" + i, i);
+			this.parameters.put("p" + i, i);
+		}
+		for (int i = 0; names != null && i < names.length; i++) {
+			this.parameters.put(names[i], i);
+		}
+	}
+
+	/** Reads an expression; one that cannot be evaluated is an illegal argument. */
+	MethodExpression parse(String text) {
+		SpelExpression expression;
+		try {
+			expression = parser.parseRaw(text);
+		}
+		catch (ParseException | IllegalStateException ex) {
+			throw new IllegalArgumentException("Invalid expression (%s): %s.".formatted(text, ex.getMessage()), ex);
+		}
+		Map<String, Integer> variables = new TreeMap<>();
+		new Check(text, variables).check(expression.getAST(), false, false);
+		return new MethodExpression(expression, variables, this.place);
+	}
+
+	private String known() {
+		if (this.parameters.isEmpty()) {
+			return "%s has no parameters".formatted(this.method);
+		}
+		return "the parameters of %s are %s%s".formatted(this.method,
+				this.parameters.keySet().stream().map("#"::concat).collect(Collectors.joining(", ")),
+				this.namesAreKnown ? "" : " (their names are known only to code that is compiled with -parameters)");
+	}
+
+	/** Walks through an expression. */
+	private final class Check {
+
+		private final String text;
+
+		private final Map<String, Integer> variables;
+
+		Check(String text, Map<String, Integer> variables) {
+			this.text = text;
+			this.variables = variables;
+		}
+
+		/**
+		 * Checks a part of the expression.
+		 * @param node the part
+		 * @param chained whether it belongs to what stands before it, as after a dot
+		 * @param element whether there is an element that it may mean, as in a selection
+		 */
+		void check(SpelNode node, boolean chained, boolean element) {
+			if (node instanceof TypeReference || node instanceof ConstructorReference || node instanceof BeanReference
+					|| node instanceof FunctionReference || node instanceof Assign || node instanceof OpInc
+					|| node instanceof OpDec) {
+				throw invalid("'%s' is not possible; it may only read the arguments".formatted(node.toStringAST()));
+			}
+			if (node instanceof VariableReference) {
+				checkVariable(node.toStringAST().substring(1), element);
+			}
+			if (!chained && !element && belongsToAnObject(node)) {
+				throw invalid("'%s' belongs to nothing; arguments start with #, and %s".formatted(node.toStringAST(),
+						known()));
+			}
+			boolean within = element || node instanceof Projection || node instanceof Selection;
+			for (int i = 0; i < node.getChildCount(); i++) {
+				boolean keyOfMap = node instanceof InlineMap && i % 2 == 0;
+				check(node.getChild(i), keyOfMap || (node instanceof CompoundExpression && i > 0), within);
+			}
+		}
+
+		private static boolean belongsToAnObject(SpelNode node) {
+			return node instanceof PropertyOrFieldReference || node instanceof MethodReference
+					|| node instanceof Indexer || node instanceof Projection || node instanceof Selection;
+		}
+
+		private void checkVariable(String name, boolean element) {
+			if (name.equals("this") && element) {
+				return;
+			}
+			Integer index = MethodExpressions.this.parameters.get(name);
+			if (index == null || name.equals("this") || name.equals("root")) {
+				throw invalid("#%s is no parameter; %s".formatted(name, known()));
+			}
+			this.variables.put(name, index);
+		}
+
+		private IllegalArgumentException invalid(String reason) {
+			return new IllegalArgumentException("Invalid expression (%s): %s.".formatted(this.text, reason));
+		}
+
+	}
+
+}

@@ -1,0 +1,65 @@
+package io.github.ratelimit.spring.method;
+
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.method.RateLimitedAdvisor;
+import io.github.ratelimit.spring.method.RateLimitedBeanCheck;
+import io.github.ratelimit.spring.policy.NamedAlgorithms;
+import io.github.ratelimit.spring.policy.PolicyEnforcer;
+import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
+
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotationMetadata;
+
+/**
+ * Auto-configuration of {@code @RateLimited}.
+ *
+ * @since 0.1
+ */
+@AutoConfiguration(before = RateLimitAutoConfiguration.class, after = AopAutoConfiguration.class)
+@ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
+@Import(RateLimitMethodAutoConfiguration.AutoProxyRegistrar.class)
+public final class RateLimitMethodAutoConfiguration {
+
+	/**
+	 * An advisor of the infrastructure: without AspectJ, no others are applied.
+	 */
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static RateLimitedAdvisor rateLimitedAdvisor(ObjectProvider<ConfiguredPolicies> policies,
+			ObjectProvider<NamedAlgorithms> algorithms, ObjectProvider<PolicyEnforcer> enforcer,
+			Environment environment) {
+		return new RateLimitedAdvisor(policies::getObject, (name) -> algorithms.getObject().get(name),
+				enforcer::getObject, environment::resolveRequiredPlaceholders);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static RateLimitedBeanCheck rateLimitedBeanCheck(RateLimitedAdvisor advisor) {
+		return new RateLimitedBeanCheck(advisor);
+	}
+
+	/**
+	 * Makes sure that there is somebody to apply the advisor, whatever
+	 * {@code spring.aop.auto} and {@code spring.aop.proxy-target-class} say.
+	 */
+	static class AutoProxyRegistrar implements ImportBeanDefinitionRegistrar {
+
+		@Override
+		public void registerBeanDefinitions(AnnotationMetadata metadata, BeanDefinitionRegistry registry) {
+			AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
+		}
+
+	}
+
+}

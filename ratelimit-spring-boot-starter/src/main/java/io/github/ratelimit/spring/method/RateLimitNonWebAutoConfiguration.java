@@ -1,0 +1,89 @@
+package io.github.ratelimit.spring.method;
+
+import java.util.Collection;
+
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.policy.HiddenValueException;
+import io.github.ratelimit.spring.policy.PolicyDecisions;
+import io.github.ratelimit.spring.policy.PolicyEnforcer;
+import io.github.ratelimit.spring.policy.PolicyReader;
+import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.policy.RateLimitProperties;
+
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
+
+/**
+ * Auto-configuration of rate limiting for applications that are no Servlet applications:
+ * methods are limited, paths cannot be.
+ *
+ * @since 0.1
+ */
+@AutoConfiguration(after = RateLimitAutoConfiguration.class,
+		afterName = "io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration")
+@ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
+@ConditionalOnMissingBean(PolicyEnforcer.class)
+public final class RateLimitNonWebAutoConfiguration {
+
+	@Bean
+	PolicyEnforcer rateLimitPolicyEnforcer(PolicyDecisions decisions, RateLimitProperties properties,
+			ConfiguredPolicies policies, Environment environment) {
+		requireNoPlans(properties, policies, environment);
+		properties.policies().forEach((name, policy) -> {
+			if (!policy.paths().isEmpty() || !policy.routes().isEmpty()) {
+				throw new InvalidConfigurationPropertyValueException(
+						PolicyReader.property(name, policy.paths().isEmpty() ? ".routes" : ".paths"),
+						policy.paths().isEmpty() ? policy.routes() : policy.paths(),
+						"Paths can be limited only in a Servlet web application.");
+			}
+			if (policy.countWhen() != null) {
+				throw new InvalidConfigurationPropertyValueException(PolicyReader.property(name, ".count-when"),
+						policy.countWhen(), "There are responses only in a Servlet web application.");
+			}
+			if (!policy.missingIdentifier().equals("ip")) {
+				throw new InvalidConfigurationPropertyValueException(PolicyReader.property(name, ".missing-identifier"),
+						policy.missingIdentifier(), "There are requests only in a Servlet web application.");
+			}
+		});
+		refuse("ratelimit.allow", properties.allow());
+		refuse("ratelimit.deny", properties.deny());
+		refuse("ratelimit.ip.trusted-proxies", properties.ip().trustedProxies());
+		refuse("ratelimit.identifiers", properties.identifiers().keySet());
+		return PolicyEnforcer.withoutRequests(decisions);
+	}
+
+	private static void requireNoPlans(RateLimitProperties properties, ConfiguredPolicies policies,
+			Environment environment) {
+		policies.policies().forEach((name, policy) -> {
+			if (!policy.plans().isEmpty()) {
+				throw withoutUsers(PolicyReader.property(name, ".plans"), policy.plans().keySet());
+			}
+		});
+		if (properties.plan() != null) {
+			throw withoutUsers("ratelimit.plan", properties.plan());
+		}
+		String ttl = "ratelimit.plan-cache-ttl";
+		Binder.get(environment).bind(ttl, String.class).ifBound((value) -> {
+			throw withoutUsers(ttl, value);
+		});
+	}
+
+	private static InvalidConfigurationPropertyValueException withoutUsers(String property, Object value) {
+		return new InvalidConfigurationPropertyValueException(property, value,
+				"Users have plans only in a Servlet web application.");
+	}
+
+	private static void refuse(String property, Collection<String> values) {
+		if (!values.isEmpty()) {
+			// Not the values, which may be secrets.
+			throw new HiddenValueException(property, "***",
+					"Counts only in a Servlet web application: there are no requests to identify.");
+		}
+	}
+
+}

@@ -1,0 +1,135 @@
+package io.github.ratelimit.spring.method;
+
+import java.lang.reflect.Method;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.RateLimitExceededException;
+import io.github.ratelimit.spring.policy.AnnotatedPolicies;
+import io.github.ratelimit.spring.policy.AnnotatedPolicy;
+import io.github.ratelimit.spring.policy.PolicyEnforcer;
+import org.aopalliance.aop.Advice;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.ClassFilter;
+import org.springframework.aop.Pointcut;
+import org.springframework.aop.support.AbstractPointcutAdvisor;
+import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.util.StringValueResolver;
+
+/**
+ * Advises methods with {@code @RateLimited}: a call goes on only if its policies allow
+ * it.
+ * <p>
+ * Denied calls come before method security, whose advisors have an order of 200 and more,
+ * so that refused attempts count as well.
+ */
+public final class RateLimitedAdvisor extends AbstractPointcutAdvisor implements AnnotatedPolicies {
+
+	private static final int ORDER = 100;
+
+	private final transient Pointcut pointcut;
+
+	private final transient Advice advice;
+
+	private final transient RateLimitedOperations operations;
+
+	/**
+	 * Creates an advisor. The suppliers are asked only when the first annotation is met,
+	 * because an advisor is created before other beans.
+	 * @param policies supplies the policies that annotations may name
+	 * @param algorithms finds the algorithm of a name, and throws
+	 * {@link IllegalArgumentException} for one that it does not know
+	 * @param enforcer supplies what enforces them
+	 * @param placeholders replaces the placeholders in the texts of annotations, and
+	 * throws {@link IllegalArgumentException} for one that it does not know
+	 */
+	RateLimitedAdvisor(Supplier<ConfiguredPolicies> policies, Function<String, Algorithm> algorithms,
+			Supplier<PolicyEnforcer> enforcer, StringValueResolver placeholders) {
+		this.operations = new RateLimitedOperations(
+				new RateLimitedReader(policies, algorithms, enforcer, placeholders));
+		this.pointcut = new RateLimitedPointcut(this.operations);
+		this.advice = new RateLimitedInterceptor(this.operations, enforcer);
+		setOrder(ORDER);
+	}
+
+	@Override
+	public Set<AnnotatedPolicy> annotatedPolicies() {
+		return this.operations.annotatedPolicies();
+	}
+
+	@Override
+	public Set<String> policyNames(Method method, Class<?> targetClass) {
+		RateLimitedOperation operation = this.operations.find(method, targetClass);
+		return (operation == null) ? Set.of()
+				: operation.uses()
+					.stream()
+					.map((use) -> use.policy().policy().name())
+					.collect(Collectors.toUnmodifiableSet());
+	}
+
+	/** Returns what this advisor knows of methods. */
+	RateLimitedOperations operations() {
+		return this.operations;
+	}
+
+	@Override
+	public Pointcut getPointcut() {
+		return this.pointcut;
+	}
+
+	@Override
+	public Advice getAdvice() {
+		return this.advice;
+	}
+
+	private static final class RateLimitedPointcut extends StaticMethodMatcherPointcut {
+
+		private final RateLimitedOperations operations;
+
+		RateLimitedPointcut(RateLimitedOperations operations) {
+			this.operations = operations;
+			ClassFilter limited = (type) -> !operations.of(type).isEmpty();
+			setClassFilter(limited);
+		}
+
+		@Override
+		public boolean matches(Method method, Class<?> targetClass) {
+			return this.operations.find(method, targetClass) != null;
+		}
+
+	}
+
+	private record RateLimitedInterceptor(RateLimitedOperations operations,
+			Supplier<PolicyEnforcer> enforcer) implements MethodInterceptor {
+
+		@Override
+		public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+			Object target = invocation.getThis();
+			RateLimitedOperation operation = (target != null)
+					? this.operations.find(invocation.getMethod(), target.getClass()) : null;
+			if (target == null || operation == null) {
+				return invocation.proceed();
+			}
+			Decision decision = this.enforcer.get().enforce(operation.uses(invocation.getArguments()));
+			if (decision.allowed()) {
+				return invocation.proceed();
+			}
+			RateLimitExceededException denied = new RateLimitExceededException(decision);
+			if (operation.fallback() == null) {
+				throw denied;
+			}
+			return operation.fallback().call(target, invocation.getArguments(), denied);
+		}
+
+	}
+
+}

@@ -1,0 +1,306 @@
+package io.github.ratelimit.spring.method;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+
+import org.aopalliance.aop.Advice;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.aop.Advisor;
+import org.springframework.aop.Pointcut;
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopInfrastructureBean;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.framework.ProxyConfig;
+import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryAware;
+import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.Ordered;
+import org.springframework.util.Assert;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Refuses beans with {@code @RateLimited} whose calls cannot be intercepted: when they
+ * are created, and when the application has started, also those that are not created yet,
+ * as far as their types are known.
+ * <p>
+ * Safe for use by several threads.
+ *
+ * @since 0.1
+ */
+public final class RateLimitedBeanCheck
+		implements BeanPostProcessor, SmartInitializingSingleton, BeanFactoryAware, Ordered {
+
+	private static final Logger logger = LoggerFactory.getLogger(RateLimitedBeanCheck.class);
+
+	private final RateLimitedAdvisor advisor;
+
+	private final RateLimitedOperations operations;
+
+	/** Names of limited beans that were there to be proxied. */
+	private final Set<String> seen = ConcurrentHashMap.newKeySet();
+
+	/** Classes whose calls of their own methods were looked for. */
+	private final Set<Class<?>> read = ConcurrentHashMap.newKeySet();
+
+	private @Nullable ConfigurableListableBeanFactory beanFactory;
+
+	/**
+	 * Creates a check.
+	 * @param advisor the advisor of the same application
+	 */
+	public RateLimitedBeanCheck(RateLimitedAdvisor advisor) {
+		this.advisor = advisor;
+		this.operations = advisor.operations();
+	}
+
+	@Override
+	public void setBeanFactory(BeanFactory beanFactory) {
+		this.beanFactory = (ConfigurableListableBeanFactory) beanFactory;
+	}
+
+	/**
+	 * Comes right after what makes the proxies.
+	 */
+	@Override
+	public int getOrder() {
+		return HIGHEST_PRECEDENCE + 1;
+	}
+
+	@Override
+	public Object postProcessBeforeInitialization(Object bean, String name) {
+		Class<?> type = bean.getClass();
+		if (!this.operations.of(type).isEmpty()) {
+			requireProxyable(type, isProxiedByClass(name, type));
+			if (beanFactory().containsBeanDefinition(name)) {
+				this.seen.add(name);
+			}
+		}
+		return bean;
+	}
+
+	@Override
+	public Object postProcessAfterInitialization(Object bean, String name) {
+		if (isLimited(bean)) {
+			requireIntercepted(bean);
+		}
+		return bean;
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		ConfigurableListableBeanFactory factory = beanFactory();
+		Stream.of(factory.getBeanDefinitionNames(), factory.getSingletonNames())
+			.flatMap(Arrays::stream)
+			.distinct()
+			.filter((name) -> !factory.containsBeanDefinition(name)
+					|| !factory.getMergedBeanDefinition(name).isAbstract())
+			.forEach((name) -> checkIfPossible(name, factory));
+	}
+
+	private void checkIfPossible(String name, ConfigurableListableBeanFactory factory) {
+		try {
+			check(name, factory);
+		}
+		catch (LinkageError | TypeNotPresentException ex) {
+			// A class that it names is missing: it may never be created, or never be
+			// called in that way. It is checked again when it is created.
+			logger.debug("The type of the bean '{}' cannot be checked", name, ex);
+		}
+	}
+
+	private void check(String name, ConfigurableListableBeanFactory factory) {
+		Object bean = factory.containsSingleton(name) ? factory.getSingleton(name) : null;
+		if (bean == null || bean instanceof FactoryBean) {
+			Class<?> type = factory.getType(name, false);
+			if (type != null) {
+				checkType(name, type);
+			}
+		}
+		else if (isLimited(bean)) {
+			requireIntercepted(bean);
+		}
+		else if (!(AopUtils.isAopProxy(bean) && bean instanceof AopInfrastructureBean)) {
+			checkUnlimited(name, bean, factory);
+		}
+	}
+
+	/** Checks a bean that is not created yet. */
+	private void checkType(String name, Class<?> type) {
+		if (type.isInterface() || Modifier.isAbstract(type.getModifiers())) {
+			this.operations.check(type);
+		}
+		else if (!this.operations.of(type).isEmpty()) {
+			requireProxyable(type, isProxiedByClass(name, type));
+			warnOfSelfInvocations(type);
+		}
+	}
+
+	/** The calls that another bean makes are limited all the same. */
+	private void warnOfSelfInvocations(Class<?> proxied) {
+		Class<?> type = ClassUtils.getUserClass(proxied);
+		if (!Proxy.isProxyClass(type) && this.read.add(type)) {
+			Set<String> calls = SelfInvocations.find(type, this.operations.of(proxied));
+			if (!calls.isEmpty()) {
+				logger.warn(
+						"{} calls its own methods with @RateLimited: {}. These calls are not limited; make them from another bean",
+						type.getName(), String.join(", ", calls));
+			}
+		}
+	}
+
+	private void checkUnlimited(String name, Object bean, ConfigurableListableBeanFactory factory) {
+		Class<?> type = AopProxyUtils.ultimateTargetClass(bean);
+		Collection<RateLimitedOperation> operations = this.operations.of(type);
+		if (operations.isEmpty() || this.seen.contains(name)) {
+			return;
+		}
+		String processor = findProcessor(name, bean, factory);
+		if (processor != null) {
+			throw invalid(operations,
+					"its bean '%s' is created before calls can be intercepted, because %s; move the method to another bean."
+						.formatted(name, processor.equals(name) ? "it is a post-processor of beans or their factory"
+								: "the post-processor '%s' needs it".formatted(processor)));
+		}
+		// Somebody else made it, as tests do with their doubles.
+		logger.warn("@RateLimited on {} does not limit calls of the bean '{}', which was not made by the bean factory",
+				operations.iterator().next().place(), name);
+	}
+
+	/** Finds the post-processor that made a bean be created early. */
+	private static @Nullable String findProcessor(String name, Object bean, ConfigurableListableBeanFactory factory) {
+		if (isProcessor(bean.getClass())) {
+			return name;
+		}
+		Set<String> found = new LinkedHashSet<>(List.of(name));
+		Deque<String> left = new ArrayDeque<>(found);
+		while (!left.isEmpty()) {
+			for (String dependent : factory.getDependentBeans(left.remove())) {
+				if (found.add(dependent) && factory.containsBean(dependent)) {
+					if (isProcessor(factory.getType(dependent, false))) {
+						return dependent;
+					}
+					left.add(dependent);
+				}
+			}
+		}
+		return null;
+	}
+
+	private static boolean isProcessor(@Nullable Class<?> type) {
+		return type != null && (BeanPostProcessor.class.isAssignableFrom(type)
+				|| BeanFactoryPostProcessor.class.isAssignableFrom(type));
+	}
+
+	private boolean isLimited(Object bean) {
+		return bean instanceof Advised advised && Arrays.asList(advised.getAdvisors()).contains(this.advisor);
+	}
+
+	/** Refuses a class of which no proxy could intercept all limited methods. */
+	private void requireProxyable(Class<?> proxied, boolean byClass) {
+		Class<?> type = ClassUtils.getUserClass(proxied);
+		Collection<RateLimitedOperation> operations = this.operations.of(proxied);
+		if (Stream.of(Advice.class, Pointcut.class, Advisor.class, AopInfrastructureBean.class)
+			.anyMatch((infrastructure) -> infrastructure.isAssignableFrom(type))) {
+			throw invalid(operations, "calls of beans that intercept others cannot be intercepted themselves.");
+		}
+		if (!byClass) {
+			return;
+		}
+		if (Modifier.isFinal(type.getModifiers()) || type.isSealed()) {
+			throw invalid(operations,
+					"the class is %s, so its calls cannot be intercepted; open it, or let it implement an interface and set spring.aop.proxy-target-class=false."
+						.formatted(type.isSealed() ? "sealed" : "final"));
+		}
+		for (RateLimitedOperation operation : operations) {
+			if (Modifier.isFinal(operation.method().getModifiers())) {
+				throw RateLimitedReader.invalid(operation.methodPlace(), RateLimitedReader.NOT_INTERCEPTED);
+			}
+			if (!RateLimitedReader.canBeOverridden(operation.method(), type)) {
+				throw RateLimitedReader.invalid(operation.methodPlace(),
+						"%s is not visible in %s, so its calls cannot be intercepted; make it protected or public."
+							.formatted(operation.method(), type.getName()));
+			}
+		}
+	}
+
+	/** Refuses a proxy that some limited method does not pass through. */
+	private void requireIntercepted(Object proxy) {
+		Class<?> type = AopUtils.getTargetClass(proxy);
+		warnOfSelfInvocations(type);
+		if (!AopUtils.isJdkDynamicProxy(proxy)) {
+			requireProxyable(type, true);
+			requireSameLoader(proxy, type);
+			return;
+		}
+		for (RateLimitedOperation operation : this.operations.of(type)) {
+			Class<?>[] interfaces = proxy.getClass().getInterfaces();
+			boolean exposed = Arrays.stream(interfaces)
+				.flatMap((candidate) -> Arrays.stream(candidate.getMethods()))
+				.anyMatch((candidate) -> candidate.getName().equals(operation.method().getName())
+						&& AopUtils.getMostSpecificMethod(candidate, type).equals(operation.method()));
+			// Nobody else can call the method, but its author expects that they do.
+			if (!exposed && operation.onMethod()) {
+				throw RateLimitedReader.invalid(operation.methodPlace(),
+						"it is in none of the interfaces by which %s is proxied; add it to one, or set spring.aop.proxy-target-class=true."
+							.formatted(type.getName()));
+			}
+		}
+	}
+
+	private void requireSameLoader(Object proxy, Class<?> type) {
+		for (RateLimitedOperation operation : this.operations.of(type)) {
+			Method method = operation.method();
+			boolean packagePrivate = (method.getModifiers() & (Modifier.PUBLIC | Modifier.PROTECTED)) == 0;
+			if (packagePrivate && proxy.getClass().getClassLoader() != method.getDeclaringClass().getClassLoader()) {
+				throw RateLimitedReader.invalid(operation.methodPlace(),
+						"the class and its proxy have different class loaders, so calls of package-private methods cannot be intercepted; make it protected or public.");
+			}
+		}
+	}
+
+	private static InvalidRateLimitedException invalid(Collection<RateLimitedOperation> operations, String reason) {
+		return RateLimitedReader.invalid(operations.iterator().next().place(), reason);
+	}
+
+	private boolean isProxiedByClass(String name, Class<?> type) {
+		if (Proxy.isProxyClass(type) || type.isHidden()) {
+			return false;
+		}
+		ConfigurableListableBeanFactory factory = beanFactory();
+		if (AutoProxyUtils.shouldProxyTargetClass(factory, name)
+				|| ClassUtils.getAllInterfacesForClass(type).length == 0) {
+			return true;
+		}
+		if (factory.containsBeanDefinition(name)
+				&& factory.getBeanDefinition(name).hasAttribute(AutoProxyUtils.EXPOSED_INTERFACES_ATTRIBUTE)) {
+			return false;
+		}
+		return factory.getBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME, ProxyConfig.class).isProxyTargetClass();
+	}
+
+	private ConfigurableListableBeanFactory beanFactory() {
+		Assert.state(this.beanFactory != null, "There must be a bean factory");
+		return this.beanFactory;
+	}
+
+}

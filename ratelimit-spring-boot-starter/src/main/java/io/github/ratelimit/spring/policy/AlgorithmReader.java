@@ -1,0 +1,101 @@
+package io.github.ratelimit.spring.policy;
+
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.algorithm.Algorithms;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.SlidingWindow;
+import io.github.ratelimit.algorithm.SlidingWindowCounter;
+import io.github.ratelimit.algorithm.TokenBucket;
+import io.github.ratelimit.spring.policy.RateLimitProperties.PolicyProperties;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+
+/**
+ * Makes an algorithm of the properties of a policy, with the options that it has. An
+ * option of another algorithm is refused, because it would have no effect. Algorithms of
+ * the application have no options here, but where they are made.
+ */
+final class AlgorithmReader {
+
+	/** The options of each algorithm, with the properties that they are read from. */
+	private static final Map<String, Map<String, Function<PolicyProperties, @Nullable Object>>> OPTIONS = options();
+
+	private AlgorithmReader() {
+	}
+
+	private static Map<String, Map<String, Function<PolicyProperties, @Nullable Object>>> options() {
+		Map<String, Map<String, Function<PolicyProperties, @Nullable Object>>> options = new LinkedHashMap<>();
+		options.put(new FixedWindow().name(),
+				Map.of("retain", PolicyProperties::retain, "zone", PolicyProperties::zone));
+		options.put(new SlidingWindow().name(), Map.of("precision", PolicyProperties::precision));
+		options.put(new SlidingWindowCounter().name(),
+				Map.of("previous-weight", PolicyProperties::previousWeight, "rounding", PolicyProperties::rounding));
+		options.put(new TokenBucket().name(), Map.of("burst", PolicyProperties::burst));
+		return options;
+	}
+
+	/**
+	 * Makes an algorithm.
+	 * @param prefix name of the policy's properties
+	 * @param properties the properties
+	 * @param limits the limits of the policy, which the options must suit
+	 * @param algorithms knows the algorithms by name
+	 */
+	static Algorithm read(String prefix, PolicyProperties properties, List<Limit> limits, NamedAlgorithms algorithms) {
+		Algorithm algorithm = PolicyReader.read(prefix + ".algorithm", properties.algorithm(),
+				() -> algorithms.get(properties.algorithm()));
+		String name = Algorithms.find(properties.algorithm()).map(Algorithm::name).orElse(properties.algorithm());
+		Map<String, Object> given = new LinkedHashMap<>();
+		OPTIONS.forEach((owner, options) -> options.forEach((option, property) -> {
+			Object value = property.apply(properties);
+			if (value != null && !owner.equals(name)) {
+				throw new InvalidConfigurationPropertyValueException(prefix + "." + option, value,
+						"Is an option of %s, but the algorithm of this policy is %s: change the algorithm, or remove the option."
+							.formatted(owner, name));
+			}
+			if (value != null) {
+				given.put(option, value);
+			}
+		}));
+		if (given.isEmpty()) {
+			return algorithm;
+		}
+		String property = (given.size() == 1) ? prefix + "." + given.keySet().iterator().next() : prefix;
+		Object value = (given.size() == 1) ? given.values().iterator().next() : given;
+		return PolicyReader.read(property, value, () -> {
+			Algorithm withOptions = withOptions(algorithm, properties);
+			withOptions.requireSupported(limits.stream().sorted(Comparator.comparing(Limit::window)).toList());
+			return withOptions;
+		});
+	}
+
+	private static Algorithm withOptions(Algorithm algorithm, PolicyProperties properties) {
+		if (algorithm instanceof FixedWindow standard) {
+			return new FixedWindow(or(properties.retain(), standard.retain()), or(properties.zone(), standard.zone()));
+		}
+		if (algorithm instanceof SlidingWindow) {
+			return new SlidingWindow(properties.precision());
+		}
+		if (algorithm instanceof SlidingWindowCounter standard) {
+			return new SlidingWindowCounter(or(properties.previousWeight(), standard.previousWeight()),
+					or(properties.rounding(), standard.rounding()));
+		}
+		if (algorithm instanceof TokenBucket) {
+			return new TokenBucket(properties.burst());
+		}
+		return algorithm;
+	}
+
+	private static <T> T or(@Nullable T value, T standard) {
+		return (value != null) ? value : standard;
+	}
+
+}

@@ -1,0 +1,61 @@
+package io.github.ratelimit.spring.policy;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.MissingIdentifier;
+import io.github.ratelimit.spring.policy.RateLimitProperties.PolicyProperties;
+
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+
+/**
+ * Refuses rules for requests that lack their identifiers where none can. It comes late,
+ * when all annotations are known, which may have identifiers of their own.
+ */
+final class MissingIdentifierCheck implements SmartInitializingSingleton {
+
+	/** What every request has. */
+	private static final Set<String> NEVER_MISSING = Set.of("ip", "method", "global");
+
+	private final RateLimitProperties properties;
+
+	private final ConfiguredPolicies policies;
+
+	private final AnnotatedPolicies annotated;
+
+	MissingIdentifierCheck(RateLimitProperties properties, ConfiguredPolicies policies, AnnotatedPolicies annotated) {
+		this.properties = properties;
+		this.policies = policies;
+		this.annotated = annotated;
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		this.policies.policies().forEach((name, policy) -> {
+			PolicyProperties configured = this.properties.policies().get(name);
+			if (configured != null && !policy.enforcement().missing().equals(MissingIdentifier.ADDRESS)
+					&& areNeverMissing(policy.identifiers())
+					&& this.annotated.annotatedPolicies()
+						.stream()
+						.map((found) -> found.policy())
+						.filter((annotated) -> annotated.policy().name().equals(name))
+						.map(IdentifiedPolicy::identifiers)
+						.allMatch(MissingIdentifierCheck::areNeverMissing)) {
+				throw new InvalidConfigurationPropertyValueException(PolicyReader.property(name, ".missing-identifier"),
+						configured.missingIdentifier(),
+						"Has no effect, because no request lacks the identifiers %s.".formatted(policy.identifiers()));
+			}
+		});
+	}
+
+	private static boolean areNeverMissing(List<String> identifiers) {
+		return identifiers.stream()
+			.flatMap((identifier) -> Arrays.stream(identifier.split("\\+")))
+			.allMatch(NEVER_MISSING::contains);
+	}
+
+}

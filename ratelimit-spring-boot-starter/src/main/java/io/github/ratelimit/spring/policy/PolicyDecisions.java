@@ -1,0 +1,348 @@
+package io.github.ratelimit.spring.policy;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.denial.DenialCache;
+import io.github.ratelimit.outage.LocalRateLimiter;
+import io.github.ratelimit.outage.OnStoreFailure;
+import io.github.ratelimit.outage.OutageRateLimiter;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.DecisionListener;
+import io.github.ratelimit.spring.Enforcement;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.Mode;
+import io.github.ratelimit.spring.OutageHandling;
+import io.github.ratelimit.spring.Outcome;
+import io.github.ratelimit.spring.PolicyCharge;
+import io.github.ratelimit.spring.PolicyDecision;
+import io.github.ratelimit.spring.PolicySource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Decides over policies as each of them is to be enforced, and tells the listeners.
+ * <p>
+ * All policies that may deny are decided at once, all or nothing. Policies in shadow mode
+ * are asked after them, each alone and only if the request is allowed, so that none of
+ * them changes what becomes of it.
+ * <p>
+ * Safe for use by several threads.
+ *
+ * @since 0.1
+ */
+public final class PolicyDecisions {
+
+	private static final Logger logger = LoggerFactory.getLogger(PolicyDecisions.class);
+
+	private static final Decision NOTHING_TO_DENY = new Decision(true, List.of());
+
+	private final OutageRateLimiter outages;
+
+	/** The same, behind the denial cache if there is one. */
+	private final RateLimiter limiter;
+
+	private final LocalRateLimiter local;
+
+	private final List<DecisionListener> listeners;
+
+	private final SingletonSupplier<List<PolicySource>> sources;
+
+	/** How each policy was last enforced, by its name: sources may change it. */
+	private final Map<String, Enforcement> enforcements = new ConcurrentHashMap<>();
+
+	/**
+	 * Creates decisions.
+	 * @param store what decides, and may fail
+	 * @param policies say what becomes of requests while it does; those of other policies
+	 * are allowed
+	 * @param listeners are told of every decision, in this order
+	 */
+	public PolicyDecisions(RateLimiter store, ConfiguredPolicies policies, List<DecisionListener> listeners) {
+		this(store, policies, listeners, List::of);
+	}
+
+	/**
+	 * Creates decisions over policies that change.
+	 * @param store what decides, and may fail
+	 * @param policies say what becomes of requests while it does; those of other policies
+	 * are allowed
+	 * @param listeners are told of every decision, in this order
+	 * @param sources supplies what says what the policies are now, one after another;
+	 * asked only once, with the first decision, because sources may depend on beans whose
+	 * methods are limited
+	 */
+	public PolicyDecisions(RateLimiter store, ConfiguredPolicies policies, List<DecisionListener> listeners,
+			Supplier<List<PolicySource>> sources) {
+		this(store, policies, listeners, sources, OutageHandling.ofRedis(() -> 1), null);
+	}
+
+	/**
+	 * Creates decisions over policies that change.
+	 * @param store what decides, and may fail
+	 * @param policies say what becomes of requests while it does; those of other policies
+	 * are allowed
+	 * @param listeners are told of every decision, in this order
+	 * @param sources supplies what says what the policies are now, one after another;
+	 * asked only once, with the first decision
+	 * @param outages what to do when the store fails
+	 * @param denials remembers whom the store has denied; {@code null} to ask it each
+	 * time
+	 */
+	public PolicyDecisions(RateLimiter store, ConfiguredPolicies policies, List<DecisionListener> listeners,
+			Supplier<List<PolicySource>> sources, OutageHandling outages, @Nullable DenialCache denials) {
+		this.local = outages.local();
+		this.outages = new OutageRateLimiter(store, this::onStoreFailure, this.local, outages.isOutage());
+		this.limiter = (denials != null) ? denials.cache(this.outages) : this.outages;
+		this.listeners = List.copyOf(listeners);
+		this.sources = SingletonSupplier.of(() -> sources.get()
+			.stream()
+			.<PolicySource>map((source) -> new CheckedPolicySource(source, store::requireSupported, System::nanoTime))
+			.toList());
+		policies.policies().forEach((name, policy) -> this.enforcements.put(name, policy.enforcement()));
+	}
+
+	private OnStoreFailure onStoreFailure(Policy policy) {
+		return this.enforcements.getOrDefault(policy.name(), Enforcement.DEFAULT).whenStoreFails();
+	}
+
+	/**
+	 * Returns a policy as it is to be enforced now.
+	 * @param configured the policy as it is configured
+	 * @return the policy as the sources of policies say; the same if they change nothing
+	 */
+	public IdentifiedPolicy current(IdentifiedPolicy configured) {
+		IdentifiedPolicy policy = configured;
+		for (PolicySource source : this.sources.obtain()) {
+			policy = source.current(policy);
+		}
+		String name = policy.policy().name();
+		if (!policy.enforcement().equals(this.enforcements.get(name))) {
+			this.enforcements.put(name, policy.enforcement());
+		}
+		return policy;
+	}
+
+	/**
+	 * Returns a use of the policy as it is to be enforced now. To be asked once for each
+	 * request, before its identifiers and plan are found out.
+	 * @param configured a use of the policy as it is configured
+	 * @return the same use of the {@linkplain #current(IdentifiedPolicy) current} policy
+	 */
+	public PolicyUse current(PolicyUse configured) {
+		return configured.withPolicy(current(configured.policy()));
+	}
+
+	/**
+	 * Decides a request, over the {@linkplain #current(PolicyUse) current} policies, for
+	 * the plan of each charge.
+	 * @param requested what the request uses of each policy, none twice; may be empty
+	 * @return allowed or denied, with the status of every limit that may deny
+	 * @throws StoreException if the store failed, and one of the policies denies requests
+	 * then
+	 */
+	public Decision decide(List<PolicyCharge> requested) {
+		return decide(requested, (charge) -> {
+		});
+	}
+
+	/**
+	 * Decides a request, over the {@linkplain #current(PolicyUse) current} policies, for
+	 * the plan of each charge.
+	 * @param requested what the request uses of each policy, none twice; may be empty
+	 * @param used is told what has been used, which can be {@linkplain #settle settled}
+	 * later
+	 * @return allowed or denied, with the status of every limit that may deny
+	 * @throws StoreException if the store failed, and one of the policies denies requests
+	 * then
+	 */
+	public Decision decide(List<PolicyCharge> requested, Consumer<PolicyCharge> used) {
+		List<PolicyCharge> charges = requested.stream().map(PolicyCharge::ofPlan).flatMap(Optional::stream).toList();
+		List<PolicyCharge> enforced = charges.stream().filter((charge) -> !isShadow(charge)).toList();
+		Decision decision = enforced.isEmpty() ? NOTHING_TO_DENY : acquire(enforced, used);
+		if (decision.allowed() && enforced.size() < charges.size()) {
+			charges.stream().filter(PolicyDecisions::isShadow).forEach((charge) -> acquire(List.of(charge), used));
+		}
+		return decision;
+	}
+
+	/**
+	 * Settles what has been used: gives back what is too much, and charges what is too
+	 * little, whether it is allowed or not, where it was counted. If the store fails
+	 * nothing is changed in it.
+	 * @param used what has been used
+	 * @param cost what should have been, 0 or more
+	 */
+	public void settle(PolicyCharge used, long cost) {
+		RateLimiter limiter = (used.source() == Decision.Source.LOCAL) ? this.local : this.limiter;
+		long difference = cost - used.charge().cost();
+		if (difference < 0) {
+			limiter.refund(RateLimitRequest.of(used.charge().withCost(-difference)));
+		}
+		else if (difference > 0) {
+			limiter.charge(RateLimitRequest.of(used.charge().withCost(difference)));
+		}
+	}
+
+	/**
+	 * Refuses a policy that the store cannot hold.
+	 * @param policy the policy
+	 * @throws IllegalArgumentException if the algorithm or its options are not supported
+	 */
+	public void requireSupported(Policy policy) {
+		this.limiter.requireSupported(policy);
+	}
+
+	/**
+	 * Returns since when the store fails, as far as decisions have shown.
+	 * @return the time of the first failure of the present outage; empty if limits are
+	 * enforced
+	 */
+	public Optional<Instant> failingSince() {
+		return this.outages.failingSince();
+	}
+
+	/**
+	 * Notes that the store has failed somebody who has asked it without these decisions:
+	 * limits are not enforced from then on, until it answers.
+	 * @param request what it was asked
+	 * @param failure why it failed
+	 */
+	public void noteFailure(RateLimitRequest request, StoreException failure) {
+		this.outages.noteFailure(request, failure);
+	}
+
+	/**
+	 * Returns why the last request failed, while the store fails.
+	 * @return the failure; empty if limits are enforced
+	 */
+	public Optional<StoreException> lastFailure() {
+		return this.outages.lastFailure();
+	}
+
+	/**
+	 * Returns whether the store does not answer, as far as decisions have shown.
+	 * @return whether it did not answer when it failed last, and limits are not enforced
+	 */
+	public boolean isUnanswered() {
+		return this.outages.isUnanswered();
+	}
+
+	/**
+	 * Notes that the store has allowed somebody who has asked it without these decisions:
+	 * if it has failed nobody for ten seconds, limits are enforced again.
+	 * @param request what it was asked
+	 */
+	public void noteAllowed(RateLimitRequest request) {
+		this.outages.noteAllowed(request);
+	}
+
+	/**
+	 * Notes that the store answers again, which ends an outage in which it did not.
+	 */
+	public void storeAnswers() {
+		this.outages.storeAnswers();
+	}
+
+	/**
+	 * Returns how often the store was too busy to do in time what it was asked. Such
+	 * requests are limited in memory.
+	 * @return the number since the start
+	 */
+	public long busyCount() {
+		return this.outages.busyCount();
+	}
+
+	private static boolean isShadow(PolicyCharge charge) {
+		return charge.policy().enforcement().mode() == Mode.SHADOW;
+	}
+
+	private Decision acquire(List<PolicyCharge> charges, Consumer<PolicyCharge> used) {
+		long start = System.nanoTime();
+		try {
+			Decision decision = this.limiter
+				.tryAcquire(new RateLimitRequest(charges.stream().map(PolicyCharge::charge).toList()));
+			tell(charges, decision, start);
+			if (decision.allowed()) {
+				charges.stream()
+					.map((charge) -> charge.countedIn(source(charge, decision)))
+					.filter((charge) -> charge.source() != Decision.Source.NONE)
+					.forEach(used);
+			}
+			return decision;
+		}
+		catch (StoreException ex) {
+			tell(charges, null, start);
+			throw ex;
+		}
+	}
+
+	private void tell(List<PolicyCharge> charges, @Nullable Decision decision, long start) {
+		if (this.listeners.isEmpty()) {
+			return;
+		}
+		Duration time = Duration.ofNanos(System.nanoTime() - start);
+		for (PolicyCharge charge : charges) {
+			PolicyDecision event = new PolicyDecision(charge, outcome(charge, decision), source(charge, decision),
+					time);
+			this.listeners.forEach((listener) -> tell(listener, event));
+		}
+	}
+
+	private static void tell(DecisionListener listener, PolicyDecision decision) {
+		try {
+			listener.decided(decision);
+		}
+		catch (RuntimeException ex) {
+			logger.debug("A listener of decisions failed", ex);
+		}
+	}
+
+	/**
+	 * During an outage, policies that are not limited locally are allowed if those that
+	 * are allow it. A store that is only busy leaves none of them unlimited.
+	 */
+	private Decision.Source source(PolicyCharge charge, @Nullable Decision decision) {
+		if (decision == null) {
+			return Decision.Source.NONE;
+		}
+		boolean unlimited = decision.source() == Decision.Source.LOCAL && decision.allowed()
+				&& this.outages.failingSince().isPresent()
+				&& onStoreFailure(charge.charge().policy()) != OnStoreFailure.LOCAL;
+		return unlimited ? Decision.Source.NONE : decision.source();
+	}
+
+	private Outcome outcome(PolicyCharge charge, @Nullable Decision decision) {
+		if (decision == null) {
+			return Outcome.STORE_FAILED_DENIED;
+		}
+		if (decision.allowed()) {
+			return (source(charge, decision) == Decision.Source.NONE) ? Outcome.STORE_FAILED_ALLOWED : Outcome.ALLOWED;
+		}
+		if (isShadow(charge)) {
+			return Outcome.SHADOW_DENIED;
+		}
+		if (decision.blockedFor() != null) {
+			return Outcome.BLOCKED;
+		}
+		Policy policy = charge.charge().policy();
+		return decision.violated().stream().anyMatch((status) -> status.policy().equals(policy)) ? Outcome.DENIED
+				: Outcome.DENIED_BY_OTHER;
+	}
+
+}

@@ -1,0 +1,161 @@
+package io.github.ratelimit.spring.policy;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.Enforcement;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.MissingIdentifier;
+import io.github.ratelimit.spring.Plan;
+import io.github.ratelimit.spring.ResponseCondition;
+import io.github.ratelimit.spring.policy.RateLimitProperties.PolicyProperties;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.core.env.Environment;
+
+/**
+ * Makes policies of properties. Whatever is wrong with them is reported with the name of
+ * the property and its value.
+ */
+public final class PolicyReader {
+
+	private final RateLimitProperties properties;
+
+	private final ListPropertyNames names;
+
+	public PolicyReader(RateLimitProperties properties, Environment environment) {
+		this.properties = properties;
+		this.names = new ListPropertyNames(environment);
+	}
+
+	ConfiguredPolicies readPolicies(NamedAlgorithms algorithms) {
+		if (this.properties.defaultIdentifiers().isEmpty()) {
+			throw new InvalidConfigurationPropertyValueException("ratelimit.default-identifiers", List.of(),
+					"There must be at least one identifier, such as ip.");
+		}
+		requireDistinctNames();
+		Map<String, IdentifiedPolicy> policies = new LinkedHashMap<>();
+		this.properties.policies().forEach((name, policy) -> policies.put(name, readPolicy(name, policy, algorithms)));
+		return new ConfiguredPolicies(policies, this.properties.defaultIdentifiers());
+	}
+
+	/**
+	 * Refuses names that are the same to Spring Boot, such as my-api and myapi: each
+	 * would have the properties of either.
+	 */
+	private void requireDistinctNames() {
+		Map<ConfigurationPropertyName, String> names = new HashMap<>();
+		this.properties.policies().keySet().forEach((name) -> {
+			String property = property(name, "");
+			String other = names.putIfAbsent(ConfigurationPropertyName.of(property), name);
+			if (other != null) {
+				throw new InvalidConfigurationPropertyValueException(property, name,
+						"Is the same name as '%s' to Spring Boot, which ignores hyphens: rename one of the policies."
+							.formatted(other));
+			}
+		});
+	}
+
+	/** Refuses policies that the store cannot hold. */
+	void requireSupported(ConfiguredPolicies policies, RateLimiter limiter) {
+		policies.policies().forEach((name, policy) -> {
+			PolicyProperties configured = this.properties.policies().get(name);
+			String algorithm = (configured != null) ? configured.algorithm() : policy.policy().algorithm().name();
+			read(property(name, ".algorithm"), algorithm, () -> {
+				policy.policies().forEach(limiter::requireSupported);
+				return policy;
+			});
+		});
+	}
+
+	private IdentifiedPolicy readPolicy(String name, PolicyProperties properties, NamedAlgorithms algorithms) {
+		read(property(name, ""), name, () -> {
+			Policy.requireName(name);
+			return name;
+		});
+		if (properties.limits().isEmpty()) {
+			throw new InvalidConfigurationPropertyValueException(property(name, ".limits"), null,
+					"A policy must have at least one limit, such as 100/m.");
+		}
+		if (properties.cost() != 1 && properties.paths().isEmpty()) {
+			throw new InvalidConfigurationPropertyValueException(property(name, ".cost"), properties.cost(),
+					"Is the cost of a request on one of the paths, but there are none.");
+		}
+		List<Limit> limits = readEach(property(name, ".limits"), properties.limits(), Limit::parse);
+		Algorithm algorithm = AlgorithmReader.read(property(name, ""), properties, limits, algorithms);
+		Policy policy = read(property(name, ".limits"), properties.limits(),
+				() -> new Policy(name, algorithm, limits, properties.countDenied()));
+		List<String> identifiers = properties.identifiers().isEmpty() ? this.properties.defaultIdentifiers()
+				: properties.identifiers();
+		Map<String, Plan> plans = readPlans(policy, properties);
+		MissingIdentifier missing = read(property(name, ".missing-identifier"), properties.missingIdentifier(),
+				() -> MissingIdentifier.parse(properties.missingIdentifier()));
+		return read(property(name, ".identifiers"), identifiers,
+				() -> new IdentifiedPolicy(policy, identifiers, new Enforcement(properties.mode(),
+						properties.onStoreFailure(), countWhen(name, properties.countWhen()), missing), plans));
+	}
+
+	private Map<String, Plan> readPlans(Policy policy, PolicyProperties properties) {
+		Map<String, Plan> plans = new LinkedHashMap<>();
+		properties.plans().forEach((name, plan) -> {
+			String prefix = element(property(policy.name(), ".plans"), name);
+			if (plan.limits().isEmpty() && !plan.unlimited()) {
+				throw new InvalidConfigurationPropertyValueException(prefix, "",
+						"Is an empty plan: give it limits, such as 100/m, or unlimited: true.");
+			}
+			if (!plan.limits().isEmpty() && plan.unlimited()) {
+				throw new InvalidConfigurationPropertyValueException(prefix, plan.limits(),
+						"Has limits, but is unlimited as well: remove one of them.");
+			}
+			List<Limit> limits = readEach(prefix + ".limits", plan.limits(), Limit::parse);
+			plans.put(name, plan.unlimited() ? Plan.UNLIMITED : new Plan(read(prefix + ".limits", plan.limits(),
+					() -> new Policy(policy.name(), policy.algorithm(), limits, policy.countDenied()))));
+		});
+		return plans;
+	}
+
+	private static @Nullable ResponseCondition countWhen(String policy, @Nullable String condition) {
+		return (condition != null)
+				? read(property(policy, ".count-when"), condition, () -> ResponseCondition.parse(condition)) : null;
+	}
+
+	public <T> List<T> readEach(String property, List<String> values, Function<String, T> reader) {
+		List<T> results = new ArrayList<>();
+		for (int i = 0; i < values.size(); i++) {
+			String value = values.get(i);
+			results.add(read(this.names.element(property, i), value, () -> reader.apply(value)));
+		}
+		return results;
+	}
+
+	public static <T> T read(String property, Object value, Supplier<T> reader) {
+		try {
+			return reader.get();
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidConfigurationPropertyValueException(property, value, ex.getMessage(), ex);
+		}
+	}
+
+	public static String property(String policy, String rest) {
+		return element("ratelimit.policies", policy) + rest;
+	}
+
+	/** Name of an element of a map. */
+	private static String element(String map, String name) {
+		return map + (name.matches("[a-z0-9-]+") ? "." + name : "[" + name + "]");
+	}
+
+}

@@ -1,0 +1,248 @@
+package io.github.ratelimit.spring.policy;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.RecordComponent;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.algorithm.Algorithms;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.MissingIdentifier;
+import io.github.ratelimit.spring.Mode;
+import io.github.ratelimit.spring.Plan;
+import io.github.ratelimit.spring.policy.RateLimitProperties.PolicyProperties;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
+import org.springframework.boot.convert.DurationStyle;
+import org.springframework.context.ApplicationListener;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * Logs which policies there are, once the application is ready, because those of
+ * annotations are met as beans are created.
+ */
+final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
+
+	private static final Logger logger = LoggerFactory.getLogger(PolicyTable.class);
+
+	/** Units that durations are written in, if one of them is exact. */
+	private static final List<ChronoUnit> UNITS = List.of(ChronoUnit.DAYS, ChronoUnit.HOURS, ChronoUnit.MINUTES,
+			ChronoUnit.SECONDS, ChronoUnit.MILLIS, ChronoUnit.MICROS);
+
+	/** What the table says of a policy; what is the same everywhere may be left out. */
+	private static final List<Column> COLUMNS = List.of(new Column("policy", (policy) -> policy.policy().name()),
+			new Column("algorithm", (policy) -> text(policy.policy().algorithm())),
+			new Column("limits", (policy) -> text(policy.policy().limits())),
+			new Column("identifiers", (policy) -> String.join(", ", policy.identifiers())),
+			new Column("missing-identifier", (policy) -> text(policy.enforcement().missing()), "ip"),
+			new Column("mode", (policy) -> text(policy.enforcement().mode())),
+			new Column("on-store-failure", (policy) -> text(policy.enforcement().onStoreFailure())),
+			new Column("count-denied", (policy) -> policy.policy().countDenied() ? "yes" : "no", "no"),
+			new Column("count-when", (policy) -> Objects.toString(policy.enforcement().countWhen(), "all"), "all"),
+			new Column("plans", (policy) -> plans(policy.plans()), "-"));
+
+	private final RateLimitProperties properties;
+
+	private final ConfiguredPolicies policies;
+
+	private final ObjectProvider<AnnotatedPolicies> annotated;
+
+	PolicyTable(RateLimitProperties properties, ConfiguredPolicies policies,
+			ObjectProvider<AnnotatedPolicies> annotated) {
+		this.properties = properties;
+		this.policies = policies;
+		this.annotated = annotated;
+	}
+
+	@Override
+	public void onApplicationEvent(ApplicationReadyEvent event) {
+		if (logger.isInfoEnabled()) {
+			logger.info(text());
+		}
+		List<String> unused = uses().entrySet()
+			.stream()
+			.filter((use) -> use.getValue().isEmpty())
+			.map((use) -> use.getKey().policy().name())
+			.sorted()
+			.toList();
+		if (!unused.isEmpty()) {
+			logger.warn(
+					"These policies limit nothing yet: they have no paths, and no @RateLimited was found that names them: {}",
+					unused);
+		}
+	}
+
+	/** A line that says what is not enforced, and the table. */
+	String text() {
+		Map<IdentifiedPolicy, Set<String>> uses = uses();
+		if (uses.isEmpty()) {
+			return "Rate limits: there are no policies, so that nothing is limited";
+		}
+		List<IdentifiedPolicy> sorted = uses.keySet()
+			.stream()
+			.sorted(Comparator.comparing((IdentifiedPolicy policy) -> policy.policy().name())
+				.thenComparing((policy) -> policy.identifiers().toString()))
+			.toList();
+		List<Column> columns = COLUMNS.stream().filter((column) -> column.isNeeded(sorted)).toList();
+		List<List<String>> rows = new ArrayList<>();
+		rows.add(row(columns, Column::heading, "applies to"));
+		sorted.forEach((policy) -> rows
+			.add(row(columns, (column) -> column.text().apply(policy), text(uses.getOrDefault(policy, Set.of())))));
+		int[] widths = IntStream.rangeClosed(0, columns.size())
+			.map((column) -> rows.stream().mapToInt((row) -> row.get(column).length()).max().orElse(0))
+			.toArray();
+		return "Rate limits: %s%n%s".formatted(summary(sorted),
+				rows.stream().map((row) -> line(row, widths)).collect(Collectors.joining(System.lineSeparator())));
+	}
+
+	private static String summary(List<IdentifiedPolicy> policies) {
+		List<String> shadows = policies.stream()
+			.filter((policy) -> policy.enforcement().mode() == Mode.SHADOW)
+			.map((policy) -> policy.policy().name())
+			.distinct()
+			.toList();
+		return shadows.isEmpty() ? "these policies are enforced while the store answers"
+				: "these policies are enforced while the store answers, except in shadow mode, which only reports: "
+						+ String.join(", ", shadows);
+	}
+
+	private Map<IdentifiedPolicy, Set<String>> uses() {
+		Map<IdentifiedPolicy, Set<String>> uses = new LinkedHashMap<>();
+		this.policies.policies().forEach((name, policy) -> {
+			Set<String> paths = uses.computeIfAbsent(policy, (key) -> new TreeSet<>());
+			PolicyProperties configured = this.properties.policies().get(name);
+			if (configured != null) {
+				configured.paths().forEach((path) -> paths.add(withCost(path, configured.cost())));
+				configured.routes()
+					.forEach((route) -> route.paths().forEach((path) -> paths.add(withCost(path, route.cost()))));
+			}
+		});
+		this.annotated.ifAvailable((found) -> found.annotatedPolicies()
+			.forEach((annotated) -> uses.computeIfAbsent(annotated.policy(), (key) -> new TreeSet<>())
+				.add("@" + annotated.place())));
+		return uses;
+	}
+
+	private static String withCost(String path, long cost) {
+		return (cost == 1) ? path : "%s (cost %d)".formatted(path, cost);
+	}
+
+	private static List<String> row(List<Column> columns, Function<Column, String> cell, String last) {
+		return Stream.concat(columns.stream().map(cell), Stream.of(last)).toList();
+	}
+
+	private static String text(Set<String> uses) {
+		return uses.isEmpty() ? "nothing yet" : String.join(", ", uses);
+	}
+
+	/** The algorithm with those of its options that are not as they always are. */
+	private static String text(Algorithm algorithm) {
+		Map<String, Object> standard = Algorithms.all()
+			.stream()
+			.filter((other) -> other.getClass() == algorithm.getClass())
+			.findFirst()
+			.map(PolicyTable::options)
+			.orElse(Map.of());
+		String options = options(algorithm).entrySet()
+			.stream()
+			.filter((option) -> !option.getValue().equals(standard.get(option.getKey())))
+			.map((option) -> option.getKey() + " " + text(option.getValue()))
+			.collect(Collectors.joining(", "));
+		return options.isEmpty() ? algorithm.name() : "%s (%s)".formatted(algorithm.name(), options);
+	}
+
+	/** The options that have a value and may be read, as in configuration. */
+	private static Map<String, Object> options(Algorithm algorithm) {
+		Map<String, Object> options = new LinkedHashMap<>();
+		RecordComponent[] components = algorithm.getClass().getRecordComponents();
+		for (RecordComponent component : (components != null) ? components : new RecordComponent[0]) {
+			Method accessor = component.getAccessor();
+			Object value = accessor.trySetAccessible() ? ReflectionUtils.invokeMethod(accessor, algorithm) : null;
+			if (value != null) {
+				options.put(DataObjectPropertyName.toDashedForm(component.getName()), value);
+			}
+		}
+		return options;
+	}
+
+	private static String text(MissingIdentifier missing) {
+		return (missing instanceof MissingIdentifier.Fallback fallback) ? fallback.identifier()
+				: (missing instanceof MissingIdentifier.Deny) ? "deny" : "skip";
+	}
+
+	private static String text(List<Limit> limits) {
+		return limits.stream().map(Limit::toString).collect(Collectors.joining(", "));
+	}
+
+	/** A value as it is written in configuration. */
+	private static String text(Object option) {
+		if (option instanceof Duration duration) {
+			ChronoUnit largest = UNITS.stream()
+				.filter((unit) -> duration.equals(Duration.of(duration.dividedBy(unit.getDuration()), unit)))
+				.findFirst()
+				.orElse(ChronoUnit.NANOS);
+			return DurationStyle.SIMPLE.print(duration, largest);
+		}
+		return (option instanceof Enum<?> value) ? text(value) : option.toString();
+	}
+
+	private static String text(Enum<?> value) {
+		return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+	}
+
+	private static String plans(Map<String, Plan> plans) {
+		return plans.isEmpty() ? "-" : plans.entrySet()
+			.stream()
+			.map((plan) -> plan.getKey() + ": "
+					+ ((plan.getValue().policy() != null) ? text(plan.getValue().policy().limits()) : "unlimited"))
+			.collect(Collectors.joining("; "));
+	}
+
+	private static String line(List<String> row, int[] widths) {
+		return IntStream.range(0, row.size())
+			.mapToObj((column) -> String.format("%-" + Math.max(1, widths[column]) + "s", row.get(column)))
+			.collect(Collectors.joining("  ", "  ", ""))
+			.stripTrailing();
+	}
+
+	/**
+	 * A column of the table.
+	 *
+	 * @param heading the name of the property
+	 * @param text what the column says of a policy
+	 * @param standard what need not be said if it is so for all policies; empty if the
+	 * column is always there
+	 */
+	private record Column(String heading, Function<IdentifiedPolicy, String> text, String standard) {
+
+		Column(String heading, Function<IdentifiedPolicy, String> text) {
+			this(heading, text, "");
+		}
+
+		boolean isNeeded(List<IdentifiedPolicy> policies) {
+			return policies.stream().anyMatch((policy) -> !this.text.apply(policy).equals(this.standard));
+		}
+
+	}
+
+}

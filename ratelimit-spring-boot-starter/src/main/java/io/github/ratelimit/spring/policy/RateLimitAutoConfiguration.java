@@ -1,0 +1,111 @@
+package io.github.ratelimit.spring.policy;
+
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.denial.DenialCache;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.DecisionListener;
+import io.github.ratelimit.spring.InstanceCount;
+import io.github.ratelimit.spring.OutageHandling;
+import io.github.ratelimit.spring.PlanResolver;
+import io.github.ratelimit.spring.PolicySource;
+import io.github.ratelimit.spring.RateLimiterDecorator;
+
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.core.env.Environment;
+
+/**
+ * Auto-configuration of policies and of what decides over them.
+ *
+ * @since 0.1
+ */
+@AutoConfiguration
+@ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
+@ImportRuntimeHints(RateLimitRuntimeHints.class)
+@EnableConfigurationProperties(RateLimitProperties.class)
+public final class RateLimitAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	ConfiguredPolicies rateLimitPolicies(RateLimitProperties properties, Environment environment,
+			NamedAlgorithms algorithms) {
+		return new PolicyReader(properties, environment).readPolicies(algorithms);
+	}
+
+	@Bean
+	NamedAlgorithms rateLimitAlgorithms(ApplicationContext context) {
+		return new NamedAlgorithms(context);
+	}
+
+	@Bean
+	PolicyTable rateLimitPolicyTable(RateLimitProperties properties, ConfiguredPolicies policies,
+			ObjectProvider<AnnotatedPolicies> annotated) {
+		return new PolicyTable(properties, policies, annotated);
+	}
+
+	@Bean
+	RefreshedPolicies rateLimitRefreshedPolicies(RateLimitProperties properties, ConfiguredPolicies policies,
+			Environment environment, NamedAlgorithms algorithms, RateLimiter limiter, ListableBeanFactory beans) {
+		return new RefreshedPolicies(properties, policies, environment, algorithms, limiter,
+				() -> properties.plan() != null
+						|| beans.getBeanNamesForType(PlanResolver.class, true, false).length > 0);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	PolicyDecisions rateLimitDecisions(RateLimiter limiter, ObjectProvider<RateLimiterDecorator> decorators,
+			ConfiguredPolicies policies, ObjectProvider<DecisionListener> listeners,
+			ObjectProvider<PolicySource> sources, OutageHandling outages, ObjectProvider<DenialCache> denials) {
+		RateLimiter decorated = limiter;
+		for (RateLimiterDecorator decorator : decorators.orderedStream().toList()) {
+			decorated = decorator.decorate(decorated);
+		}
+		return new PolicyDecisions(decorated, policies, listeners.orderedStream().toList(),
+				() -> sources.orderedStream().toList(), outages, denials.getIfAvailable());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	OutageHandling rateLimitOutageHandling(InstanceCount instances) {
+		return OutageHandling.ofRedis(instances);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	InstanceCount rateLimitInstanceCount(RateLimitProperties properties) {
+		int instances = properties.instances();
+		if (instances < 1) {
+			throw new InvalidConfigurationPropertyValueException("ratelimit.instances", instances,
+					"Must be at least 1.");
+		}
+		return () -> instances;
+	}
+
+	/**
+	 * Refuses policies that the store cannot hold, before the first request.
+	 */
+	@Bean
+	SmartInitializingSingleton rateLimitPolicyCheck(RateLimiter limiter, RateLimitProperties properties,
+			ConfiguredPolicies policies, Environment environment) {
+		return () -> new PolicyReader(properties, environment).requireSupported(policies, limiter);
+	}
+
+	/**
+	 * Comes after the check of all beans, which looks at the annotations of lazy ones.
+	 */
+	@Bean
+	MissingIdentifierCheck rateLimitMissingIdentifierCheck(RateLimitProperties properties, ConfiguredPolicies policies,
+			AnnotatedPolicies annotated) {
+		return new MissingIdentifierCheck(properties, policies, annotated);
+	}
+
+}

@@ -1,0 +1,172 @@
+package io.github.ratelimit.spring.policy;
+
+import java.time.Duration;
+import java.time.ZoneId;
+import java.util.List;
+import java.util.Map;
+
+import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
+import io.github.ratelimit.outage.OnStoreFailure;
+import io.github.ratelimit.spring.ForwardedHeader;
+import io.github.ratelimit.spring.Mode;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.ConfigurationPropertiesSource;
+import org.springframework.boot.context.properties.NestedConfigurationProperty;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Properties below {@code ratelimit}. One that does not exist stops the start: it is a
+ * limit misspelt.
+ *
+ * @param enabled whether requests are limited at all
+ * @param keyPrefix what the names of all Redis keys start with: letters, digits, dots,
+ * underscores, colons and hyphens; spring.application.name if not set, or else ratelimit.
+ * Applications with the same one share the counts of policies of the same name
+ * @param identifierSecret secret that the values of identifiers are hashed with, so that
+ * no addresses, names or API keys are in Redis; the same for all instances
+ * @param defaultIdentifiers by what requests are identified where a policy does not say:
+ * ip, user, header:NAME, cookie:NAME, path, method, global, one of the application's own,
+ * or several of them joined by plus signs
+ * @param plan expression that says which plan a user is on, such as
+ * #principal?.claims['plan']; a PlanResolver bean does the same
+ * @param planCacheTtl how long the plan of a user is kept, up to 1d; 0 for no longer than
+ * a request
+ * @param policies policies by name
+ * @param redis the server that counts are kept on; without a host or URL that of
+ * spring.data.redis
+ * @param headers which headers tell clients how their limits stand
+ * @param identifiers identifiers of the application's own by name: expressions over
+ * #request and #principal, such as #principal.claims['tenant']
+ * @param ip how addresses of clients are found
+ * @param allow clients that are never limited, such as ip:203.0.113.0/24, user:admin or
+ * header:X-Api-Key:secret
+ * @param deny clients whose requests are all denied, such as ip:203.0.113.0/24,
+ * user:admin or header:X-Api-Key:secret
+ * @param health what the health contributor says
+ * @param instances how many instances of the application share the quotas while the store
+ * fails, for policies with on-store-failure: local; an InstanceCount bean does the same
+ * @param denialCache memory of who was denied
+ * @since 0.1
+ */
+@ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
+public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullable String keyPrefix,
+		@Nullable String identifierSecret, @DefaultValue("ip") List<String> defaultIdentifiers, @Nullable String plan,
+		@DefaultValue("1m") Duration planCacheTtl, @DefaultValue Map<String, PolicyProperties> policies,
+		@NestedConfigurationProperty @DefaultValue RedisProperties redis, @DefaultValue Headers headers,
+		@DefaultValue Map<String, String> identifiers, @DefaultValue Ip ip, @DefaultValue List<String> allow,
+		@DefaultValue List<String> deny, @DefaultValue Health health, @DefaultValue("1") int instances,
+		@DefaultValue DenialCacheProperties denialCache) {
+
+	/**
+	 * A set of limits that are enforced together.
+	 *
+	 * @param limits limits, all of which hold at once, such as 10/s, 100/15m or 10/500ms
+	 * @param algorithm how requests are counted: by an algorithm of the library, or by
+	 * one of the application's own, named by its bean or its class
+	 * @param identifiers by what requests are identified, each with a count of its own
+	 * @param missingIdentifier what becomes of requests that lack an identifier: skip
+	 * does not count them by it, deny denies them; another identifier counts those that
+	 * have none
+	 * @param paths path patterns to limit, such as /api/** or GET /user/**
+	 * @param cost what a request on one of the paths uses of each quota
+	 * @param routes path patterns with costs of their own; the first that matches counts
+	 * @param countDenied whether denied requests count as well
+	 * @param mode whether requests beyond the limits are denied, or only reported
+	 * @param onStoreFailure what happens to requests while the store fails: they are
+	 * limited by each instance alone, allowed without limits, or denied
+	 * @param countWhen which responses count, such as status in [401, 403]; what others
+	 * have used is given back when they are complete
+	 * @param plans what the policy is for the users of a plan, by its name
+	 * @param retain how many windows are kept to be read back; an option of fixed-window
+	 * @param zone time zone at whose midnight windows of whole days begin; an option of
+	 * fixed-window
+	 * @param precision length of a sub-window; an option of sliding-window
+	 * @param previousWeight weight of the window before, from 0 to 1; an option of
+	 * sliding-window-counter
+	 * @param rounding how the estimate is rounded; an option of sliding-window-counter
+	 * @param burst how many tokens are kept at most; an option of token-bucket
+	 */
+	@ConfigurationPropertiesSource
+	public record PolicyProperties(@DefaultValue List<String> limits, @DefaultValue("sliding-window") String algorithm,
+			@DefaultValue List<String> identifiers, @DefaultValue("ip") String missingIdentifier,
+			@DefaultValue List<String> paths, @DefaultValue("1") long cost, @DefaultValue List<RouteProperties> routes,
+			@DefaultValue("false") boolean countDenied, @DefaultValue("enforce") Mode mode,
+			@DefaultValue("local") OnStoreFailure onStoreFailure, @Nullable String countWhen,
+			@DefaultValue Map<String, PlanProperties> plans, @Nullable Integer retain, @Nullable ZoneId zone,
+			@Nullable Duration precision, @Nullable Double previousWeight, @Nullable Rounding rounding,
+			@Nullable Long burst) {
+
+	}
+
+	/**
+	 * Path patterns with a cost of their own.
+	 *
+	 * @param paths path patterns, such as /api/** or GET /user/**
+	 * @param cost what a request uses of each quota
+	 */
+	@ConfigurationPropertiesSource
+	public record RouteProperties(@DefaultValue List<String> paths, @DefaultValue("1") long cost) {
+
+	}
+
+	/**
+	 * Addresses of clients.
+	 *
+	 * @param ipv6Prefix length in bits of the network that identifies an IPv6 address
+	 * @param trustedProxies addresses and blocks of proxies, such as 10.0.0.0/8, whose
+	 * forwarded header names the client
+	 * @param forwardedHeader the header that these proxies write; X-Forwarded-For if not
+	 * set
+	 */
+	public record Ip(@DefaultValue("64") int ipv6Prefix, @DefaultValue List<String> trustedProxies,
+			@Nullable ForwardedHeader forwardedHeader) {
+
+	}
+
+	/**
+	 * What a policy is for the users of a plan.
+	 *
+	 * @param limits limits that hold instead of those of the policy
+	 * @param unlimited whether the policy does not count
+	 */
+	@ConfigurationPropertiesSource
+	public record PlanProperties(@DefaultValue List<String> limits, @DefaultValue("false") boolean unlimited) {
+
+	}
+
+	/**
+	 * Headers of limited responses.
+	 *
+	 * @param styles header styles to write: draft, x-rate-limit, x-ratelimit, or none
+	 */
+	public record Headers(@DefaultValue( {
+			"draft", "x-rate-limit" }) List<String> styles){
+
+	}
+
+	/**
+	 * Health.
+	 *
+	 * @param downWhenFailing whether the application is DOWN while the store fails
+	 */
+	public record Health(@DefaultValue("false") boolean downWhenFailing) {
+
+	}
+
+	/**
+	 * Memory of who was denied.
+	 *
+	 * @param enabled whether clients that were denied are denied from memory as long as
+	 * they could not be allowed; only where scripts may be used
+	 * @param maxAge for how long at most: the time after which refunds, resets and ended
+	 * blocks of other instances are noticed
+	 * @param maxSize how many policies, identifiers and costs are remembered at most
+	 */
+	public record DenialCacheProperties(@DefaultValue("true") boolean enabled, @DefaultValue("1s") Duration maxAge,
+			@DefaultValue("10000") long maxSize) {
+
+	}
+
+}

@@ -1,0 +1,219 @@
+package io.github.ratelimit.spring.policy;
+
+import java.lang.reflect.RecordComponent;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.Enforcement;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.PolicySource;
+import io.github.ratelimit.spring.RefreshPoliciesEvent;
+import io.github.ratelimit.spring.policy.RateLimitProperties.PolicyProperties;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.bind.BindHandler;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
+import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
+import org.springframework.context.ApplicationListener;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.core.Ordered;
+import org.springframework.core.env.Environment;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * The policies as the environment has them since it was last read. Comes before other
+ * sources, which change what is configured now.
+ */
+public final class RefreshedPolicies implements PolicySource, ApplicationListener<RefreshPoliciesEvent>, Ordered {
+
+	private static final Logger logger = LoggerFactory.getLogger(RefreshedPolicies.class);
+
+	/** What of a policy can change while the application runs. */
+	private static final Set<String> REFRESHED = Set.of("limits", "algorithm", "count-denied", "mode",
+			"on-store-failure", "count-when", "plans", "retain", "zone", "precision", "previous-weight", "rounding",
+			"burst");
+
+	private final RateLimitProperties started;
+
+	private final ConfiguredPolicies startedPolicies;
+
+	private final Environment environment;
+
+	private final NamedAlgorithms algorithms;
+
+	private final RateLimiter limiter;
+
+	private final BooleanSupplier plansAreKnown;
+
+	private volatile Map<String, IdentifiedPolicy> refreshed = Map.of();
+
+	/**
+	 * Creates a source.
+	 * @param started the properties at the start
+	 * @param startedPolicies the policies at the start
+	 * @param environment what is read again
+	 * @param algorithms knows the algorithms by name
+	 * @param limiter what policies must be supported by
+	 * @param plansAreKnown whether somebody says which plan a user is on
+	 */
+	RefreshedPolicies(RateLimitProperties started, ConfiguredPolicies startedPolicies, Environment environment,
+			NamedAlgorithms algorithms, RateLimiter limiter, BooleanSupplier plansAreKnown) {
+		this.started = started;
+		this.startedPolicies = startedPolicies;
+		this.environment = environment;
+		this.algorithms = algorithms;
+		this.limiter = limiter;
+		this.plansAreKnown = plansAreKnown;
+	}
+
+	@Override
+	public int getOrder() {
+		return HIGHEST_PRECEDENCE;
+	}
+
+	@Override
+	public IdentifiedPolicy current(IdentifiedPolicy configured) {
+		IdentifiedPolicy policy = this.refreshed.get(configured.policy().name());
+		if (policy == null) {
+			return configured;
+		}
+		return policy.identifiers().equals(configured.identifiers()) ? policy
+				: policy.withIdentifiers(configured.identifiers());
+	}
+
+	@Override
+	public synchronized void onApplicationEvent(RefreshPoliciesEvent event) {
+		try {
+			RateLimitProperties properties = Binder.get(this.environment)
+				.bindOrCreate("ratelimit", Bindable.of(RateLimitProperties.class),
+						new NoUnboundElementsBindHandler(BindHandler.DEFAULT, new UnboundElementsSourceFilter()));
+			PolicyReader reader = new PolicyReader(properties, this.environment);
+			ConfiguredPolicies policies = reader.readPolicies(this.algorithms);
+			reader.requireSupported(policies, this.limiter);
+			requirePossibleCosts(policies);
+			refresh(policies);
+			Set<String> later = needRestart(properties, policies);
+			if (!later.isEmpty()) {
+				logger.warn("Changed properties that need a restart: {}", String.join(", ", later));
+			}
+		}
+		catch (InvalidConfigurationPropertyValueException ex) {
+			logger.error("The policies stay as they were: invalid value '{}' for configuration property '{}'. {}",
+					ex.getValue(), ex.getName(), ex.getReason());
+		}
+		catch (BindException ex) {
+			logger.error("The policies stay as they were: {}", reason(ex));
+		}
+	}
+
+	/** As at the start, of paths, which stay the same. */
+	private void requirePossibleCosts(ConfiguredPolicies policies) {
+		policies.policies().forEach((name, policy) -> {
+			PolicyProperties properties = this.started.policies().get(name);
+			if (properties != null) {
+				PolicyReader.read(PolicyReader.property(name, ".limits"), policy.policy().limits(), () -> {
+					policy.requirePossible(properties.cost());
+					properties.routes().forEach((route) -> policy.requirePossible(route.cost()));
+					return policy;
+				});
+			}
+		});
+	}
+
+	private void refresh(ConfiguredPolicies policies) {
+		Map<String, IdentifiedPolicy> changed = new HashMap<>(this.refreshed);
+		this.startedPolicies.policies().forEach((name, first) -> {
+			IdentifiedPolicy old = changed.getOrDefault(name, first);
+			IdentifiedPolicy read = policies.find(name).orElse(old);
+			IdentifiedPolicy policy = gainsPlansInVain(first, read) ? old : withWhatNeedsRestart(first, read);
+			if (!policy.equals(old)) {
+				changed.put(name, policy);
+				logger.info("The policy '{}' is now {}; it was {}", name, text(policy), text(old));
+			}
+		});
+		this.refreshed = Map.copyOf(changed);
+	}
+
+	private static IdentifiedPolicy withWhatNeedsRestart(IdentifiedPolicy first, IdentifiedPolicy read) {
+		Enforcement enforcement = read.enforcement();
+		return read.withIdentifiers(first.identifiers())
+			.withEnforcement(new Enforcement(enforcement.mode(), enforcement.onStoreFailure(), enforcement.countWhen(),
+					first.enforcement().missing()));
+	}
+
+	/** Whether the policy has its first plans, which nobody would be on. */
+	private boolean gainsPlansInVain(IdentifiedPolicy first, IdentifiedPolicy policy) {
+		return first.plans().isEmpty() && !policy.plans().isEmpty() && !this.plansAreKnown.getAsBoolean();
+	}
+
+	private Set<String> needRestart(RateLimitProperties properties, ConfiguredPolicies policies) {
+		Set<String> names = new TreeSet<>();
+		for (String property : changed(this.started, properties)) {
+			names.add("ratelimit." + property);
+		}
+		names.remove("ratelimit.policies");
+		Set<String> all = new TreeSet<>(this.started.policies().keySet());
+		all.addAll(properties.policies().keySet());
+		for (String name : all) {
+			PolicyProperties before = this.started.policies().get(name);
+			PolicyProperties now = properties.policies().get(name);
+			if (before == null || now == null) {
+				names.add(PolicyReader.property(name, ""));
+				continue;
+			}
+			for (String property : changed(before, now)) {
+				if (!REFRESHED.contains(property)
+						|| (property.equals("plans") && gainsPlansInVain(this.startedPolicies.find(name).orElseThrow(),
+								policies.find(name).orElseThrow()))) {
+					names.add(PolicyReader.property(name, "." + property));
+				}
+			}
+		}
+		return names;
+	}
+
+	private static <T extends Record> List<String> changed(T before, T now) {
+		return Stream.of(before.getClass().getRecordComponents())
+			.filter((component) -> !Objects.equals(value(component, before), value(component, now)))
+			.map((component) -> DataObjectPropertyName.toDashedForm(component.getName()))
+			.toList();
+	}
+
+	private static @Nullable Object value(RecordComponent component, Object owner) {
+		return ReflectionUtils.invokeMethod(component.getAccessor(), owner);
+	}
+
+	private static String text(IdentifiedPolicy policy) {
+		return "%s %s, plans %s, %s".formatted(policy.policy().algorithm().name(), policy.policy().limits(),
+				policy.plans(), policy.enforcement());
+	}
+
+	/** The innermost reason; the names and values of those around it say where it is. */
+	private static String reason(BindException ex) {
+		BindException innermost = WrongTypeFailureAnalyzer.innermost(ex);
+		ConfigurationProperty property = innermost.getProperty();
+		String rule = WrongTypeFailureAnalyzer.rule(innermost);
+		String reason = (rule != null) ? "Must be %s.".formatted(rule)
+				: NestedExceptionUtils.getMostSpecificCause(ex).getMessage();
+		return (property == null) ? ex.getMessage() + ": " + reason
+				: "invalid value '%s' for configuration property '%s'. %s".formatted(property.getValue(),
+						property.getName(), reason);
+	}
+
+}

@@ -1,0 +1,101 @@
+package io.github.ratelimit.spring.policy;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.spring.CallerDeniedException;
+import io.github.ratelimit.spring.Enforcement;
+import io.github.ratelimit.spring.MissingIdentifier;
+import io.github.ratelimit.spring.Mode;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.security.authentication.AuthenticationTrustResolver;
+import org.springframework.security.authentication.AuthenticationTrustResolverImpl;
+import org.springframework.security.core.Authentication;
+import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Finds out who calls a method where there is no request.
+ */
+final class ThreadIdentifiers {
+
+	private static final String USER = "user";
+
+	private static final boolean SECURITY = ClassUtils.isPresent(
+			"org.springframework.security.core.context.SecurityContextHolder",
+			ThreadIdentifiers.class.getClassLoader());
+
+	private ThreadIdentifiers() {
+	}
+
+	/**
+	 * Finds the identifiers of a call, or what its policy wants instead; none if the
+	 * policy does not apply.
+	 */
+	static List<Identifier> find(PolicyUse use) {
+		Enforcement enforcement = use.policy().enforcement();
+		List<Identifier> identifiers = new ArrayList<>();
+		for (String name : use.policy().identifiers()) {
+			Identifier identifier = use.identify(name, ThreadIdentifiers::find);
+			if (identifier != null) {
+				identifiers.add(identifier);
+			}
+			else if (enforcement.missing() == MissingIdentifier.DENY && enforcement.mode() == Mode.ENFORCE) {
+				throw CallerDeniedException.lacks(name, use.policy().policy().name());
+			}
+		}
+		if (identifiers.isEmpty() && enforcement.missing() instanceof MissingIdentifier.Fallback fallback) {
+			Identifier identifier = find(fallback.identifier());
+			identifiers.add((identifier != null) ? identifier : Identifier.GLOBAL);
+		}
+		return identifiers;
+	}
+
+	static void requireKnown(String name) {
+		for (String part : name.split("\\+", -1)) {
+			if (!part.equals(Identifier.GLOBAL.type()) && !(SECURITY && part.equals(USER))) {
+				throw new IllegalArgumentException(
+						"Invalid identifier (%s): must be %s where there are no web requests.".formatted(name,
+								SECURITY ? "global or user" : "global"));
+			}
+		}
+	}
+
+	private static @Nullable Identifier find(String name) {
+		List<Identifier> parts = new ArrayList<>();
+		for (String part : name.split("\\+", -1)) {
+			Identifier identifier = findPart(part);
+			if (identifier == null) {
+				return null;
+			}
+			parts.add(identifier);
+		}
+		return Identifier.combine(parts);
+	}
+
+	private static @Nullable Identifier findPart(String part) {
+		if (part.equals(Identifier.GLOBAL.type())) {
+			return Identifier.GLOBAL;
+		}
+		return (SECURITY && part.equals(USER)) ? SecurityUser.find() : null;
+	}
+
+	/** A class of its own, because Spring Security is optional. */
+	private static final class SecurityUser {
+
+		private static final AuthenticationTrustResolver trust = new AuthenticationTrustResolverImpl();
+
+		private SecurityUser() {
+		}
+
+		static @Nullable Identifier find() {
+			Authentication authentication = SecurityContextHolder.getContext().getAuthentication();
+			return (authentication != null && trust.isAuthenticated(authentication) && authentication.getName() != null)
+					? Identifier.user(authentication.getName()) : null;
+		}
+
+	}
+
+}

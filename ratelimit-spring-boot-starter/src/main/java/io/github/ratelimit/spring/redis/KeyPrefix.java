@@ -1,0 +1,62 @@
+package io.github.ratelimit.spring.redis;
+
+import java.nio.charset.StandardCharsets;
+
+import io.github.ratelimit.spring.policy.RateLimitProperties;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.core.env.Environment;
+import org.springframework.util.DigestUtils;
+
+/**
+ * What the names of all Redis keys start with: the name of the application, so that two
+ * that have a policy of the same name do not share its counts unless they say so.
+ */
+final class KeyPrefix {
+
+	static final String PROPERTY = "ratelimit.key-prefix";
+
+	private static final Logger logger = LoggerFactory.getLogger(KeyPrefix.class);
+
+	private static final String NAME = "spring.application.name";
+
+	private static final String DEFAULT = "ratelimit";
+
+	private static final int MOST_LETTERS = 64;
+
+	private KeyPrefix() {
+	}
+
+	static String of(RateLimitProperties properties, Environment environment) {
+		String own = properties.keyPrefix();
+		if (own != null) {
+			return own;
+		}
+		String name = environment.getProperty(NAME, "");
+		if (name.isEmpty()) {
+			logger
+				.info("Counts are shared with all applications on this Redis that have no name either, and policies of"
+						+ " the same name: set {} or {}", NAME, PROPERTY);
+			return DEFAULT;
+		}
+		String prefix = possible(name);
+		logger.info("Counts are kept under the name of the application, '{}'. Applications share the counts of policies"
+				+ " of the same name if they have the same {}", prefix, PROPERTY);
+		return prefix;
+	}
+
+	/**
+	 * Names that differ stay different, also where a part of them cannot be in a prefix.
+	 */
+	private static String possible(String name) {
+		String possible = name.replaceAll("[^A-Za-z0-9._:-]+", "-");
+		if (possible.equals(name) && name.length() <= MOST_LETTERS) {
+			return name;
+		}
+		String hash = DigestUtils.md5DigestAsHex(name.getBytes(StandardCharsets.UTF_8)).substring(0, 8);
+		int rest = Math.min(possible.length(), MOST_LETTERS - hash.length() - 1);
+		return possible.substring(0, rest) + '-' + hash;
+	}
+
+}

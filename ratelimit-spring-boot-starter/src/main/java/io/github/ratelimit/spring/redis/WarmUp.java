@@ -1,0 +1,73 @@
+package io.github.ratelimit.spring.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.beans.factory.SmartInitializingSingleton;
+
+/**
+ * Connects, loads classes and composes a script for each configured policy before the
+ * application serves its first request, which might not be decided in time otherwise.
+ * Policies that are decided together, or in parts, need further ones. The start waits two
+ * seconds for that at most, and not for a Redis that refuses connections.
+ */
+final class WarmUp implements SmartInitializingSingleton {
+
+	private static final Logger logger = LoggerFactory.getLogger(WarmUp.class);
+
+	private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+	private final RateLimiter redis;
+
+	private final ConfiguredPolicies policies;
+
+	WarmUp(RateLimiter redis, ConfiguredPolicies policies) {
+		this.redis = redis;
+		this.policies = policies;
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		// On a thread of its own, because an answer may take the whole time budget.
+		Thread thread = new Thread(this::askAll, "ratelimit-warm-up");
+		thread.setDaemon(true);
+		thread.start();
+		try {
+			thread.join(PATIENCE.toMillis());
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	private void askAll() {
+		try {
+			long end = System.nanoTime() + PATIENCE.toNanos();
+			RedisCheck.ask(this.redis, RedisCheck.QUESTION, end);
+			this.policies.policies().values().forEach((policy) -> RedisCheck.ask(this.redis, question(policy), end));
+		}
+		catch (StoreException ex) {
+			logger.debug("Redis cannot be used yet", ex);
+		}
+	}
+
+	/** A cost of 0, so that nothing is written. */
+	private static RateLimitRequest question(IdentifiedPolicy policy) {
+		List<Identifier> identifiers = IntStream.range(0, policy.identifiers().size())
+			.mapToObj((i) -> new Identifier("start", Integer.toString(i)))
+			.toList();
+		return RateLimitRequest.of(new Charge(policy.policy(), identifiers, 0));
+	}
+
+}

@@ -1,0 +1,180 @@
+package io.github.ratelimit.spring.web;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.ForwardedHeader;
+import io.github.ratelimit.spring.IdentifierResolver;
+import io.github.ratelimit.spring.MissingIdentifier;
+import io.github.ratelimit.spring.policy.HiddenValueException;
+import io.github.ratelimit.spring.policy.InvalidBeanNameException;
+import io.github.ratelimit.spring.policy.ListPropertyNames;
+import io.github.ratelimit.spring.policy.PolicyReader;
+import io.github.ratelimit.spring.policy.RateLimitProperties;
+import io.github.ratelimit.spring.web.address.AddressResolver;
+import io.github.ratelimit.spring.web.address.TrustedProxies;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.cloud.CloudPlatform;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.core.env.Environment;
+
+/**
+ * Makes identifiers and lists of clients of properties. Whatever is wrong with them is
+ * reported with the name of the property and its value.
+ */
+final class IdentifierReader {
+
+	private static final String PROXIES = "ratelimit.ip.trusted-proxies";
+
+	private static final String STRATEGY = "server.forward-headers-strategy";
+
+	private final RateLimitProperties properties;
+
+	private final Environment environment;
+
+	private final ListPropertyNames names;
+
+	IdentifierReader(RateLimitProperties properties, Environment environment) {
+		this.properties = properties;
+		this.environment = environment;
+		this.names = new ListPropertyNames(environment);
+	}
+
+	/**
+	 * Makes identifiers.
+	 * @param beans the resolvers of the application, by the names of their beans
+	 */
+	RequestIdentifiers readIdentifiers(Map<String, IdentifierResolver> beans) {
+		Map<String, IdentifierResolver> own = new HashMap<>();
+		beans.forEach((name, bean) -> own.put(requireUsable(name), bean));
+		this.properties.identifiers().forEach((name, expression) -> {
+			String property = "ratelimit.identifiers." + name;
+			PolicyReader.read(property, expression, () -> RequestIdentifiers.requireUsable(name));
+			IdentifierResolver resolver = PolicyReader.read(property, expression,
+					() -> new ExpressionResolver(expression));
+			if (own.put(name, resolver) != null) {
+				throw new InvalidConfigurationPropertyValueException(property, expression,
+						"There is a bean of type IdentifierResolver with the name '%s' as well: remove one of them."
+							.formatted(name));
+			}
+		});
+		return new RequestIdentifiers(readAddresses(), own);
+	}
+
+	private static String requireUsable(String bean) {
+		try {
+			return RequestIdentifiers.requireUsable(bean);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidBeanNameException(bean, IdentifierResolver.class, ex);
+		}
+	}
+
+	private AddressResolver readAddresses() {
+		RateLimitProperties.Ip ip = this.properties.ip();
+		TrustedProxies proxies = readProxies(ip);
+		return PolicyReader.read("ratelimit.ip.ipv6-prefix", ip.ipv6Prefix(),
+				() -> new AddressResolver(ip.ipv6Prefix(), proxies, !isForwardingConfigured()));
+	}
+
+	private @Nullable TrustedProxies readProxies(RateLimitProperties.Ip ip) {
+		List<String> blocks = ip.trustedProxies();
+		if (blocks.isEmpty()) {
+			if (ip.forwardedHeader() != null) {
+				throw new InvalidConfigurationPropertyValueException("ratelimit.ip.forwarded-header",
+						ip.forwardedHeader(), "Counts only with %s: name the proxies.".formatted(PROXIES));
+			}
+			return null;
+		}
+		if ("framework".equalsIgnoreCase(strategy())) {
+			throw new InvalidConfigurationPropertyValueException(PROXIES, blocks,
+					"Has no effect with %s=framework, which takes the headers away and believes everybody: set that to none or native."
+						.formatted(STRATEGY));
+		}
+		ForwardedHeader header = (ip.forwardedHeader() != null) ? ip.forwardedHeader()
+				: ForwardedHeader.X_FORWARDED_FOR;
+		readEach(PROXIES, blocks, (block) -> new TrustedProxies(List.of(block), header));
+		return PolicyReader.read(PROXIES, blocks, () -> new TrustedProxies(blocks, header));
+	}
+
+	/** Whether somebody else has been told to read forwarded headers. */
+	private boolean isForwardingConfigured() {
+		String strategy = strategy();
+		if (strategy != null) {
+			return !strategy.equalsIgnoreCase("none");
+		}
+		CloudPlatform platform = CloudPlatform.getActive(this.environment);
+		return (platform != null && platform.isUsingForwardHeaders())
+				|| this.environment.containsProperty("server.tomcat.remoteip.remote-ip-header");
+	}
+
+	private @Nullable String strategy() {
+		return Binder.get(this.environment).bind(STRATEGY, String.class).orElse(null);
+	}
+
+	/** Makes the lists of who is never limited and who is always denied. */
+	AccessLists readLists(RequestIdentifiers identifiers) {
+		requireEntries("ratelimit.allow", this.properties.allow(), identifiers);
+		requireEntries("ratelimit.deny", this.properties.deny(), identifiers);
+		return new AccessLists(this.properties.allow(), this.properties.deny(), identifiers);
+	}
+
+	private void requireEntries(String property, List<String> entries, RequestIdentifiers identifiers) {
+		for (int i = 0; i < entries.size(); i++) {
+			String entry = entries.get(i);
+			try {
+				new AccessLists(List.of(entry), List.of(), identifiers);
+			}
+			catch (IllegalArgumentException ex) {
+				throw new HiddenValueException(this.names.element(property, i), shown(entry),
+						String.valueOf(ex.getMessage()));
+			}
+		}
+	}
+
+	/** What of a list may be shown: values of headers and cookies may be secrets. */
+	private static String shown(String entry) {
+		return entry.matches("(?s)(ip|user):.*") ? entry : entry.replaceFirst("(?s)^([^:]*:[^:]*:).+", "$1***");
+	}
+
+	/** Refuses identifiers of policies that requests cannot have. */
+	void requireKnown(RequestIdentifiers identifiers, ConfiguredPolicies policies) {
+		readEach("ratelimit.default-identifiers", policies.defaultIdentifiers(), identifiers::requireKnown);
+		policies.policies().forEach((name, policy) -> {
+			readEach(PolicyReader.property(name, ".identifiers"), policy.identifiers(), identifiers::requireKnown);
+			if (policy.enforcement().missing() instanceof MissingIdentifier.Fallback fallback) {
+				read(PolicyReader.property(name, ".missing-identifier"), fallback.identifier(),
+						() -> requireFallback(fallback.identifier(), identifiers));
+			}
+		});
+	}
+
+	private static void requireFallback(String name, RequestIdentifiers identifiers) {
+		try {
+			identifiers.requireKnown(name);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IllegalArgumentException("Must be skip, deny, or an identifier. " + ex.getMessage(), ex);
+		}
+	}
+
+	private void readEach(String property, List<String> values, Consumer<String> reader) {
+		for (int i = 0; i < values.size(); i++) {
+			String value = values.get(i);
+			read(this.names.element(property, i), value, () -> reader.accept(value));
+		}
+	}
+
+	private static void read(String property, String value, Runnable reader) {
+		PolicyReader.read(property, value, () -> {
+			reader.run();
+			return value;
+		});
+	}
+
+}

@@ -1,0 +1,270 @@
+package io.github.ratelimit.spring.web;
+
+import java.time.InstantSource;
+import java.util.Arrays;
+import java.util.List;
+
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.PlanResolver;
+import io.github.ratelimit.spring.PolicySource;
+import io.github.ratelimit.spring.RateLimitExemption;
+import io.github.ratelimit.spring.policy.AnnotatedPolicies;
+import io.github.ratelimit.spring.policy.PolicyDecisions;
+import io.github.ratelimit.spring.policy.PolicyEnforcer;
+import io.github.ratelimit.spring.policy.PolicyReader;
+import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.policy.RateLimitProperties;
+import io.github.ratelimit.spring.policy.RefreshedPolicies;
+import jakarta.servlet.DispatcherType;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.boot.web.servlet.ServletListenerRegistrationBean;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Fallback;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.core.env.Environment;
+import org.springframework.security.web.FilterChainProxy;
+import org.springframework.web.filter.CorsFilter;
+import org.springframework.web.servlet.DispatcherServlet;
+import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
+import org.springframework.web.util.pattern.PathPatternParser;
+
+/**
+ * Auto-configuration of rate limiting for Servlet applications.
+ *
+ * @since 0.1
+ */
+@AutoConfiguration(after = RateLimitAutoConfiguration.class,
+		afterName = "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration")
+@ConditionalOnWebApplication(type = Type.SERVLET)
+@ConditionalOnClass(DispatcherServlet.class)
+@ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
+public final class RateLimitWebAutoConfiguration {
+
+	private static final Logger logger = LoggerFactory.getLogger(RateLimitWebAutoConfiguration.class);
+
+	/** Order of Spring Security's filter chain, unless it is configured. */
+	private static final int SECURITY = -100;
+
+	/** How far filters stand from others that they come before or after. */
+	private static final int DISTANCE = 10;
+
+	@Bean
+	@ConditionalOnMissingBean
+	LimitHeaders rateLimitHeaders(RateLimitProperties properties, Environment environment) {
+		return LimitHeaders.of(HeaderStyles.read(properties.headers().styles(), environment), InstantSource.system());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RequestIdentifiers rateLimitIdentifiers(RateLimitProperties properties, ConfiguredPolicies policies,
+			ListableBeanFactory beans, Environment environment) {
+		IdentifierReader reader = new IdentifierReader(properties, environment);
+		RequestIdentifiers identifiers = reader.readIdentifiers(IdentifierBean.all(beans));
+		reader.requireKnown(identifiers, policies);
+		return identifiers;
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RejectionHandler rateLimitRejectionHandler(ObjectProvider<JsonMapper> jsonMapper) {
+		return RejectionHandler.problems(jsonMapper.getIfAvailable(JsonMapper::shared));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RequestCost rateLimitRequestCost() {
+		return RequestCost.configured();
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	ApplicationCors rateLimitApplicationCors(ObjectProvider<CorsFilters> filters,
+			ObjectProvider<HandlerMapping> mappings) {
+		return new ApplicationCors(
+				(request) -> filters.orderedStream().flatMap((source) -> source.find(request).stream()).toList(),
+				() -> mappings.orderedStream().toList());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	LimitedResponses rateLimitedResponses(LimitHeaders headers, RejectionHandler rejection, ApplicationCors cors) {
+		return new LimitedResponses(headers, rejection, cors);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	AccessLists rateLimitAccessLists(RateLimitProperties properties, RequestIdentifiers identifiers,
+			Environment environment) {
+		return new IdentifierReader(properties, environment).readLists(identifiers);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	UserPlans rateLimitUserPlans(RateLimitProperties properties, ConfiguredPolicies policies,
+			ObjectProvider<PlanResolver> resolver, ListableBeanFactory beans, Environment environment) {
+		return new PlanReader(properties, policies, environment).read(mayGainPlans(beans), resolver::getObject,
+				beans.getBeanNamesForType(PlanResolver.class, true, false));
+	}
+
+	/**
+	 * Paths need this one; annotations prefer a {@link PolicyEnforcer} of the
+	 * application.
+	 */
+	@Bean
+	@ConditionalOnMissingBean
+	@Fallback
+	ServletPolicyEnforcer rateLimitPolicyEnforcer(PolicyDecisions decisions, RequestIdentifiers identifiers,
+			AccessLists lists, UserPlans plans, LimitedResponses responses, RequestCost cost,
+			ObjectProvider<RateLimitExemption> exemptions) {
+		return new ServletPolicyEnforcer(decisions, identifiers, lists, plans, responses, cost,
+				exemptions.orderedStream().toList());
+	}
+
+	/**
+	 * Creates the resolver, which the enforcer does only with the first request: it may
+	 * depend on beans whose methods are limited.
+	 */
+	@Bean
+	SmartInitializingSingleton rateLimitPlanResolverCheck(ObjectProvider<PlanResolver> planResolver) {
+		return () -> planResolver.ifAvailable((resolver) -> {
+		});
+	}
+
+	@Bean
+	FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeSecurity(ServletPolicyEnforcer enforcer,
+			AccessLists lists, RateLimitProperties properties, ConfiguredPolicies policies,
+			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
+		List<PathPolicy> pathPolicies = pathPolicies(properties, policies, parser, environment);
+		List<String> limited = pathPolicies.stream()
+			.map(PathPolicy::policy)
+			.filter(enforcer::countsBeforeLogin)
+			.map((policy) -> policy.policy().name())
+			.toList();
+		if (lists.allowUsers() && !limited.isEmpty()) {
+			logger.warn(
+					"Some entries of ratelimit.allow are known only after login: the policies {} come before that."
+							+ " What such clients use of them is given back, but they are denied while it is used up",
+					limited);
+		}
+		FilterRegistrationBean<RateLimitFilter> registration = registration("rateLimitFilterBeforeSecurity",
+				environment, new RateLimitFilter(enforcer, pathPolicies, false), -DISTANCE);
+		registration.setEnabled(!pathPolicies.isEmpty() || enforcer.needsFilter(false));
+		return registration;
+	}
+
+	@Bean
+	FilterRegistrationBean<RateLimitFilter> rateLimitFilterAfterSecurity(ServletPolicyEnforcer enforcer,
+			RateLimitProperties properties, ConfiguredPolicies policies,
+			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
+		FilterRegistrationBean<RateLimitFilter> registration = registration("rateLimitFilterAfterSecurity", environment,
+				new RateLimitFilter(enforcer, List.of(), true), DISTANCE);
+		// What a policy needs may change while the application runs.
+		registration.setEnabled(
+				!pathPolicies(properties, policies, parser, environment).isEmpty() || enforcer.needsFilter(true));
+		return registration;
+	}
+
+	@Bean
+	CountedTwice rateLimitCountedTwice(RateLimitProperties properties, ConfiguredPolicies policies,
+			AnnotatedPolicies annotated, @Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser,
+			Environment environment, ObjectProvider<RequestMappingInfoHandlerMapping> mappings) {
+		return new CountedTwice(pathPolicies(properties, policies, parser, environment), annotated, mappings);
+	}
+
+	@Bean
+	ServletListenerRegistrationBean<CostSettlementListener> rateLimitCostSettlementListener(PolicyDecisions decisions) {
+		return new ServletListenerRegistrationBean<>(new CostSettlementListener(decisions));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RateLimitExceededResolver rateLimitExceededResolver(ServletPolicyEnforcer enforcer, ApplicationContext context) {
+		return new RateLimitExceededResolver(enforcer, context);
+	}
+
+	/**
+	 * Comes before all filters that may call methods, but after those that measure
+	 * requests and answer failures.
+	 */
+	@Bean
+	FilterRegistrationBean<RateLimitExceededFilter> rateLimitExceededFilter(ServletPolicyEnforcer enforcer) {
+		FilterRegistrationBean<RateLimitExceededFilter> registration = new FilterRegistrationBean<>(
+				new RateLimitExceededFilter(enforcer));
+		registration.setName("rateLimitExceededFilter");
+		registration.setOrder(Ordered.HIGHEST_PRECEDENCE + DISTANCE);
+		registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC);
+		return registration;
+	}
+
+	@Bean
+	@Order(1)
+	CorsFilters rateLimitRegisteredCorsFilters(ListableBeanFactory beans) {
+		return new RegisteredCorsFilters(beans);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(FilterChainProxy.class)
+	static class SecurityConfiguration {
+
+		@Bean
+		@Order(0)
+		CorsFilters rateLimitSecurityCorsFilters(ObjectProvider<FilterChainProxy> security) {
+			return (request) -> security.stream()
+				.flatMap((proxy) -> proxy.getFilterChains().stream())
+				.filter((chain) -> chain.matches(request))
+				.findFirst()
+				.stream()
+				.flatMap((chain) -> chain.getFilters().stream())
+				.filter(CorsFilter.class::isInstance)
+				.toList();
+		}
+
+	}
+
+	private static List<PathPolicy> pathPolicies(RateLimitProperties properties, ConfiguredPolicies policies,
+			ObjectProvider<PathPatternParser> parser, Environment environment) {
+		return new PathPolicyReader(properties, policies,
+				parser.getIfAvailable(() -> PathPatternParser.defaultInstance), environment)
+			.read();
+	}
+
+	/** Whether a bean of the application may give policies plans while it runs. */
+	private static boolean mayGainPlans(ListableBeanFactory beans) {
+		return Arrays.stream(beans.getBeanNamesForType(PolicySource.class, true, false))
+			.anyMatch((name) -> !RefreshedPolicies.class.equals(beans.getType(name)));
+	}
+
+	private static int orderBesideSecurity(Environment environment, int distance) {
+		int security = Binder.get(environment).bind("spring.security.filter.order", Integer.class).orElse(SECURITY);
+		return (int) Math.max(Integer.MIN_VALUE, Math.min(Integer.MAX_VALUE, (long) security + distance));
+	}
+
+	private static FilterRegistrationBean<RateLimitFilter> registration(String name, Environment environment,
+			RateLimitFilter filter, int distance) {
+		FilterRegistrationBean<RateLimitFilter> registration = new FilterRegistrationBean<>(filter);
+		registration.setName(name);
+		registration.setOrder(orderBesideSecurity(environment, distance));
+		registration.setDispatcherTypes(DispatcherType.REQUEST);
+		return registration;
+	}
+
+}

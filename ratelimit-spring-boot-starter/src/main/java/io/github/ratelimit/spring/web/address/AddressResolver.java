@@ -1,0 +1,91 @@
+package io.github.ratelimit.spring.web.address;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import inet.ipaddr.IPAddress;
+import io.github.ratelimit.spring.ForwardedHeader;
+import jakarta.servlet.http.HttpServletRequest;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Identifies a request by the address of its client: an IPv4 address as it is, an IPv6
+ * address by its network, because a client has all of that to itself.
+ * <p>
+ * However the address is written, it is that of one client: brackets, port and zone are
+ * left out, octal and hexadecimal numbers are read, and an IPv4 address may be mapped
+ * into IPv6. What is no address is left as it is; no name is looked up.
+ * <p>
+ * The address is the connection's. Forwarded headers, which anybody can send, count only
+ * where a trusted proxy has sent them, or where the container or Spring's
+ * {@code ForwardedHeaderFilter} has been told to use them.
+ * <p>
+ * Safe for use by several threads.
+ *
+ * @since 0.1
+ */
+public final class AddressResolver {
+
+	private static final Logger logger = LoggerFactory.getLogger(AddressResolver.class);
+
+	private static final int SHORTEST_PREFIX = 32;
+
+	private final int ipv6Prefix;
+
+	private final @Nullable TrustedProxies proxies;
+
+	/** Whether the log has to say that forwarded headers are not read. */
+	private final AtomicBoolean warning;
+
+	/**
+	 * Creates a resolver.
+	 * @param ipv6Prefix length of the network that identifies an IPv6 address, from 32 to
+	 * 128 bits
+	 * @param proxies proxies whose forwarded headers count; {@code null} for none
+	 * @param warning whether to log a warning, once, when forwarded headers are met
+	 * though there are no such proxies
+	 * @throws IllegalArgumentException if the length is out of range
+	 */
+	public AddressResolver(int ipv6Prefix, @Nullable TrustedProxies proxies, boolean warning) {
+		if (ipv6Prefix < SHORTEST_PREFIX || ipv6Prefix > IPAddress.getBitCount(IPAddress.IPVersion.IPV6)) {
+			throw new IllegalArgumentException(
+					"Invalid IPv6 prefix (%d): must be from 32 to 128 bits.".formatted(ipv6Prefix));
+		}
+		this.ipv6Prefix = ipv6Prefix;
+		this.proxies = proxies;
+		this.warning = new AtomicBoolean(warning && proxies == null);
+	}
+
+	/** Returns the whole address of the client; {@code null} if it is unknown. */
+	public @Nullable IPAddress address(HttpServletRequest request) {
+		if (this.warning.get() && isForwarded(request) && this.warning.compareAndSet(true, false)) {
+			logger.warn("Requests come with forwarded headers, which do not count: clients behind a proxy share its"
+					+ " address. If the proxy is yours, name it in ratelimit.ip.trusted-proxies");
+		}
+		String text = request.getRemoteAddr();
+		IPAddress connection = (text != null) ? AddressText.connection(text) : null;
+		return (connection != null && this.proxies != null) ? this.proxies.client(connection, request) : connection;
+	}
+
+	private static boolean isForwarded(HttpServletRequest request) {
+		for (ForwardedHeader header : ForwardedHeader.values()) {
+			if (request.getHeader(header.headerName()) != null) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/** Returns what the request is counted by; {@code null} if there is no address. */
+	public @Nullable String resolve(HttpServletRequest request) {
+		IPAddress address = address(request);
+		if (address == null) {
+			String text = request.getRemoteAddr();
+			return (text != null && !text.isBlank()) ? text : null;
+		}
+		boolean network = address.isIPv6() && this.ipv6Prefix < address.getBitCount();
+		return (network ? address.toPrefixBlock(this.ipv6Prefix) : address).toCanonicalString();
+	}
+
+}

@@ -1,0 +1,122 @@
+package io.github.ratelimit.spring.web.address;
+
+import inet.ipaddr.AddressStringException;
+import inet.ipaddr.AddressStringParameters.RangeParameters;
+import inet.ipaddr.HostName;
+import inet.ipaddr.HostNameParameters;
+import inet.ipaddr.IPAddress;
+import inet.ipaddr.IPAddressString;
+import inet.ipaddr.IPAddressStringParameters;
+import inet.ipaddr.ipv6.IPv6Address;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads addresses. No name is ever looked up.
+ * <p>
+ * An IPv4 address that is written as an IPv6 one, mapped ({@code ::ffff:0:0/96}) or
+ * translated ({@code 64:ff9b::/96}, RFC 6052), is that IPv4 address. Zones are left out.
+ */
+final class AddressText {
+
+	/** No address with a zone and a port is longer. */
+	private static final int LONGEST = 100;
+
+	private static final HostNameParameters HOP = hop();
+
+	private static final IPAddressStringParameters BLOCK = block();
+
+	private AddressText() {
+	}
+
+	private static HostNameParameters hop() {
+		HostNameParameters.Builder host = new HostNameParameters.Builder().allowEmpty(false)
+			.allowService(false)
+			.allowBracketedIPv4(false);
+		strict(host.getAddressOptionsBuilder()).allowPrefix(false);
+		return host.toParams();
+	}
+
+	private static IPAddressStringParameters block() {
+		IPAddressStringParameters.Builder address = strict(new IPAddressStringParameters.Builder());
+		address.getIPv6AddressParametersBuilder().allowZone(false);
+		return address.toParams();
+	}
+
+	/**
+	 * Only what can be read in one way: 010.0.0.1 is octal to some, decimal to others.
+	 */
+	private static IPAddressStringParameters.Builder strict(IPAddressStringParameters.Builder address) {
+		address.allowEmpty(false);
+		address.allowSingleSegment(false);
+		address.allowAll(false);
+		address.allowMask(false).allowPrefixOnly(false).setRangeOptions(RangeParameters.NO_RANGE);
+		address.getIPv4AddressParametersBuilder().allow_inet_aton(false).allowBinary(false).allowLeadingZeros(false);
+		address.getIPv6AddressParametersBuilder().allowBase85(false).allowBinary(false);
+		address.getIPv6AddressParametersBuilder()
+			.getEmbeddedIPv4AddressParametersBuilder()
+			.allow_inet_aton(false)
+			.allowBinary(false)
+			.allowLeadingZeros(false);
+		return address;
+	}
+
+	/**
+	 * Reads the address of a connection, however it is written: brackets and port are
+	 * left out, and octal and hexadecimal numbers are read.
+	 * @return the address; {@code null} if the text is none
+	 */
+	static @Nullable IPAddress connection(String text) {
+		if (text.isBlank() || text.length() > LONGEST) {
+			return null;
+		}
+		IPAddress address = new HostName(text).asAddress();
+		return (address != null && !address.isMultiple()) ? plain(address.withoutPrefixLength()) : null;
+	}
+
+	/**
+	 * Reads an address that a proxy has written, with or without brackets and port.
+	 * @return the address; {@code null} if the text is none, or can be read in several
+	 * ways
+	 */
+	static @Nullable IPAddress hop(String text) {
+		if (text.length() > LONGEST) {
+			return null;
+		}
+		HostName name = new HostName(text, HOP);
+		IPAddress address = name.asAddress();
+		return (address != null && !name.isReverseDNS() && !name.isUNCIPv6Literal()) ? plain(address) : null;
+	}
+
+	/**
+	 * Reads a block of addresses from the configuration.
+	 * @return the block, or the one address
+	 * @throws IllegalArgumentException if the text is neither
+	 */
+	static IPAddress block(String text) {
+		IPAddress block;
+		try {
+			block = new IPAddressString(text.strip(), BLOCK).toAddress();
+		}
+		catch (AddressStringException ex) {
+			throw invalid(text, "such as 10.0.0.0/8 or 2001:db8::/32; names are not looked up", ex);
+		}
+		if (block.getNetworkPrefixLength() != null && !block.isPrefixBlock()) {
+			throw invalid(text, "and the one of this length is " + block.toPrefixBlock(), null);
+		}
+		return plain(block);
+	}
+
+	private static IllegalArgumentException invalid(String text, String rule, @Nullable Throwable cause) {
+		return new IllegalArgumentException(
+				"Invalid address (%s): must be an address or a block of addresses, %s.".formatted(text, rule), cause);
+	}
+
+	private static IPAddress plain(IPAddress address) {
+		if (!address.isIPv6()) {
+			return address;
+		}
+		IPv6Address plain = address.toIPv6().removeZone();
+		return (plain.isIPv4Mapped() || plain.isWellKnownIPv4Translatable()) ? plain.getEmbeddedIPv4Address() : plain;
+	}
+
+}

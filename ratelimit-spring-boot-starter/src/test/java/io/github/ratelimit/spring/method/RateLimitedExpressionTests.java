@@ -1,0 +1,505 @@
+package io.github.ratelimit.spring.method;
+
+import java.lang.reflect.Method;
+import java.math.BigDecimal;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.spring.RateLimitExceededException;
+import io.github.ratelimit.spring.RateLimitedExpressionException;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
+import io.github.ratelimit.test.ManualClock;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Costs and identifiers that depend on the arguments of calls, and placeholders.
+ */
+class RateLimitedExpressionTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
+				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
+				RateLimitNonWebAutoConfiguration.class))
+		.withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
+		.withPropertyValues("ratelimit.default-identifiers=global", "ratelimit.policies.api.limits=10/m");
+
+	@Test
+	void costIsWhatExpressionYields() {
+		this.runner.withBean(Export.class).run((context) -> {
+			Export bean = context.getBean(Export.class);
+			bean.export(6999);
+			bean.export(2000);
+			assertDenied(() -> bean.export(0), "Rate limit exceeded: Export.export (10/m)");
+		});
+	}
+
+	@Test
+	void expressionIsParsedOnce() {
+		this.runner.withBean(Export.class).run((context) -> {
+			Method method = Export.class.getDeclaredMethod("export", int.class);
+			RateLimitedOperations operations = context.getBean(RateLimitedAdvisor.class).operations();
+			MethodExpression parsed = operations.find(method, Export.class).uses().get(0).costExpression();
+			assertThat(parsed).isNotNull();
+			context.getBean(Export.class).export(1000);
+			assertThat(operations.find(method, Export.class).uses().get(0).costExpression()).isSameAs(parsed);
+		});
+	}
+
+	@Test
+	void callIsNeverAllowedWhenItCostsMoreThanQuota() {
+		this.runner.withBean(Export.class).run((context) -> {
+			Export bean = context.getBean(Export.class);
+			for (int rows : new int[] { 10_000, Integer.MAX_VALUE - 1000 }) {
+				assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(() -> bean.export(rows))
+					.satisfies((ex) -> assertThat(ex.getDecision().retryAfter()).isEmpty());
+			}
+			bean.export(9000);
+		});
+	}
+
+	@Test
+	void fractionsAreRoundedUp() {
+		this.runner.withBean(Costs.class).run((context) -> {
+			Costs bean = context.getBean(Costs.class);
+			bean.cost(0.0);
+			bean.cost(2.1);
+			bean.cost(new BigDecimal("2.0000000000000000000000000000000001"));
+			bean.cost(new BigDecimal("1E-999999999"));
+			bean.cost(3L);
+			assertDenied(() -> bean.cost((byte) 1), "Rate limit exceeded: Costs.cost (10/m)");
+			assertDenied(() -> bean.cost(new BigDecimal("0.1")), "Rate limit exceeded: Costs.cost (10/m)");
+		});
+	}
+
+	@Test
+	void hugeCostsAreDenied() {
+		this.runner.withBean(Costs.class).run((context) -> {
+			Costs bean = context.getBean(Costs.class);
+			for (Number huge : List.of(Long.MAX_VALUE, 1e300, new BigDecimal("1E+999999999"))) {
+				assertDenied(() -> bean.cost(huge), "Rate limit exceeded: Costs.cost (10/m)");
+			}
+			bean.cost(10);
+		});
+	}
+
+	@Test
+	void callIsRefusedWhenItsCostIsNoneAndNothingIsCounted() {
+		this.runner.withBean(Costs.class).run((context) -> {
+			Costs bean = context.getBean(Costs.class);
+			assertInvalid(() -> bean.cost(null), "#value", "a cost must be a number, not null.");
+			assertInvalid(() -> bean.cost(-1), "#value", "a cost must be 0 or more, not -1.");
+			assertInvalid(() -> bean.cost(-0.5), "#value", "a cost must be 0 or more, not -0.5.");
+			assertInvalid(() -> bean.cost(Double.NaN), "#value", "a cost must be a finite number, not NaN.");
+			assertInvalid(() -> bean.cost(Float.POSITIVE_INFINITY), "#value",
+					"a cost must be a finite number, not Infinity.");
+			assertInvalid(() -> bean.cost("7"), "#value", "a cost must be a number, not a java.lang.String.");
+			assertThat(bean.calls).isZero();
+			bean.cost(10);
+		});
+	}
+
+	@Test
+	void callIsRefusedWhenExpressionFails() {
+		this.runner.withBean(Costs.class).run((context) -> {
+			Costs bean = context.getBean(Costs.class);
+			assertThatExceptionOfType(RateLimitedExpressionException.class).isThrownBy(() -> bean.size(null))
+				.withMessage(
+						"Invalid value of '#list.size()' in @RateLimited on public void %s.size(java.util.List<?>): "
+								+ "it failed.",
+						Costs.class.getName())
+				.satisfies((ex) -> assertThat(ex.getPlace()).contains("Costs.size(").startsWith("public void"))
+				.havingCause();
+			bean.size(List.of(1, 2));
+			assertDenied(() -> bean.size(Arrays.asList(new Object[9])), "Rate limit exceeded: Costs.size (10/m)");
+		});
+	}
+
+	@Test
+	void argumentsAreNeverExpressions() {
+		this.runner.withBean(Identified.class).run((context) -> {
+			Identified bean = context.getBean(Identified.class);
+			for (String text : List.of("#{1}", "${x}", "T(java.lang.Runtime)", "#a0", "'")) {
+				bean.id(text);
+				assertDenied(() -> bean.id(text), "Rate limit exceeded: Identified.id (1/m)");
+			}
+		});
+	}
+
+	@Test
+	void everyValueHasItsOwnCount() {
+		this.runner.withBean(Identified.class).run((context) -> {
+			Identified bean = context.getBean(Identified.class);
+			for (Object id : List.of("a", 7, 'c', UUID.randomUUID(), List.of(1), Map.of("k", "v"))) {
+				bean.id(id);
+				assertDenied(() -> bean.id(id), "Rate limit exceeded: Identified.id (1/m)");
+			}
+		});
+	}
+
+	@Test
+	void propertiesOfArgumentsIdentify() {
+		this.runner.withBean(Identified.class).run((context) -> {
+			Identified bean = context.getBean(Identified.class);
+			bean.order(new Order("anna", 1));
+			bean.order(new Order("bert", 1));
+			bean.order(new Order("anna", 2));
+			assertDenied(() -> bean.order(new Order("anna", 1)), "Rate limit exceeded: Identified.order (1/m)");
+		});
+	}
+
+	@Test
+	void combinationsDoNotMeetWhenTheirTextsTogetherAreTheSame() {
+		this.runner.withBean(Identified.class).run((context) -> {
+			Identified bean = context.getBean(Identified.class);
+			bean.pair("a+b", "c");
+			bean.pair("a", "b+c");
+			assertDenied(() -> bean.pair("a", "b+c"), "Rate limit exceeded: Identified.pair (1/m)");
+		});
+	}
+
+	@Test
+	void callsWithoutValueCountTogether() {
+		this.runner.withBean(Identified.class).run((context) -> {
+			Identified bean = context.getBean(Identified.class);
+			bean.id(null);
+			assertDenied(() -> bean.id(""), "Rate limit exceeded: Identified.id (1/m)");
+			assertDenied(() -> bean.id(" \t"), "Rate limit exceeded: Identified.id (1/m)");
+			bean.id("a");
+		});
+	}
+
+	@Test
+	void callIsRefusedWhenValueHasNoTextOfItsOwn() {
+		this.runner.withBean(Identified.class).run((context) -> {
+			Identified bean = context.getBean(Identified.class);
+			assertInvalid(() -> bean.id(new Object()), "#a0",
+					"an identifier must have a text, but a java.lang.Object has none of its own.");
+			assertInvalid(() -> bean.id(new int[0]), "#a0",
+					"an identifier must have a text, but a int[] has none of its own.");
+		});
+	}
+
+	@Test
+	void placeholdersAreReplacedInAllTexts() {
+		this.runner.withBean(Placeholders.class)
+			.withPropertyValues("x.policy=api", "x.limits=3/s, 2/m", "x.algorithm=fixed-window", "x.cost=#a0 * 2",
+					"x.ids=global,#a0", "x.name=own", "x.fallback=instead")
+			.run((context) -> {
+				Placeholders bean = context.getBean(Placeholders.class);
+				assertThat(bean.named(5)).isEqualTo("called");
+				assertDeniedOf(() -> bean.named(1), "api (10/m)");
+				assertThat(bean.inPlace(1)).isEqualTo("called");
+				assertThat(bean.inPlace(2)).isEqualTo("called");
+				assertThat(bean.inPlace(3)).isEqualTo("instead: Rate limit exceeded: own (2/m)");
+			});
+	}
+
+	@Test
+	void startFailsWhenPlaceholderIsUnknown() {
+		this.runner.withBean(Placeholders.class)
+			.withPropertyValues("x.policy=api")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.message()
+				.startsWith("Could not resolve placeholder 'x."));
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { UnknownName.class, UnknownIndex.class, Bare.class, BareMethod.class, Type.class,
+			Constructor.class, BeanOf.class, Assignment.class, Increment.class, Function.class, Root.class,
+			Syntax.class, Empty.class, BadIdentifier.class, BadPart.class, Both.class, OnType.class })
+	void startFailsWhenExpressionCannotBeEvaluated(Class<?> type) throws Exception {
+		String expected = (String) type.getDeclaredField("MESSAGE").get(null);
+		this.runner.withBean(type).run((context) -> assertThat(context).getFailure().hasStackTraceContaining(expected));
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			#rows > 5 ? 1 : 2
+			#list.?[#this > 1].size()
+			#list.![intValue()].size() + #a0
+			{1, 2}.size() + {a: 1}['a'].intValue()
+			#map['k'] ?: 3
+			#list?.size() ?: 1
+			#array.length
+			7
+			""")
+	void expressionIsAcceptedWhenItOnlyReadsArguments(String text) throws Exception {
+		MethodExpressions expressions = new MethodExpressions(RateLimitedExpressionTests.class
+			.getDeclaredMethod("sample", int.class, List.class, Map.class, int[].class), "here");
+		assertThat(expressions.parse(text).evaluate(new Object[] { 7, List.of(1, 2, 3), Map.of("k", 1), new int[4] }))
+			.isInstanceOf(Integer.class);
+	}
+
+	static void sample(int rows, List<Integer> list, Map<String, Integer> map, int[] array) {
+	}
+
+	private static void assertDenied(Runnable call, String message) {
+		assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(call::run).withMessage(message);
+	}
+
+	private static void assertDeniedOf(Runnable call, String limit) {
+		assertDenied(call, "Rate limit exceeded: " + limit);
+	}
+
+	private static void assertInvalid(Runnable call, String expression, String reason) {
+		assertThatExceptionOfType(RateLimitedExpressionException.class).isThrownBy(call::run)
+			.withMessageStartingWith("Invalid value of '%s' in @RateLimited on public void ".formatted(expression))
+			.withMessageEndingWith(": " + reason);
+	}
+
+	record Order(String customerId, int item) {
+
+	}
+
+	static class Export {
+
+		@RateLimited(limits = "10/m", costExpression = "#rows / 1000 + 1")
+		public void export(int rows) {
+		}
+
+	}
+
+	static class Costs {
+
+		int calls;
+
+		@RateLimited(limits = "10/m", costExpression = "#value")
+		public void cost(@Nullable Object value) {
+			this.calls++;
+		}
+
+		@RateLimited(limits = "10/m", costExpression = "#list.size()")
+		public void size(@Nullable List<?> list) {
+		}
+
+	}
+
+	static class Identified {
+
+		@RateLimited(limits = "1/m", identifiers = "#a0")
+		public void id(@Nullable Object id) {
+		}
+
+		@RateLimited(limits = "1/m", identifiers = "#order.customerId+#order.item")
+		public void order(Order order) {
+		}
+
+		@RateLimited(limits = "1/m", identifiers = "#first+#second")
+		public void pair(String first, String second) {
+		}
+
+	}
+
+	static class Placeholders {
+
+		@RateLimited(policy = "${x.policy}", costExpression = "${x.cost}")
+		public String named(int number) {
+			return "called";
+		}
+
+		@RateLimited(limits = "${x.limits}", algorithm = "${x.algorithm}", identifiers = "${x.ids}", name = "${x.name}",
+				fallbackMethod = "${x.fallback}")
+		public String inPlace(int number) {
+			return "called";
+		}
+
+		private String instead(int number, RateLimitExceededException ex) {
+			return "instead: " + ex.getMessage();
+		}
+
+	}
+
+	static class UnknownName {
+
+		static final String MESSAGE = "Invalid expression (#row): #row is no parameter; the parameters of public void "
+				+ "io.github.ratelimit.spring.method.RateLimitedExpressionTests$UnknownName.call(int) are #a0, #p0, #rows.";
+
+		@RateLimited(policy = "api", costExpression = "#row")
+		public void call(int rows) {
+		}
+
+	}
+
+	static class UnknownIndex {
+
+		static final String MESSAGE = "#a1 is no parameter";
+
+		@RateLimited(policy = "api", identifiers = "global+#a1.x")
+		public void call(int rows) {
+		}
+
+	}
+
+	static class Bare {
+
+		static final String MESSAGE = "'rows' belongs to nothing; arguments start with #, and";
+
+		@RateLimited(policy = "api", costExpression = "rows / 2")
+		public void call(int rows) {
+		}
+
+	}
+
+	static class BareMethod {
+
+		static final String MESSAGE = "'size()' belongs to nothing";
+
+		@RateLimited(policy = "api", costExpression = "#rows.compareTo(size())")
+		public void call(Integer rows) {
+		}
+
+	}
+
+	static class Type {
+
+		static final String MESSAGE = "'T(Math)' is not possible; it may only read the arguments.";
+
+		@RateLimited(policy = "api", costExpression = "T(Math).max(1, #rows)")
+		public void call(int rows) {
+		}
+
+	}
+
+	static class Constructor {
+
+		static final String MESSAGE = "is not possible; it may only read the arguments.";
+
+		@RateLimited(policy = "api", costExpression = "new Integer(1)")
+		public void call(int rows) {
+		}
+
+	}
+
+	static class BeanOf {
+
+		static final String MESSAGE = "'@prices' is not possible";
+
+		@RateLimited(policy = "api", costExpression = "@prices.of(#rows)")
+		public void call(int rows) {
+		}
+
+	}
+
+	static class Assignment {
+
+		static final String MESSAGE = "is not possible; it may only read the arguments.";
+
+		@RateLimited(policy = "api", costExpression = "#rows = 5")
+		public void call(int rows) {
+		}
+
+	}
+
+	static class Increment {
+
+		static final String MESSAGE = "is not possible; it may only read the arguments.";
+
+		@RateLimited(policy = "api", costExpression = "#rows++")
+		public void call(int rows) {
+		}
+
+	}
+
+	static class Function {
+
+		static final String MESSAGE = "is not possible; it may only read the arguments.";
+
+		@RateLimited(policy = "api", costExpression = "#price(#rows)")
+		public void call(int rows) {
+		}
+
+	}
+
+	static class Root {
+
+		static final String MESSAGE = "#root is no parameter";
+
+		@RateLimited(policy = "api", costExpression = "#root")
+		public void call(int rows) {
+		}
+
+	}
+
+	static class Syntax {
+
+		static final String MESSAGE = "Invalid expression (#rows +):";
+
+		@RateLimited(policy = "api", costExpression = "#rows +")
+		public void call(int rows) {
+		}
+
+	}
+
+	static class Empty {
+
+		static final String MESSAGE = "Invalid expression (#):";
+
+		@RateLimited(policy = "api", identifiers = "#")
+		public void call() {
+		}
+
+	}
+
+	static class BadIdentifier {
+
+		static final String MESSAGE = "#id is no parameter; public void "
+				+ "io.github.ratelimit.spring.method.RateLimitedExpressionTests$BadIdentifier.call() has no parameters.";
+
+		@RateLimited(policy = "api", identifiers = "#id")
+		public void call() {
+		}
+
+	}
+
+	static class BadPart {
+
+		static final String MESSAGE = "Invalid identifier (nobody): must be global or user";
+
+		@RateLimited(policy = "api", identifiers = "nobody+#id")
+		public void call(int id) {
+		}
+
+	}
+
+	static class Both {
+
+		static final String MESSAGE = "Invalid cost (2): there is a costExpression as well.";
+
+		@RateLimited(policy = "api", cost = 2, costExpression = "#id")
+		public void call(int id) {
+		}
+
+	}
+
+	@RateLimited(policy = "api", identifiers = "#id")
+	static class OnType {
+
+		static final String MESSAGE = "#id is no parameter; public void "
+				+ "io.github.ratelimit.spring.method.RateLimitedExpressionTests$OnType.other() has no parameters.";
+
+		public void call(int id) {
+		}
+
+		public void other() {
+		}
+
+	}
+
+}

@@ -1,0 +1,382 @@
+package io.github.ratelimit.spring.method;
+
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.spring.RateLimitExceededException;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.spring.policy.PolicyEnforcer;
+import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
+import io.github.ratelimit.test.ManualClock;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.mockito.BDDMockito;
+import org.mockito.Mockito;
+
+import org.springframework.aop.support.AopUtils;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+import static org.mockito.ArgumentMatchers.any;
+
+/**
+ * Methods that answer denied calls.
+ */
+class RateLimitedFallbackTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
+				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
+				RateLimitNonWebAutoConfiguration.class))
+		.withBean(RateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
+		.withPropertyValues("ratelimit.default-identifiers=global", "ratelimit.policies.api.limits=1/s");
+
+	@Test
+	void fallbackAnswersDeniedCalls() throws Exception {
+		this.runner.withBean(Methods.class).run((context) -> {
+			Methods bean = context.getBean(Methods.class);
+			assertThat(bean.same("a")).isEqualTo("called a");
+			assertThat(bean.same("b")).isEqualTo("instead of b");
+			bean.longer("a");
+			assertThat(bean.longer("b")).isEqualTo("b: Rate limit exceeded: Methods.longer (1/m)");
+			bean.overloaded(1);
+			assertThat(bean.overloaded(2)).isEqualTo("int 2");
+			bean.fixed();
+			assertThat(bean.fixed()).isEqualTo(42);
+			bean.later();
+			assertThat(bean.later().get()).isEqualTo("now");
+		});
+	}
+
+	@Test
+	void fallbackIsNotCalledForExceptionsOfMethod() {
+		this.runner.withBean(Methods.class).run((context) -> {
+			Methods bean = context.getBean(Methods.class);
+			RateLimitExceededException deeper = Mockito.mock();
+			assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(() -> bean.failing(deeper))
+				.isSameAs(deeper);
+			assertThat(bean.failing(deeper)).isEqualTo("instead");
+		});
+	}
+
+	@Test
+	void exceptionsOfFallbackAreNotWrapped() {
+		this.runner.withBean(Methods.class).run((context) -> {
+			Methods bean = context.getBean(Methods.class);
+			bean.strict();
+			assertThatIOException().isThrownBy(bean::strict).withMessage("too often");
+		});
+	}
+
+	@Test
+	void fallbackIsNotCalledWhenStoreFails() {
+		StoreException failure = new StoreException("gone", new IllegalStateException());
+		PolicyEnforcer enforcer = Mockito.mock();
+		BDDMockito.given(enforcer.enforce(any())).willThrow(failure);
+		this.runner.withBean(PolicyEnforcer.class, () -> enforcer).withBean(Methods.class).run((context) -> {
+			Methods bean = context.getBean(Methods.class);
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> bean.same("a")).isSameAs(failure);
+		});
+	}
+
+	@Test
+	void fallbackAnswersForAllAnnotations() {
+		this.runner.withBean(Methods.class).run((context) -> {
+			Methods bean = context.getBean(Methods.class);
+			bean.several("a");
+			assertThat(bean.several("b")).isEqualTo("instead of b");
+		});
+	}
+
+	@Test
+	void fallbackMayStandAboveOrBelowGenericMethod() {
+		this.runner.withBean(Concrete.class).run((context) -> {
+			Concrete bean = context.getBean(Concrete.class);
+			bean.find("a");
+			assertThat(bean.find("b")).isEqualTo("private b");
+			bean.load("a");
+			assertThat(bean.load("b")).isEqualTo("below b");
+		});
+	}
+
+	@Test
+	void fallbackIsCalledOnObjectWhenProxyIsOfInterface() {
+		this.runner.withBean(Service.class, ServiceImplementation::new)
+			.withPropertyValues("spring.aop.proxy-target-class=false")
+			.run((context) -> {
+				Service bean = context.getBean(Service.class);
+				assertThat(AopUtils.isJdkDynamicProxy(bean)).isTrue();
+				bean.call(1);
+				assertThat(bean.call(2)).isEqualTo("private 2");
+				bean.other(1);
+				assertThat(bean.other(2)).isEqualTo("default 2");
+			});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "Missing,none of that name", "WrongParameter,only private java.lang.String",
+			"WrongReturn,only private int", "WrongException,only private java.lang.String", "Itself,none of that name",
+			"TooLong,only private java.lang.String" })
+	void startFailsWhenFallbackDoesNotFit(String name, String found) throws Exception {
+		Class<?> type = Class.forName(RateLimitedFallbackTests.class.getName() + "$" + name);
+		String fallback = name.equals("Itself") ? "call" : "instead";
+		this.runner.withBean(type)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.message()
+				.startsWith(
+						"Invalid fallbackMethod (%s): there must be a method 'java.lang.String %1$s(int)' or 'java.lang.String %1$s(int, RateLimitExceededException)' in %s, but there is %s"
+							.formatted(fallback, type.getName(), found)));
+	}
+
+	@Test
+	void startFailsWhenFallbackIsOfTypeOrThereAreTwo() {
+		this.runner.withBean(OnType.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessage("Invalid fallbackMethod (instead): must be on a method, not on a type."));
+		this.runner.withBean(Two.class)
+			.run((context) -> assertThat(context).getFailure()
+				.satisfies((failure) -> assertThat(failure)
+					.hasStackTraceContaining(InvalidRateLimitedException.class.getName()))
+				.rootCause()
+				.hasMessage("Invalid fallbackMethod [one, two]: there must be one for all annotations of the method."));
+	}
+
+	static class Methods {
+
+		@RateLimited(limits = "1/m", fallbackMethod = "instead")
+		public String same(String text) {
+			return "called " + text;
+		}
+
+		private String instead(String text) {
+			return "instead of " + text;
+		}
+
+		@RateLimited(limits = "1/m", fallbackMethod = "insteadLonger")
+		public Object longer(String text) {
+			return text;
+		}
+
+		private String insteadLonger(String text) {
+			return "never";
+		}
+
+		private String insteadLonger(String text, RateLimitExceededException ex) {
+			return text + ": " + ex.getMessage();
+		}
+
+		@RateLimited(limits = "1/m", fallbackMethod = "overloaded")
+		public String overloaded(int number) {
+			return "called";
+		}
+
+		public String overloaded(int number, RateLimitExceededException ex) {
+			return "int " + number;
+		}
+
+		public String overloaded(long number, RateLimitExceededException ex) {
+			return "long " + number;
+		}
+
+		@RateLimited(limits = "1/m", fallbackMethod = "insteadFixed")
+		public int fixed() {
+			return 1;
+		}
+
+		private static Integer insteadFixed() {
+			return 42;
+		}
+
+		@RateLimited(limits = "1/m", fallbackMethod = "insteadLater")
+		public Future<String> later() {
+			return new CompletableFuture<>();
+		}
+
+		private CompletableFuture<String> insteadLater() {
+			return CompletableFuture.completedFuture("now");
+		}
+
+		@RateLimited(limits = "1/m", fallbackMethod = "insteadFailing")
+		public String failing(RuntimeException ex) {
+			throw ex;
+		}
+
+		private String insteadFailing(RuntimeException ex) {
+			return "instead";
+		}
+
+		@RateLimited(limits = "1/m", fallbackMethod = "insteadStrict")
+		public void strict() throws IOException {
+		}
+
+		private void insteadStrict() throws IOException {
+			throw new IOException("too often");
+		}
+
+		@RateLimited(limits = "1/m")
+		@RateLimited(name = "more", limits = "5/m", fallbackMethod = "instead")
+		public String several(String text) {
+			return "called";
+		}
+
+	}
+
+	abstract static class Generic<T> {
+
+		@RateLimited(limits = "1/m", fallbackMethod = "insteadFind")
+		public T find(T key) {
+			return key;
+		}
+
+		@RateLimited(limits = "1/m", fallbackMethod = "insteadLoad")
+		public T load(T key) {
+			return key;
+		}
+
+		@SuppressWarnings("unchecked")
+		private T insteadFind(T key) {
+			return (T) ("private " + key);
+		}
+
+	}
+
+	static class Concrete extends Generic<String> {
+
+		String insteadLoad(String key) {
+			return "below " + key;
+		}
+
+	}
+
+	interface Service {
+
+		String call(int number);
+
+		@RateLimited(limits = "1/m", fallbackMethod = "insteadOther")
+		String other(int number);
+
+		default String insteadOther(int number) {
+			return "default " + number;
+		}
+
+	}
+
+	static class ServiceImplementation implements Service {
+
+		@Override
+		@RateLimited(limits = "1/m", fallbackMethod = "instead")
+		public String call(int number) {
+			return "called";
+		}
+
+		@Override
+		public String other(int number) {
+			return "called";
+		}
+
+		private String instead(int number) {
+			return "private " + number;
+		}
+
+	}
+
+	static class Missing {
+
+		@RateLimited(policy = "api", fallbackMethod = "instead")
+		public String call(int number) {
+			return "";
+		}
+
+	}
+
+	static class WrongParameter {
+
+		@RateLimited(policy = "api", fallbackMethod = "instead")
+		public String call(int number) {
+			return "";
+		}
+
+		private String instead(long number) {
+			return "";
+		}
+
+	}
+
+	static class WrongReturn {
+
+		@RateLimited(policy = "api", fallbackMethod = "instead")
+		public String call(int number) {
+			return "";
+		}
+
+		private int instead(int number) {
+			return 0;
+		}
+
+	}
+
+	static class WrongException {
+
+		@RateLimited(policy = "api", fallbackMethod = "instead")
+		public String call(int number) {
+			return "";
+		}
+
+		private String instead(int number, IOException ex) {
+			return "";
+		}
+
+	}
+
+	static class TooLong {
+
+		@RateLimited(policy = "api", fallbackMethod = "instead")
+		public String call(int number) {
+			return "";
+		}
+
+		private String instead(int number, int other, RateLimitExceededException ex) {
+			return "";
+		}
+
+	}
+
+	static class Itself {
+
+		@RateLimited(policy = "api", fallbackMethod = "call")
+		public String call(int number) {
+			return "";
+		}
+
+	}
+
+	@RateLimited(policy = "api", fallbackMethod = "instead")
+	static class OnType {
+
+		public void call() {
+		}
+
+	}
+
+	static class Two {
+
+		@RateLimited(policy = "api", fallbackMethod = "one")
+		@RateLimited(limits = "1/s", fallbackMethod = "two")
+		public void call() {
+		}
+
+	}
+
+}

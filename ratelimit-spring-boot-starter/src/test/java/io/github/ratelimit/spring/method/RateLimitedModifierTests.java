@@ -1,0 +1,97 @@
+package io.github.ratelimit.spring.method;
+
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
+import io.github.ratelimit.test.ManualClock;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Annotations of methods whose calls cannot be intercepted stop the start.
+ */
+class RateLimitedModifierTests {
+
+	private static final String NAME = RateLimitedModifierTests.class.getName();
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
+				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
+				RateLimitNonWebAutoConfiguration.class))
+		.withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
+		.withPropertyValues("ratelimit.default-identifiers=global", "ratelimit.policies.api.limits=10/s",
+				"ratelimit.policies.web.limits=5/s");
+
+	@Test
+	void startFailsWhenMethodIsPrivate() {
+		assertRefused(Private.class, "private void " + NAME + "$Private.call()");
+	}
+
+	@Test
+	void startFailsWhenMethodIsStatic() {
+		assertRefused(Static.class, "public static void " + NAME + "$Static.call()");
+	}
+
+	@Test
+	void startFailsWhenMethodIsFinal() {
+		assertRefused(Final.class, "public final void " + NAME + "$Final.call()");
+	}
+
+	@Test
+	void startFailsWhenMethodOfAnnotatedTypeIsFinal() {
+		assertRefused(FinalInType.class, "final void " + NAME + "$FinalInType.call()");
+	}
+
+	private void assertRefused(Class<?> type, String place) {
+		this.runner.withBean(type).run((context) -> {
+			assertThat(context).hasFailed();
+			Throwable failure = context.getStartupFailure();
+			while (failure != null && !(failure instanceof InvalidRateLimitedException)) {
+				failure = failure.getCause();
+			}
+			assertThat(failure).isInstanceOf(InvalidRateLimitedException.class)
+				.hasMessage("Invalid @RateLimited on %s: "
+						+ "calls of private, static and final methods cannot be intercepted.", place)
+				.hasFieldOrPropertyWithValue("place", place);
+		});
+	}
+
+	@RateLimited("api")
+	static class FinalInType {
+
+		final void call() {
+		}
+
+	}
+
+	static class Private {
+
+		@RateLimited("api")
+		private void call() {
+		}
+
+	}
+
+	static class Static {
+
+		@RateLimited("api")
+		public static void call() {
+		}
+
+	}
+
+	static class Final {
+
+		@RateLimited("api")
+		public final void call() {
+		}
+
+	}
+
+}

@@ -1,0 +1,114 @@
+package io.github.ratelimit.spring.method;
+
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.spring.RateLimitExceededException;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
+import io.github.ratelimit.test.ManualClock;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.aop.support.AopUtils;
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.util.ClassUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Proxies of limited beans, however the application wants them made.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class RateLimitedProxyTests {
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
+				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
+				RateLimitNonWebAutoConfiguration.class))
+		.withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
+		.withPropertyValues("ratelimit.default-identifiers=global");
+
+	@Test
+	void annotationOfInterfaceCountsWhenProxyIsOfClass() {
+		this.runner.withBean(Service.class, ServiceImplementation::new).run((context) -> {
+			Service bean = context.getBean(Service.class);
+			assertThat(AopUtils.isCglibProxy(bean)).isTrue();
+			bean.call();
+			assertDenied(bean::call, "Rate limit exceeded: ServiceImplementation.call (1/m)");
+		});
+	}
+
+	@Test
+	void annotationOfInterfaceCountsWhenProxyIsOfInterface() {
+		this.runner.withBean(Service.class, ServiceImplementation::new)
+			.withPropertyValues("spring.aop.proxy-target-class=false")
+			.run((context) -> {
+				Service bean = context.getBean(Service.class);
+				assertThat(AopUtils.isJdkDynamicProxy(bean)).isTrue();
+				bean.call();
+				assertDenied(bean::call, "Rate limit exceeded: ServiceImplementation.call (1/m)");
+			});
+	}
+
+	@Test
+	void methodIsLimitedWhenAutomaticProxiesAreSwitchedOff() {
+		this.runner.withBean(Methods.class).withPropertyValues("spring.aop.auto=false").run((context) -> {
+			Methods bean = context.getBean(Methods.class);
+			bean.limited();
+			assertDenied(bean::limited, "Rate limit exceeded: Methods.limited (1/m)");
+		});
+	}
+
+	@Test
+	void advisorDoesNotCreateBeansTooEarly(CapturedOutput output) {
+		this.runner.withBean(Methods.class)
+			.withInitializer(
+					(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
+			.run((context) -> {
+				context.getBean(Methods.class).limited();
+				assertThat(output).doesNotContain("not eligible for getting processed by all BeanPostProcessors");
+			});
+		this.runner.withBean(Methods.class)
+			.run((context) -> assertThat(output)
+				.doesNotContain("not eligible for getting processed by all BeanPostProcessors"));
+	}
+
+	@Test
+	void methodsAreLimitedWithoutAspectJ() {
+		assertThat(ClassUtils.isPresent("org.aspectj.weaver.Advice", null)).isFalse();
+	}
+
+	private static void assertDenied(Runnable call, String message) {
+		assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(call::run).withMessage(message);
+	}
+
+	static class Methods {
+
+		@RateLimited(limits = "1/m")
+		public void limited() {
+		}
+
+	}
+
+	interface Service {
+
+		@RateLimited(limits = "1/m")
+		void call();
+
+	}
+
+	static class ServiceImplementation implements Service {
+
+		@Override
+		public void call() {
+		}
+
+	}
+
+}

@@ -1,0 +1,331 @@
+package io.github.ratelimit.spring.method;
+
+import java.util.stream.Collectors;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.algorithm.Algorithms;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
+import io.github.ratelimit.test.ManualClock;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Annotations that cannot be enforced stop the start.
+ */
+class RateLimitedRefusalTests {
+
+	private static final String NAME = RateLimitedRefusalTests.class.getName();
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
+				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
+				RateLimitNonWebAutoConfiguration.class))
+		.withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
+		.withPropertyValues("ratelimit.default-identifiers=global", "ratelimit.policies.api.limits=10/s",
+				"ratelimit.policies.web.limits=5/s");
+
+	@Test
+	void startFailsWhenPolicyIsUnknown() {
+		assertRefused(UnknownPolicy.class, "public void " + NAME + "$UnknownPolicy.call()",
+				"there is no policy 'nothing' below ratelimit.policies, only [api, web].");
+	}
+
+	@Test
+	void startFailsWhenLimitIsWrong() {
+		assertRefused(WrongLimit.class, "public void " + NAME + "$WrongLimit.call()",
+				"Invalid limit (ten/s): must be quota/window, such as 10/s, 100/15m or 10/500ms; the units are ms, s, m, h and d.");
+	}
+
+	@Test
+	void startFailsWhenAlgorithmIsUnknown() {
+		assertRefused(UnknownAlgorithm.class, "public void " + NAME + "$UnknownAlgorithm.call()",
+				"Invalid algorithm (guess): must be one of "
+						+ Algorithms.all().stream().map(Algorithm::name).collect(Collectors.joining(", ")) + ".");
+	}
+
+	@Test
+	void startFailsWhenThereIsNeitherPolicyNorLimit() {
+		assertRefused(Nothing.class, "public void " + NAME + "$Nothing.call()",
+				"it must name a policy or have limits.");
+	}
+
+	@Test
+	void startFailsWhenThereArePolicyAndLimits() {
+		assertRefused(Both.class, "public void " + NAME + "$Both.call()",
+				"Invalid limits [1/s, 2/m]: the policy 'api' is of the configuration; remove the limits, or the policy.");
+	}
+
+	@Test
+	void startFailsWhenPolicyOfTheConfigurationIsGivenAName() {
+		assertRefused(Renamed.class, "public void " + NAME + "$Renamed.call()",
+				"Invalid name (foo): the policy 'api' is of the configuration; remove the name, or the policy.");
+	}
+
+	@Test
+	void startFailsWhenPolicyOfTheConfigurationIsGivenAnAlgorithm() {
+		assertRefused(OtherAlgorithm.class, "public void " + NAME + "$OtherAlgorithm.call()",
+				"Invalid algorithm (fixed-window): the policy 'api' is of the configuration; remove the algorithm, or the policy.");
+	}
+
+	@Test
+	void startFailsWhenCostIsMoreThanQuota() {
+		assertRefused(TooExpensive.class, "public void " + NAME + "$TooExpensive.call()",
+				"Invalid cost (11): the limit 10/s would never allow it.");
+	}
+
+	@Test
+	void startFailsWhenCostIsNegative() {
+		assertRefused(Negative.class, "public void " + NAME + "$Negative.call()",
+				"Invalid cost (-1): must not be negative.");
+	}
+
+	@Test
+	void startFailsWhenIdentifierIsUnknown() {
+		assertRefused(UnknownIdentifier.class, "public void " + NAME + "$UnknownIdentifier.call()",
+				"Invalid identifier (ip): must be global or user where there are no web requests.");
+	}
+
+	@Test
+	void startFailsWhenIdentifierStandsTwice() {
+		assertRefused(Twice.class, "public void " + NAME + "$Twice.call()",
+				"Invalid identifiers [global, global]: there must be at least one, and none twice.");
+	}
+
+	@Test
+	void startFailsWhenOverloadsWouldShareName() {
+		this.runner.withBean(Overloads.class).run((context) -> {
+			assertThat(context).hasFailed();
+			assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(IllegalArgumentException.class)
+				.message()
+				.startsWith("its policy would be named 'Overloads.call', as the one of public void " + NAME
+						+ "$Overloads.call(")
+				.endsWith(" already is; give one of them another name.");
+		});
+	}
+
+	@Test
+	void startFailsWhenClassesOfOneNameWouldSharePolicy() {
+		this.runner.withBean("one", One.Same.class)
+			.withBean("other", Other.Same.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(IllegalArgumentException.class)
+				.hasMessage("its policy would be named 'Same.call', as the one of public void " + NAME
+						+ "$One$Same.call() already is; give one of them another name."));
+	}
+
+	@Test
+	void startFailsWhenConfiguredPolicyHasNameOfMethod() {
+		this.runner.withBean(One.Same.class)
+			.withPropertyValues("ratelimit.policies[Same.call].limits=1/s")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessage(
+						"its policy would be named 'Same.call', as the one of ratelimit.policies already is; give one of them another name."));
+	}
+
+	@Test
+	void startFailsWhenOnlyLaterMethodOfInterfaceIsWrong() {
+		this.runner.withBean(Service.class, ServiceImplementation::new)
+			.withPropertyValues("spring.aop.proxy-target-class=false")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessage("there is no policy 'nothing' below ratelimit.policies, only [api, web]."));
+	}
+
+	@Test
+	void startFailsWhenClassesOfOneNameInheritMethod() {
+		this.runner.withBean("one", One.Heir.class)
+			.withBean("other", Other.Heir.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessage("its policy would be named 'Heir.call', as the one of public void " + NAME
+						+ "$Base.call() in " + NAME + "$One$Heir already is; give one of them another name."));
+	}
+
+	private void assertRefused(Class<?> type, String place, String reason) {
+		this.runner.withBean(type).run((context) -> {
+			assertThat(context).hasFailed();
+			Throwable failure = context.getStartupFailure();
+			while (failure != null && !(failure instanceof InvalidRateLimitedException)) {
+				failure = failure.getCause();
+			}
+			assertThat(failure).isInstanceOf(InvalidRateLimitedException.class)
+				.hasMessage("Invalid @RateLimited on %s: %s", place, reason)
+				.hasFieldOrPropertyWithValue("place", place);
+		});
+	}
+
+	static class UnknownPolicy {
+
+		@RateLimited("nothing")
+		public void call() {
+		}
+
+	}
+
+	static class WrongLimit {
+
+		@RateLimited(limits = { "1/s", "ten/s" })
+		public void call() {
+		}
+
+	}
+
+	static class UnknownAlgorithm {
+
+		@RateLimited(limits = "1/s", algorithm = "guess")
+		public void call() {
+		}
+
+	}
+
+	static class Nothing {
+
+		@RateLimited
+		public void call() {
+		}
+
+	}
+
+	static class Both {
+
+		@RateLimited(policy = "api", limits = { "1/s", "2/m" }, name = "both")
+		public void call() {
+		}
+
+	}
+
+	static class Renamed {
+
+		@RateLimited(policy = "api", name = "foo")
+		public void call() {
+		}
+
+	}
+
+	static class OtherAlgorithm {
+
+		@RateLimited(policy = "api", algorithm = "fixed-window")
+		public void call() {
+		}
+
+	}
+
+	static class TooExpensive {
+
+		@RateLimited(policy = "api", cost = 11)
+		public void call() {
+		}
+
+	}
+
+	static class Negative {
+
+		@RateLimited(policy = "api", cost = -1)
+		public void call() {
+		}
+
+	}
+
+	static class UnknownIdentifier {
+
+		@RateLimited(policy = "api", identifiers = "ip")
+		public void call() {
+		}
+
+	}
+
+	static class Twice {
+
+		@RateLimited(policy = "api", identifiers = { "global", "global" })
+		public void call() {
+		}
+
+	}
+
+	static class Overloads {
+
+		@RateLimited(limits = "1/s")
+		public void call(int number) {
+		}
+
+		@RateLimited(limits = "1/s")
+		public void call(String text) {
+		}
+
+	}
+
+	static class Base {
+
+		@RateLimited(limits = "1/s")
+		public void call() {
+		}
+
+	}
+
+	static class One {
+
+		static class Heir extends Base {
+
+		}
+
+		static class Same {
+
+			@RateLimited(limits = "1/s")
+			public void call() {
+			}
+
+		}
+
+	}
+
+	static class Other {
+
+		static class Heir extends Base {
+
+		}
+
+		static class Same {
+
+			@RateLimited(limits = "1/s")
+			public void call() {
+			}
+
+		}
+
+	}
+
+	interface Service {
+
+		@RateLimited("api")
+		void first();
+
+		void second();
+
+	}
+
+	static class ServiceImplementation implements Service {
+
+		@Override
+		public void first() {
+		}
+
+		@Override
+		@RateLimited("nothing")
+		public void second() {
+		}
+
+	}
+
+}

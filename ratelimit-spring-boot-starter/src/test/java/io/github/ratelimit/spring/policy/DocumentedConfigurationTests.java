@@ -1,0 +1,89 @@
+package io.github.ratelimit.spring.policy;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.spring.algorithm.DailyAllowance;
+import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
+import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
+import io.github.ratelimit.spring.redis.TestCertificate;
+import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
+import org.springframework.boot.env.YamlPropertySourceLoader;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.io.ByteArrayResource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The examples of configuration in the documentation: each of them starts an application.
+ */
+class DocumentedConfigurationTests {
+
+	private static final Path ROOT = Path.of("..");
+
+	private static final List<String> PAGES = List.of("README.md", "docs/guide.md", "docs/algorithms.md");
+
+	private static final Pattern EXAMPLE = Pattern.compile("(?m)^```yaml\\n(.*?)^```", Pattern.DOTALL);
+
+	private static Path certificate;
+
+	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class, RateLimitAutoConfiguration.class,
+				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
+				RateLimitWebAutoConfiguration.class))
+		.withBean("dailyAllowance", Algorithm.class, () -> new DailyAllowance(6));
+
+	static List<Example> examples() throws IOException {
+		List<Example> examples = new ArrayList<>();
+		for (String page : PAGES) {
+			Matcher matcher = EXAMPLE.matcher(Files.readString(ROOT.resolve(page)));
+			while (matcher.find()) {
+				examples.add(new Example(page, matcher.group(1)));
+			}
+		}
+		return examples;
+	}
+
+	@BeforeAll
+	static void createCertificate(@TempDir Path folder) throws IOException, InterruptedException {
+		certificate = TestCertificate.of("redis.example.com", folder).certificate();
+	}
+
+	@ParameterizedTest
+	@MethodSource("examples")
+	void exampleStartsAnApplication(Example example) throws IOException {
+		String yaml = example.yaml().replace("/etc/redis/ca.crt", certificate.toString());
+		List<PropertySource<?>> sources = new YamlPropertySourceLoader().load(example.page(),
+				new ByteArrayResource(yaml.getBytes(StandardCharsets.UTF_8)));
+		this.runner
+			.withInitializer((context) -> sources.forEach(context.getEnvironment().getPropertySources()::addFirst))
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@ParameterizedTest
+	@FieldSource("PAGES")
+	void pageHasExamples(String page) throws IOException {
+		assertThat(examples()).extracting(Example::page).contains(page);
+	}
+
+	private record Example(String page, String yaml) {
+
+	}
+
+}

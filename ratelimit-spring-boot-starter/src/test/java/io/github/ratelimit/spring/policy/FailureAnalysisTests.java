@@ -1,0 +1,250 @@
+package io.github.ratelimit.spring.policy;
+
+import java.util.Map;
+
+import io.github.ratelimit.spring.annotation.RateLimited;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+
+/**
+ * What {@link SpringApplication} prints when rate limits cannot be enforced.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class FailureAnalysisTests {
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					ratelimit.policies.api.limits=often    | ratelimit.policies.api.limits | often   | Invalid limit (often): must be quota/window
+					ratelimit.default-identifiers=address  | ratelimit.default-identifiers | address | Invalid identifier (address): must be ip, user
+					ratelimit.redis.url=nonsense           | ratelimit.redis.url              | nonsense | Must be a URL such as redis://
+					ratelimit.headers.styles=draft,loud    | ratelimit.headers.styles         | draft,loud | Invalid header style (loud): must be one of draft, x-rate-limit, x-ratelimit
+					ratelimit.headers.styles=none,draft    | ratelimit.headers.styles         | none,draft | Must be none, or a list of styles.
+					ratelimit.policies[ä].limits=1/s       | ratelimit.policies[ä]            | ä       | Invalid policy name (ä): must be 1 to 128 printable ASCII characters other than '/'
+					ratelimit.policies[a/b].limits=1/s     | ratelimit.policies[a/b]          | a/b     | Invalid policy name (a/b): must be 1 to 128 printable ASCII characters other than '/'
+					""")
+	void descriptionNamesPropertyAndValueAndRule(String argument, String property, String value, String rule,
+			CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET, argument));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("Invalid value '%s' for configuration property '%s'".formatted(value, property))
+			.contains(rule)
+			.contains("Review the value of the property with the provided reason.");
+	}
+
+	@Test
+	void descriptionNamesOriginOfTextThatReplacesAList(CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
+				"spring.config.location=classpath:/io/github/ratelimit/spring/autoconfigure/wrong.yml",
+				"ratelimit.policies.api.limits=5/s,seldom"));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("Invalid value '5/s,seldom' for configuration property 'ratelimit.policies.api.limits'")
+			.contains("\"commandLineArgs\"")
+			.contains("Invalid limit (seldom): must be quota/window");
+	}
+
+	@Test
+	void descriptionNamesOriginOfValue(CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
+				"spring.config.location=classpath:/io/github/ratelimit/spring/autoconfigure/wrong.yml"));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("Invalid value 'often' for configuration property 'ratelimit.policies.api.limits[1]'")
+			.contains("wrong.yml] - 4:")
+			.contains("Invalid limit (often): must be quota/window");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.policies.api.path=/api/**", "ratelimit.policy.api.limits=10/s",
+			"ratelimit.redis.hots=localhost", "ratelimit.enable=false" })
+	void propertyThatDoesNotExistStopsTheStart(String argument, CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
+				"ratelimit.policies.api.limits=10/s", argument));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("There is no property '%s', so it would have no effect"
+				.formatted(argument.substring(0, argument.indexOf('='))));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.allowed[0]", "ratelimit.policies.api.allow", "ratelimit.ip.secret" })
+	void valueOfPropertyThatDoesNotExistIsNotPrinted(String property, CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
+				"ratelimit.policies.api.limits=10/s", property + "=header:X-Api-Key:topsecret"));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("There is no property '%s', so it would have no effect".formatted(property))
+			.contains("Origin: \"%s\" from property source \"commandLineArgs\"".formatted(property))
+			.doesNotContain("topsecret");
+	}
+
+	@Test
+	void descriptionNamesTheValuesThatThereAre(CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
+				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.on-store-failure=allows"));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains(
+					"Invalid value 'allows' for configuration property 'ratelimit.policies.api.on-store-failure': must be one of allow, deny, local.");
+		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
+				"ratelimit.ip.trusted-proxies=10.0.0.0/8", "ratelimit.ip.forwarded-header=x-real-ip"));
+		assertThat(output).contains(
+				"Invalid value 'x-real-ip' for configuration property 'ratelimit.ip.forwarded-header': must be one of");
+	}
+
+	@Test
+	void passwordOfWrongUrlIsNotPrinted(CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
+				"ratelimit.redis.url=http://user:sec/ret@example.com:6379"));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("http://***@example.com:6379")
+			.doesNotContain("sec/ret");
+	}
+
+	@Test
+	void passwordWithoutHostIsNotPrinted(CapturedOutput output) {
+		assertThatException()
+			.isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET, "ratelimit.redis.password=sec/ret"));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("Invalid value '***' for configuration property 'ratelimit.redis.password'")
+			.doesNotContain("sec/ret");
+	}
+
+	@Test
+	void descriptionNamesSeveralServersOfBeans(CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(SeveralServersApplication.class, WebApplicationType.NONE));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("required a single bean, but 2 were found")
+			.contains("- counts: defined by method 'counts'")
+			.contains("- sessions: defined by method 'sessions'")
+			.contains("@Primary");
+	}
+
+	/** Of a service that is named {@code ratelimit-redis}. */
+	@Test
+	void descriptionNamesPortThatKubernetesSets(CapturedOutput output) {
+		StandardEnvironment environment = new StandardEnvironment();
+		environment.getPropertySources()
+			.replace(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
+					new SystemEnvironmentPropertySource(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
+							Map.of("RATELIMIT_REDIS_PORT", "tcp://10.0.0.1:6379", "RATELIMIT_REDIS_SERVICE_HOST",
+									"10.0.0.1", "RATELIMIT_REDIS_PORT_6379_TCP_PROTO", "tcp")));
+		SpringApplicationBuilder application = new SpringApplicationBuilder(Application.class)
+			.web(WebApplicationType.NONE)
+			.environment(environment);
+		assertThatException().isThrownBy(application::run);
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains(
+					"Invalid value 'tcp://10.0.0.1:6379' for configuration property 'ratelimit.redis.port': must be a whole number")
+			.contains("RATELIMIT_REDIS_PORT");
+	}
+
+	@Test
+	void descriptionNamesPathsWhenApplicationServesNone(CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.NONE,
+				"ratelimit.policies.api.limits=1/s", "ratelimit.policies.api.paths=/api/**"));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("for configuration property 'ratelimit.policies.api.paths'")
+			.contains("Paths can be limited only in a Servlet web application.");
+	}
+
+	@Test
+	void descriptionNamesMethodWhenAnnotationIsWrong(CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(AnnotatedApplication.class, WebApplicationType.SERVLET));
+		String method = "public void " + Annotated.class.getName() + ".call()";
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("Invalid @RateLimited on " + method
+					+ ": there is no policy 'nothing' below ratelimit.policies, only [].")
+			.contains("Correct the annotation on " + method + ".");
+	}
+
+	@Test
+	void descriptionNamesMethodWhenItsNameCannotBeSent(CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(OddlyNamedApplication.class, WebApplicationType.SERVLET));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("Invalid policy name (Größe.call): must be 1 to 128 printable ASCII characters other than '/'")
+			.contains("Correct the annotation on public void " + Größe.class.getName() + ".call().");
+	}
+
+	private static void start(Class<?> application, WebApplicationType type, String... properties) {
+		String[] arguments = new String[properties.length];
+		for (int i = 0; i < properties.length; i++) {
+			arguments[i] = "--" + properties[i];
+		}
+		new SpringApplicationBuilder(application).web(type)
+			.properties("server.port=0", "spring.main.banner-mode=off")
+			.run(arguments)
+			.close();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+	}
+
+	static class SeveralServersApplication extends Application {
+
+		@Bean
+		DataRedisConnectionDetails counts() {
+			return new DataRedisConnectionDetails() {
+			};
+		}
+
+		@Bean
+		DataRedisConnectionDetails sessions() {
+			return new DataRedisConnectionDetails() {
+			};
+		}
+
+	}
+
+	static class AnnotatedApplication extends Application {
+
+		@Bean
+		Annotated annotated() {
+			return new Annotated();
+		}
+
+	}
+
+	static class Annotated {
+
+		@RateLimited("nothing")
+		public void call() {
+		}
+
+	}
+
+	static class OddlyNamedApplication extends Application {
+
+		@Bean
+		Größe größe() {
+			return new Größe();
+		}
+
+	}
+
+	static class Größe {
+
+		@RateLimited(limits = "1/s")
+		public void call() {
+		}
+
+	}
+
+}

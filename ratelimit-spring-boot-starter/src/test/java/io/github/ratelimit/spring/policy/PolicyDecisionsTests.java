@@ -1,0 +1,261 @@
+package io.github.ratelimit.spring.policy;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreBusyException;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.outage.OnStoreFailure;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.Enforcement;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.Mode;
+import io.github.ratelimit.spring.Outcome;
+import io.github.ratelimit.spring.PolicyCharge;
+import io.github.ratelimit.spring.PolicyDecision;
+import io.github.ratelimit.test.ManualClock;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.tuple;
+
+/**
+ * Tests for {@link PolicyDecisions}.
+ */
+class PolicyDecisionsTests {
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private static final IdentifiedPolicy ONE = policy("one", "1/m", Enforcement.DEFAULT);
+
+	private static final IdentifiedPolicy TWO = policy("two", "2/m", Enforcement.DEFAULT);
+
+	private static final IdentifiedPolicy SHADOW = policy("shadow", "1/m",
+			new Enforcement(Mode.SHADOW, OnStoreFailure.DENY, null));
+
+	private static final IdentifiedPolicy LOGIN = policy("login", "5/m",
+			new Enforcement(Mode.ENFORCE, OnStoreFailure.DENY, null));
+
+	private static final IdentifiedPolicy OPEN = policy("open", "1/m",
+			new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null));
+
+	private final MemoryRateLimiter store = new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z"));
+
+	private final List<PolicyDecision> told = new ArrayList<>();
+
+	private final PolicyDecisions decisions = decisions(this.store);
+
+	@Test
+	void everyPolicyOfDecisionIsTold() {
+		decide(ONE, TWO);
+		decide(ONE, TWO);
+		assertThat(this.told)
+			.extracting((decision) -> decision.charge().policy().policy().name(), PolicyDecision::outcome)
+			.containsExactly(tuple("one", Outcome.ALLOWED), tuple("two", Outcome.ALLOWED), tuple("one", Outcome.DENIED),
+					tuple("two", Outcome.DENIED_BY_OTHER));
+		assertThat(this.told).extracting(PolicyDecision::source).containsOnly(Decision.Source.STORE);
+		assertThat(this.told).extracting(PolicyDecision::time).allMatch((time) -> time.compareTo(Duration.ZERO) > 0);
+	}
+
+	@Test
+	void policyInShadowModeCountsAndReportsButNeverDenies() {
+		assertThat(decide(SHADOW, TWO).allowed()).isTrue();
+		assertThat(this.store.peek(RateLimitRequest.of(SHADOW.policy(), ALICE)).allowed()).isFalse();
+		Decision decision = decide(SHADOW, TWO);
+		assertThat(decision.allowed()).isTrue();
+		assertThat(decision.statuses()).extracting(LimitStatus::policy).containsExactly(TWO.policy());
+		assertThat(outcomes("shadow")).containsExactly(Outcome.ALLOWED, Outcome.SHADOW_DENIED);
+		assertThat(outcomes("two")).containsExactly(Outcome.ALLOWED, Outcome.ALLOWED);
+	}
+
+	@Test
+	void requestsThatAreDeniedAreNotCountedInShadowMode() {
+		decide(ONE);
+		decide(ONE, SHADOW);
+		assertThat(outcomes("shadow")).isEmpty();
+		assertThat(this.store.peek(RateLimitRequest.of(SHADOW.policy(), ALICE)).allowed()).isTrue();
+	}
+
+	@Test
+	void nothingButShadowsAllowsWithoutStatuses() {
+		decide(SHADOW);
+		Decision decision = decide(SHADOW);
+		assertThat(decision.allowed()).isTrue();
+		assertThat(decision.statuses()).isEmpty();
+	}
+
+	@Test
+	void blockedIdentifierIsTold() {
+		this.store.block(ALICE, null, Duration.ofMinutes(1), "test");
+		decide(ONE, SHADOW);
+		decide(SHADOW);
+		assertThat(outcomes("one")).containsExactly(Outcome.BLOCKED);
+		assertThat(outcomes("shadow")).containsExactly(Outcome.SHADOW_DENIED);
+	}
+
+	@Test
+	void failureOfStoreIsTold() {
+		PolicyDecisions failing = decisions(new FailingStore());
+		assertThat(failing.decide(charges(OPEN, SHADOW)).allowed()).isTrue();
+		assertThat(outcomes("open")).containsExactly(Outcome.STORE_FAILED_ALLOWED);
+		assertThat(outcomes("shadow")).containsExactly(Outcome.STORE_FAILED_ALLOWED);
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> failing.decide(charges(OPEN, LOGIN)));
+		assertThat(outcomes("login")).containsExactly(Outcome.STORE_FAILED_DENIED);
+		assertThat(this.told).extracting(PolicyDecision::source).containsOnly(Decision.Source.NONE);
+	}
+
+	@Test
+	void policiesAreLimitedLocallyWhileTheStoreFails() {
+		PolicyDecisions failing = decisions(new FailingStore());
+		assertThat(failing.decide(charges(ONE, OPEN)).allowed()).isTrue();
+		assertThat(failing.decide(charges(ONE, OPEN)).allowed()).isFalse();
+		assertThat(failing.failingSince()).isPresent();
+		assertThat(this.told)
+			.extracting((decision) -> decision.charge().policy().policy().name(), PolicyDecision::outcome,
+					PolicyDecision::source)
+			.containsExactly(tuple("one", Outcome.ALLOWED, Decision.Source.LOCAL),
+					tuple("open", Outcome.STORE_FAILED_ALLOWED, Decision.Source.NONE),
+					tuple("one", Outcome.DENIED, Decision.Source.LOCAL),
+					tuple("open", Outcome.DENIED_BY_OTHER, Decision.Source.LOCAL));
+	}
+
+	@Test
+	void policiesAreLimitedLocallyWhileTheStoreIsBusy() {
+		FailingStore store = new FailingStore();
+		store.busy = true;
+		PolicyDecisions busy = decisions(store);
+		assertThat(busy.decide(charges(ONE, OPEN, SHADOW)).allowed()).isTrue();
+		assertThat(busy.decide(charges(OPEN)).allowed()).isFalse();
+		assertThat(busy.decide(charges(SHADOW)).allowed()).isTrue();
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> busy.decide(charges(LOGIN)));
+		assertThat(busy.failingSince()).isEmpty();
+		assertThat(busy.busyCount()).isEqualTo(5);
+		assertThat(outcomes("one")).containsExactly(Outcome.ALLOWED);
+		assertThat(outcomes("open")).containsExactly(Outcome.ALLOWED, Outcome.DENIED);
+		assertThat(outcomes("shadow")).containsExactly(Outcome.ALLOWED, Outcome.SHADOW_DENIED);
+		assertThat(outcomes("login")).containsExactly(Outcome.STORE_FAILED_DENIED);
+	}
+
+	@Test
+	void onlyWhatWasUsedCanBeSettled() {
+		List<PolicyCharge> used = new ArrayList<>();
+		this.decisions.decide(charges(ONE, TWO, SHADOW), used::add);
+		assertThat(used).extracting(PolicyCharge::policy).containsExactly(ONE, TWO, SHADOW);
+		used.clear();
+		this.decisions.decide(charges(TWO, SHADOW), used::add);
+		assertThat(used).extracting(PolicyCharge::policy).containsExactly(TWO);
+		used.clear();
+		this.decisions.decide(charges(ONE, TWO), used::add);
+		decisions(new FailingStore()).decide(charges(OPEN), used::add);
+		assertThat(used).isEmpty();
+	}
+
+	@Test
+	void differenceToTrueCostIsGivenBackOrCharged() {
+		PolicyCharge used = charges(LOGIN).get(0);
+		this.decisions.decide(List.of(used));
+		this.decisions.settle(used, 1);
+		assertThat(remaining(LOGIN)).isEqualTo(4);
+		this.decisions.settle(used, 0);
+		assertThat(remaining(LOGIN)).isEqualTo(5);
+		this.decisions.settle(used, 4);
+		assertThat(remaining(LOGIN)).isEqualTo(2);
+		this.decisions.settle(used, 1000);
+		assertThat(remaining(LOGIN)).isZero();
+	}
+
+	private long remaining(IdentifiedPolicy policy) {
+		return this.store.peek(RateLimitRequest.of(policy.policy(), ALICE)).statuses().get(0).remaining();
+	}
+
+	@Test
+	void failureOfListenerChangesNothing() {
+		PolicyDecisions decisions = new PolicyDecisions(this.store, policies(), List.of((decision) -> {
+			throw new IllegalStateException("broken");
+		}, this.told::add));
+		assertThat(decisions.decide(charges(ONE)).allowed()).isTrue();
+		assertThat(this.told).hasSize(1);
+	}
+
+	private static IdentifiedPolicy policy(String name, String limit, Enforcement enforcement) {
+		return new IdentifiedPolicy(Policy.of(name, new SlidingLog(), Limit.parse(limit)), List.of("user"),
+				enforcement);
+	}
+
+	private static ConfiguredPolicies policies() {
+		return new ConfiguredPolicies(Map.of("one", ONE, "two", TWO, "shadow", SHADOW, "login", LOGIN, "open", OPEN),
+				List.of("ip"));
+	}
+
+	private PolicyDecisions decisions(RateLimiter limiter) {
+		return new PolicyDecisions(limiter, policies(), List.of(this.told::add));
+	}
+
+	private Decision decide(IdentifiedPolicy... policies) {
+		return this.decisions.decide(charges(policies));
+	}
+
+	private static List<PolicyCharge> charges(IdentifiedPolicy... policies) {
+		return List.of(policies)
+			.stream()
+			.map((policy) -> new PolicyCharge(policy, Charge.of(policy.policy(), ALICE)))
+			.toList();
+	}
+
+	private List<Outcome> outcomes(String policy) {
+		return this.told.stream()
+			.filter((decision) -> decision.charge().policy().policy().name().equals(policy))
+			.map(PolicyDecision::outcome)
+			.toList();
+	}
+
+	private static final class FailingStore implements RateLimiter {
+
+		private boolean busy;
+
+		@Override
+		public Decision tryAcquire(RateLimitRequest request) {
+			throw failure();
+		}
+
+		@Override
+		public Decision peek(RateLimitRequest request) {
+			throw failure();
+		}
+
+		@Override
+		public void refund(RateLimitRequest request) {
+			throw failure();
+		}
+
+		@Override
+		public void charge(RateLimitRequest request) {
+			throw failure();
+		}
+
+		@Override
+		public void reset(Policy policy, Identifier identifier) {
+			throw failure();
+		}
+
+		private StoreException failure() {
+			IllegalStateException cause = new IllegalStateException();
+			return this.busy ? new StoreBusyException("busy", cause) : new StoreException("gone", cause);
+		}
+
+	}
+
+}

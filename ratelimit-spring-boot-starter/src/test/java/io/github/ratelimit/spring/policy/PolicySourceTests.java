@@ -1,0 +1,289 @@
+package io.github.ratelimit.spring.policy;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.outage.OnStoreFailure;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.Enforcement;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.Mode;
+import io.github.ratelimit.spring.Outcome;
+import io.github.ratelimit.spring.Plan;
+import io.github.ratelimit.spring.PolicyCharge;
+import io.github.ratelimit.spring.PolicySource;
+import io.github.ratelimit.test.ManualClock;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.util.StringUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Policies that a {@link PolicySource} changes, and those of plans.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class PolicySourceTests {
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private static final IdentifiedPolicy API = new IdentifiedPolicy(
+			Policy.of("api", new SlidingLog(), Limit.parse("2/m")), List.of("user"));
+
+	private static final String WARNING = "The policy 'api' stays as it is configured";
+
+	private final MemoryRateLimiter store = new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z"));
+
+	private final List<Outcome> outcomes = new ArrayList<>();
+
+	private Function<IdentifiedPolicy, IdentifiedPolicy> change = Function.identity();
+
+	private final PolicyDecisions decisions = decisions(this.store);
+
+	@Test
+	void raisedAndLoweredLimitsCountForTheNextRequest() {
+		assertThat(allowed(API, 3)).isEqualTo(2);
+		this.change = (policy) -> policy.withLimits(List.of(Limit.parse("5/m")));
+		assertThat(allowed(API, 9)).isEqualTo(3);
+		this.change = (policy) -> policy.withLimits(List.of(Limit.parse("4/m")));
+		Decision denied = decide(API, null);
+		assertThat(denied.allowed()).isFalse();
+		assertThat(denied.violated()).singleElement()
+			.satisfies((status) -> assertThat(status.limit()).isEqualTo(Limit.parse("4/m")));
+	}
+
+	@Test
+	void changedModeCountsForTheNextRequest() {
+		allowed(API, 2);
+		this.change = (policy) -> policy.withEnforcement(new Enforcement(Mode.SHADOW, OnStoreFailure.ALLOW, null));
+		assertThat(allowed(API, 1)).isEqualTo(1);
+		assertThat(this.outcomes).endsWith(Outcome.SHADOW_DENIED);
+		this.change = Function.identity();
+		assertThat(allowed(API, 1)).isZero();
+	}
+
+	@Test
+	void changedOnStoreFailureCountsForTheNextRequest() {
+		PolicyDecisions withoutStore = decisions(new FailingStore());
+		assertThat(decide(withoutStore, API, null).allowed()).isTrue();
+		this.change = (policy) -> policy.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.DENY, null));
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> decide(withoutStore, API, null));
+		this.change = Function.identity();
+		assertThat(decide(withoutStore, API, null).allowed()).isTrue();
+	}
+
+	@Test
+	void sourcesAreAskedOneAfterAnother() {
+		PolicyDecisions chained = new PolicyDecisions(this.store, new ConfiguredPolicies(Map.of(), List.of("ip")),
+				List.of(),
+				() -> List.of((policy) -> policy.withLimits(List.of(Limit.parse("10/m"))),
+						(policy) -> policy.withLimits(List.of(new Limit(policy.policy().limits().get(0).quota() + 1,
+								policy.policy().limits().get(0).window())))));
+		assertThat(decide(chained, API, null).statuses()).singleElement()
+			.satisfies((status) -> assertThat(status.limit()).isEqualTo(Limit.parse("11/m")));
+	}
+
+	@ParameterizedTest
+	@MethodSource("wrongAnswers")
+	void wrongAnswerLeavesPolicyAndIsReportedOnce(Function<IdentifiedPolicy, IdentifiedPolicy> wrong, String rule,
+			CapturedOutput output) {
+		this.change = wrong;
+		assertThat(allowed(API, 9)).isEqualTo(2);
+		assertThat(StringUtils.countOccurrencesOf(output.toString(), WARNING)).isEqualTo(1);
+		assertThat(output).contains(rule).doesNotContain("again");
+		this.change = Function.identity();
+		allowed(API, 2);
+		assertThat(output).doesNotContain("says again");
+	}
+
+	@Test
+	void sourceThatFailsForSomeUsersOnlyIsReportedOnce(CapturedOutput output) {
+		AtomicLong nanoTime = new AtomicLong(Long.MAX_VALUE);
+		CheckedPolicySource source = new CheckedPolicySource((policy) -> this.change.apply(policy), (policy) -> {
+		}, nanoTime::get);
+		for (int i = 0; i < 5; i++) {
+			String user = "alice" + i;
+			this.change = (policy) -> {
+				throw new IllegalStateException("unknown user " + user);
+			};
+			assertThat(source.current(API)).isSameAs(API);
+			this.change = (policy) -> new IdentifiedPolicy(Policy.of(user, new SlidingLog(), Limit.parse("9/m")),
+					policy.identifiers());
+			assertThat(source.current(API)).isSameAs(API);
+			this.change = Function.identity();
+			assertThat(source.current(API)).isSameAs(API);
+			nanoTime.addAndGet(Duration.ofSeconds(59).toNanos());
+		}
+		assertThat(StringUtils.countOccurrencesOf(output.toString(), WARNING)).isEqualTo(1);
+		assertThat(output).contains("java.lang.IllegalStateException").doesNotContain("alice").doesNotContain("again");
+		nanoTime.addAndGet(Duration.ofSeconds(1).toNanos());
+		source.current(API);
+		source.current(API);
+		assertThat(StringUtils.countOccurrencesOf(output.toString(), "says again")).isEqualTo(1);
+		this.change = (policy) -> null;
+		source.current(API);
+		assertThat(StringUtils.countOccurrencesOf(output.toString(), WARNING)).isEqualTo(2);
+	}
+
+	static Stream<Arguments> wrongAnswers() {
+		return Stream.of(answer((policy) -> null, "Invalid answer (null): must be a policy."),
+				answer((policy) -> new IdentifiedPolicy(Policy.of("other", new SlidingLog(), Limit.parse("9/m")),
+						policy.identifiers()), "Invalid name: must stay the same."),
+				answer((policy) -> policy.withLimits(List.of(Limit.parse("9/m"))).withIdentifiers(List.of("ip")),
+						"Invalid identifiers [ip]: must stay the same, [user]."),
+				answer((policy) -> policy.withLimits(List.of(Limit.parse("often"))),
+						"gave no policy that can be enforced: java.lang.IllegalArgumentException"),
+				answer((policy) -> {
+					throw new IllegalStateException("failed at " + System.nanoTime());
+				}, "gave no policy that can be enforced: java.lang.IllegalStateException"));
+	}
+
+	private static Arguments answer(Function<IdentifiedPolicy, IdentifiedPolicy> wrong, String rule) {
+		return Arguments.of(wrong, rule);
+	}
+
+	@Test
+	void algorithmThatTheStoreCannotHoldIsAWrongAnswer(CapturedOutput output) {
+		PolicyDecisions picky = decisions(new FailingStore() {
+
+			@Override
+			public void requireSupported(Policy policy) {
+				if (policy.algorithm() instanceof FixedWindow) {
+					throw new IllegalArgumentException("Invalid algorithm (fixed-window): not here.");
+				}
+			}
+
+		});
+		this.change = (policy) -> new IdentifiedPolicy(Policy.of("api", new FixedWindow(), Limit.parse("9/m")),
+				policy.identifiers());
+		decide(picky, API, null);
+		assertThat(output).contains(WARNING).contains("Invalid algorithm (fixed-window): not here.");
+	}
+
+	@Test
+	void planCountsInsteadOfThePolicyAndKeepsItsCounts() {
+		IdentifiedPolicy api = API.withPlans(Map.of("pro", plan("5/m"), "partner", Plan.UNLIMITED));
+		assertThat(decideAll(api, null, 3)).isEqualTo(2);
+		assertThat(decideAll(api, "unheard-of", 1)).isZero();
+		assertThat(decideAll(api, "pro", 9)).isEqualTo(3);
+		assertThat(decideAll(api, "partner", 9)).isEqualTo(9);
+		assertThat(decide(api, "partner").statuses()).isEmpty();
+		assertThat(decideAll(api, "pro", 1)).isZero();
+	}
+
+	@Test
+	void sourceChangesPolicyBeforeThePlanIsLookedUp() {
+		IdentifiedPolicy api = API.withPlans(Map.of("pro", plan("5/m")));
+		this.change = (policy) -> policy.withLimits(List.of(Limit.parse("1/m")));
+		assertThat(decideAll(api, null, 9)).isEqualTo(1);
+		assertThat(decideAll(api, "pro", 9)).isEqualTo(4);
+		this.change = (policy) -> policy.withPlans(Map.of("pro", plan("6/m")));
+		assertThat(decideAll(api, "pro", 9)).isEqualTo(1);
+	}
+
+	@Test
+	void listenersHearOfThePlanOnlyIfThePolicyKnowsIt() {
+		List<String> plans = new ArrayList<>();
+		PolicyDecisions heard = new PolicyDecisions(this.store, new ConfiguredPolicies(Map.of(), List.of("ip")),
+				List.of((decision) -> plans
+					.add(decision.charge().plan() + " " + decision.charge().charge().policy().limits())));
+		IdentifiedPolicy api = API.withPlans(Map.of("pro", plan("5/m")));
+		for (String plan : Arrays.asList("pro", "unheard-of", null)) {
+			decide(heard, api, plan);
+		}
+		assertThat(plans).containsExactly("pro [5/m]", "null [2/m]", "null [2/m]");
+	}
+
+	@Test
+	void policyOfPlanHasTheSameName() {
+		Policy other = Policy.of("other", new SlidingLog(), Limit.parse("9/m"));
+		assertThatExceptionOfType(IllegalArgumentException.class)
+			.isThrownBy(() -> API.withPlans(Map.of("pro", new Plan(other))))
+			.withMessage("Invalid policy (other) of the plan 'pro': must be named 'api'.");
+	}
+
+	private static Plan plan(String limit) {
+		return new Plan(Policy.of("api", new SlidingLog(), Limit.parse(limit)));
+	}
+
+	private PolicyDecisions decisions(RateLimiter store) {
+		return new PolicyDecisions(store, new ConfiguredPolicies(Map.of("api", API), List.of("ip")),
+				List.of((decision) -> this.outcomes.add(decision.outcome())),
+				() -> List.of((policy) -> this.change.apply(policy)));
+	}
+
+	private long allowed(IdentifiedPolicy policy, int requests) {
+		return decideAll(policy, null, requests);
+	}
+
+	private long decideAll(IdentifiedPolicy policy, String plan, int requests) {
+		return Stream.generate(() -> decide(policy, plan)).limit(requests).filter(Decision::allowed).count();
+	}
+
+	private Decision decide(IdentifiedPolicy policy, String plan) {
+		return decide(this.decisions, policy, plan);
+	}
+
+	private Decision decide(PolicyDecisions decisions, IdentifiedPolicy policy, String plan) {
+		IdentifiedPolicy current = decisions.current(policy);
+		return decisions.decide(List.of(new PolicyCharge(current, Charge.of(current.policy(), ALICE), plan)));
+	}
+
+	private static class FailingStore implements RateLimiter {
+
+		@Override
+		public Decision tryAcquire(RateLimitRequest request) {
+			throw failure();
+		}
+
+		@Override
+		public Decision peek(RateLimitRequest request) {
+			throw failure();
+		}
+
+		@Override
+		public void charge(RateLimitRequest request) {
+			throw failure();
+		}
+
+		@Override
+		public void refund(RateLimitRequest request) {
+			throw failure();
+		}
+
+		@Override
+		public void reset(Policy policy, Identifier identifier) {
+			throw failure();
+		}
+
+		private static StoreException failure() {
+			return new StoreException("gone", new IllegalStateException());
+		}
+
+	}
+
+}

@@ -1,0 +1,404 @@
+package io.github.ratelimit.spring.policy;
+
+import java.util.Arrays;
+import java.util.List;
+
+import io.github.ratelimit.BlockList;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.RequestHistory;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.redis.PipelineRateLimiter;
+import io.github.ratelimit.redis.RedisConnections;
+import io.github.ratelimit.redis.RedisRateLimiter;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
+import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
+import io.github.ratelimit.spring.method.RateLimitedAdvisor;
+import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
+import io.github.ratelimit.spring.web.AccessLists;
+import io.github.ratelimit.spring.web.ApplicationCors;
+import io.github.ratelimit.spring.web.CorsFilters;
+import io.github.ratelimit.spring.web.LimitHeaders;
+import io.github.ratelimit.spring.web.LimitedResponses;
+import io.github.ratelimit.spring.web.RateLimitExceededResolver;
+import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
+import io.github.ratelimit.spring.web.RejectionHandler;
+import io.github.ratelimit.spring.web.RequestCost;
+import io.github.ratelimit.spring.web.RequestIdentifiers;
+import io.github.ratelimit.spring.web.ServletPolicyEnforcer;
+import io.github.ratelimit.spring.web.UserPlans;
+import io.github.ratelimit.spring.web.address.AddressResolver;
+import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.test.TestRedis;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.converter.ConvertWith;
+import org.junit.jupiter.params.converter.SimpleArgumentConverter;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.assertj.AssertableWebApplicationContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.test.util.ReflectionTestUtils;
+import org.springframework.web.servlet.DispatcherServlet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNoException;
+import static org.assertj.core.api.InstanceOfAssertFactories.throwable;
+import static org.mockito.Mockito.mock;
+
+/**
+ * Tests for {@link RateLimitAutoConfiguration}, {@link RateLimitWebAutoConfiguration} and
+ * {@link RateLimitNonWebAutoConfiguration}. No server is contacted.
+ */
+class RateLimitAutoConfigurationTests {
+
+	private static final AutoConfigurations CONFIGURATIONS = AutoConfigurations.of(AopAutoConfiguration.class,
+			RateLimitAutoConfiguration.class, RateLimitRedisAutoConfiguration.class,
+			RateLimitMethodAutoConfiguration.class, RateLimitWebAutoConfiguration.class,
+			RateLimitNonWebAutoConfiguration.class);
+
+	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
+		.withConfiguration(CONFIGURATIONS);
+
+	private final ApplicationContextRunner nonWebRunner = new ApplicationContextRunner()
+		.withConfiguration(CONFIGURATIONS);
+
+	@Test
+	void beansArePresentInWebApplication() {
+		this.runner.run((context) -> {
+			assertThat(context).hasSingleBean(ConfiguredPolicies.class)
+				.hasSingleBean(RateLimitedAdvisor.class)
+				.hasSingleBean(RedisConnections.class)
+				.doesNotHaveBean(UnifiedJedis.class)
+				.hasSingleBean(PolicyEnforcer.class)
+				.hasSingleBean(RateLimitExceededResolver.class);
+			assertThat(context.getBean(RateLimiter.class)).isInstanceOf(RedisRateLimiter.class)
+				.isSameAs(context.getBean(BlockList.class))
+				.isSameAs(context.getBean(RequestHistory.class));
+			assertThat(context.getBean(PolicyEnforcer.class)).isInstanceOf(ServletPolicyEnforcer.class);
+			assertThat(context.getBean(ConfiguredPolicies.class).defaultIdentifiers()).containsExactly("ip");
+			assertThat(context.getBean(RateLimitProperties.class).headers().styles()).containsExactly("draft",
+					"x-rate-limit");
+		});
+	}
+
+	@Test
+	void beansArePresentInOtherApplication() {
+		this.nonWebRunner.run((context) -> assertThat(context).hasSingleBean(RateLimiter.class)
+			.hasSingleBean(RateLimitedAdvisor.class)
+			.hasSingleBean(PolicyEnforcer.class)
+			.doesNotHaveBean(ServletPolicyEnforcer.class)
+			.doesNotHaveBean(FilterRegistrationBean.class));
+	}
+
+	@Test
+	void nothingIsConfiguredWhenSwitchedOff() {
+		this.runner.withPropertyValues("ratelimit.enabled=false", "ratelimit.policies.api.limits=wrong")
+			.run((context) -> assertThat(context).hasNotFailed()
+				.doesNotHaveBean(RateLimiter.class)
+				.doesNotHaveBean(RateLimitedAdvisor.class)
+				.doesNotHaveBean(PolicyEnforcer.class)
+				.doesNotHaveBean(UnifiedJedis.class)
+				.doesNotHaveBean(FilterRegistrationBean.class));
+	}
+
+	@Test
+	void policiesAreRead() {
+		this.runner
+			.withPropertyValues("ratelimit.policies.api.limits=10/s,120/m",
+					"ratelimit.policies.api.identifiers=ip,user", "ratelimit.policies.api.algorithm=fixed-window",
+					"ratelimit.policies.other.limits=1/d", "ratelimit.default-identifiers=global")
+			.run((context) -> {
+				ConfiguredPolicies policies = context.getBean(ConfiguredPolicies.class);
+				assertThat(policies.find("api")).hasValueSatisfying((policy) -> {
+					assertThat(policy.policy().limits()).hasToString("[10/s, 120/m]");
+					assertThat(policy.policy().algorithm().name()).isEqualTo("fixed-window");
+					assertThat(policy.identifiers()).containsExactly("ip", "user");
+				});
+				assertThat(policies.find("other")).hasValueSatisfying((policy) -> {
+					assertThat(policy.policy().algorithm().name()).isEqualTo("sliding-window");
+					assertThat(policy.identifiers()).containsExactly("global");
+				});
+			});
+	}
+
+	@Test
+	void clientOfApplicationIsUsedWhenItIsNamed() {
+		this.runner.withBean("mine", UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
+			.withPropertyValues("ratelimit.redis.client=mine", "ratelimit.redis.url=wrong")
+			.run((context) -> assertThat(context).hasNotFailed().hasSingleBean(UnifiedJedis.class).hasBean("mine"));
+	}
+
+	@Test
+	void clientOfApplicationIsLeftAloneUnlessItIsNamed() {
+		this.runner.withBean("mine", UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
+			.withPropertyValues("ratelimit.redis.url=wrong")
+			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageContaining("wrong"));
+	}
+
+	@Test
+	void startFailsWhenThereIsNoClientOfThatName() {
+		this.runner.withPropertyValues("ratelimit.redis.client=mine")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOfSatisfying(InvalidConfigurationPropertyValueException.class, (ex) -> {
+					assertThat(ex.getName()).isEqualTo("ratelimit.redis.client");
+					assertThat(ex.getReason())
+						.isEqualTo("Must be the name of a bean of type UnifiedJedis: there is none.");
+				}));
+		this.runner.withBean("other", UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
+			.withPropertyValues("ratelimit.redis.client=mine")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOfSatisfying(InvalidConfigurationPropertyValueException.class,
+						(ex) -> assertThat(ex.getReason()).endsWith("there are only [other].")));
+	}
+
+	@Test
+	void scriptsAreUsedUnlessSwitchedOff() {
+		this.runner
+			.run((context) -> assertThat(context.getBean(RateLimiter.class)).isInstanceOf(RedisRateLimiter.class));
+		this.runner
+			.withPropertyValues("ratelimit.redis.scripting=false", "ratelimit.policies.api.limits=10/s",
+					"ratelimit.policies.api.algorithm=sliding-window")
+			.run((context) -> assertThat(context.getBean(RateLimiter.class)).isInstanceOf(PipelineRateLimiter.class));
+	}
+
+	@Test
+	void startFailsWhenLimitsWrittenInPlaceNeedScripts() {
+		this.nonWebRunner.withBean(LimitedByLog.class)
+			.withPropertyValues("ratelimit.redis.scripting=false")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessage("Invalid algorithm (sliding-log): must be one of fixed-window, first-request-window, "
+						+ "sliding-window, sliding-window-counter where scripts are not used."));
+	}
+
+	@Test
+	void limiterAndClientBackOffWhenApplicationHasLimiter() {
+		this.runner.withBean("mine", RateLimiter.class, RateLimitAutoConfigurationTests::memory)
+			.run((context) -> assertThat(context).hasSingleBean(RateLimiter.class)
+				.hasBean("mine")
+				.doesNotHaveBean(UnifiedJedis.class));
+	}
+
+	@Test
+	void callIsAllowedInOtherApplicationWhenItsLimiterFails() {
+		this.nonWebRunner.withBean(Limited.class)
+			.withBean("mine", RateLimiter.class,
+					() -> RedisRateLimiter.of(RedisClient.create("127.0.0.1", TestRedis.freePort())))
+			.run((context) -> assertThatNoException().isThrownBy(() -> context.getBean(Limited.class).call()));
+	}
+
+	@Test
+	void enforcerOfApplicationIsAskedInWebApplication() {
+		this.runner.withBean(Limited.class)
+			.withBean("mine", PolicyEnforcer.class, Recorder::new)
+			.run(RateLimitAutoConfigurationTests::assertOwnEnforcerIsAsked);
+	}
+
+	private static void assertOwnEnforcerIsAsked(AssertableWebApplicationContext context) {
+		assertThat(context).hasNotFailed();
+		context.getBean(Limited.class).call();
+		assertThat(context.getBean(Recorder.class).calls).isEqualTo(1);
+	}
+
+	@Test
+	void enforcerBacksOffInOtherApplicationWhenItHasOne() {
+		this.nonWebRunner.withBean(Limited.class)
+			.withBean("mine", PolicyEnforcer.class, Recorder::new)
+			.run((context) -> {
+				assertThat(context).hasSingleBean(PolicyEnforcer.class);
+				context.getBean(Limited.class).call();
+				assertThat(context.getBean(Recorder.class).calls).isEqualTo(1);
+			});
+	}
+
+	@Test
+	void servletEnforcerBacksOffWhenApplicationHasOne() {
+		this.runner.withUserConfiguration(OwnEnforcer.class)
+			.run((context) -> assertThat(context).hasSingleBean(PolicyEnforcer.class).hasBean("mine"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { LimitHeaders.class, RejectionHandler.class, RequestCost.class, ApplicationCors.class })
+	<T> void beanOfApplicationReplacesOurs(Class<T> type) {
+		this.runner.run((context) -> assertThat(context).hasSingleBean(type));
+		T mine = (type == ApplicationCors.class) ? type.cast(new ApplicationCors((request) -> List.of(), List::of))
+				: mock(type);
+		this.runner.withBean("mine", type, () -> mine)
+			.run((context) -> assertThat(context).hasSingleBean(type).hasBean("mine"));
+	}
+
+	@Test
+	void resolverBacksOffWhenApplicationHasOne() {
+		this.runner.withUserConfiguration(OwnResolver.class)
+			.run((context) -> assertThat(context).hasSingleBean(RateLimitExceededResolver.class).hasBean("mine"));
+	}
+
+	@Test
+	void onlyMethodsAreLimitedWhenThereIsNoWebMvc() {
+		this.runner.withClassLoader(new FilteredClassLoader(DispatcherServlet.class))
+			.run((context) -> assertThat(context).hasNotFailed()
+				.hasSingleBean(PolicyEnforcer.class)
+				.doesNotHaveBean(ServletPolicyEnforcer.class));
+	}
+
+	@Test
+	void onlyMethodsAreLimitedWhenThereIsNoWebAtAll() {
+		this.nonWebRunner
+			.withClassLoader(new FilteredClassLoader("jakarta.servlet", "org.springframework.web",
+					"org.springframework.boot.web", "tools.jackson"))
+			.withBean(Limited.class)
+			.withPropertyValues("ratelimit.policies.api.limits=1/s", "ratelimit.policies.api.identifiers=global")
+			.withBean(RateLimiter.class, RateLimitAutoConfigurationTests::memory)
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				context.getBean(Limited.class).call();
+			});
+	}
+
+	@Test
+	void jsonMapperOfApplicationWritesProblems() {
+		JsonMapper mapper = JsonMapper.builder().build();
+		this.runner.withBean(JsonMapper.class, () -> mapper)
+			.run((context) -> assertThat(context.getBean(RejectionHandler.class))
+				.hasFieldOrPropertyWithValue("jsonMapper", mapper));
+	}
+
+	@Test
+	void applicationNeedsNoSpringSecurity() {
+		this.runner.withClassLoader(new FilteredClassLoader("org.springframework.security"))
+			.run((context) -> assertThat(context).hasNotFailed().hasSingleBean(CorsFilters.class));
+		this.runner.run((context) -> assertThat(context.getBeansOfType(CorsFilters.class)).hasSize(2));
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			draft, x-rate-limit | RateLimit-Policy, RateLimit, X-Rate-Limit-Limit, X-Rate-Limit-Remaining
+			x-rate-limit        | X-Rate-Limit-Limit, X-Rate-Limit-Remaining
+			x-ratelimit         | X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset
+			none                | ''
+			''                  | ''
+			""")
+	void headersAreThoseOfStyles(String styles, @ConvertWith(ListConverter.class) List<String> names) {
+		this.runner.withPropertyValues("ratelimit.headers.styles=" + styles)
+			.run((context) -> assertThat(context.getBean(LimitHeaders.class).names())
+				.containsExactlyInAnyOrderElementsOf(names));
+	}
+
+	static class ListConverter extends SimpleArgumentConverter {
+
+		@Override
+		protected Object convert(@Nullable Object source, Class<?> targetType) {
+			return Arrays.stream(((String) source).split(", *")).filter((name) -> !name.isEmpty()).toList();
+		}
+
+	}
+
+	@Test
+	void startFailsInOtherApplicationWhenAnnotationNeedsRequest() {
+		this.nonWebRunner.withBean(LimitedByAddress.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessage("Invalid identifier (ip): must be global or user where there are no web requests."));
+	}
+
+	@Test
+	void startFailsInOtherApplicationWhenPolicyHasPaths() {
+		this.nonWebRunner
+			.withPropertyValues("ratelimit.policies.api.limits=1/s", "ratelimit.policies.api.paths=/api/**")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.asInstanceOf(throwable(InvalidConfigurationPropertyValueException.class))
+				.satisfies((ex) -> {
+					assertThat(ex.getName()).isEqualTo("ratelimit.policies.api.paths");
+					assertThat(ex.getValue()).isEqualTo(List.of("/api/**"));
+					assertThat(ex.getReason()).isEqualTo("Paths can be limited only in a Servlet web application.");
+				}));
+	}
+
+	private static RateLimiter memory() {
+		return new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z"));
+	}
+
+	/** Public, because a proxy is made of it in another class loader. */
+	public static class Limited {
+
+		@RateLimited(limits = "1/s", identifiers = "global")
+		public void call() {
+		}
+
+	}
+
+	public static class LimitedByLog {
+
+		@RateLimited(limits = "1/s", algorithm = "sliding-log", identifiers = "global")
+		public void call() {
+		}
+
+	}
+
+	static class LimitedByAddress {
+
+		@RateLimited(limits = "1/s")
+		public void call() {
+		}
+
+	}
+
+	static class Recorder implements PolicyEnforcer {
+
+		private int calls;
+
+		@Override
+		public Decision enforce(List<PolicyUse> uses) {
+			this.calls++;
+			return new Decision(true, List.of());
+		}
+
+		@Override
+		public void requireKnown(String identifier) {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OwnResolver {
+
+		@Bean
+		RateLimitExceededResolver mine(ServletPolicyEnforcer enforcer, ApplicationContext context) {
+			return new RateLimitExceededResolver(enforcer, context);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OwnEnforcer {
+
+		@Bean
+		ServletPolicyEnforcer mine(PolicyDecisions decisions, RequestIdentifiers identifiers, AccessLists lists,
+				LimitedResponses responses, RequestCost cost) {
+			return new ServletPolicyEnforcer(decisions, identifiers, lists, UserPlans.none(), responses, cost,
+					List.of());
+		}
+
+	}
+
+}

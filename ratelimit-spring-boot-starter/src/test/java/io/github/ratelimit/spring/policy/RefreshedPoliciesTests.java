@@ -1,0 +1,201 @@
+package io.github.ratelimit.spring.policy;
+
+import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.MissingIdentifier;
+import io.github.ratelimit.spring.PlanResolver;
+import io.github.ratelimit.spring.PolicyCharge;
+import io.github.ratelimit.spring.RefreshPoliciesEvent;
+import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
+import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
+import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
+import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.env.MapPropertySource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Policies that are read again while the application runs.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class RefreshedPoliciesTests {
+
+	private final Map<String, Object> properties = new HashMap<>(Map.of("ratelimit.policies.api.limits", "10/m",
+			"ratelimit.policies.api.paths", "/api/**", "ratelimit.policies.plans.limits", "10/m",
+			"ratelimit.policies.plans.plans.pro.limits", "20/m", "ratelimit.plan", "'pro'", "ratelimit.redis.password",
+			"secret", "ratelimit.redis.host", "nowhere"));
+
+	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
+				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
+				RateLimitWebAutoConfiguration.class, RateLimitNonWebAutoConfiguration.class))
+		.withInitializer((context) -> context.getEnvironment()
+			.getPropertySources()
+			.addFirst(new MapPropertySource("changing", this.properties)))
+		.withBean(RateLimiter.class, () -> new MemoryRateLimiter(InstantSource.system()));
+
+	@Test
+	void changedPropertiesCountForTheNextRequest(CapturedOutput output) {
+		this.runner.run((context) -> {
+			assertThat(limits(context, "api", null)).containsExactly("10/m");
+			this.properties.put("ratelimit.policies.api.limits", "5/s,7/m");
+			this.properties.put("ratelimit.policies.plans.plans.pro.limits", "30/m");
+			assertThat(limits(context, "api", null)).containsExactly("10/m");
+			refresh(context);
+			assertThat(limits(context, "api", null)).containsExactly("5/s", "7/m");
+			assertThat(limits(context, "plans", "pro")).containsExactly("30/m");
+			assertThat(output).contains("The policy 'api' is now sliding-window [5/s, 7/m]")
+				.contains("it was sliding-window [10/m]")
+				.doesNotContain("need a restart");
+			this.properties.put("ratelimit.policies.api.mode", "shadow");
+			refresh(context);
+			assertThat(limits(context, "api", null)).isEmpty();
+			this.properties.remove("ratelimit.policies.api.mode");
+			this.properties.put("ratelimit.policies.api.limits", "7/m");
+			this.properties.put("ratelimit.policies.api.algorithm", "token-bucket");
+			this.properties.put("ratelimit.policies.api.burst", "77");
+			refresh(context);
+			assertThat(decide(context, "api", null).statuses()).first()
+				.satisfies((status) -> assertThat(status.remaining()).isEqualTo(76));
+		});
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					limits           | often  | often  | ratelimit.policies.api.limits    | Invalid limit (often): must be quota/window
+					mode             | mild   | mild   | ratelimit.policies.api.mode      | Must be one of enforce, shadow.
+					algorithm        | guess  | guess  | ratelimit.policies.api.algorithm | must be one of fixed-window
+					burst            | 5      | 5      | ratelimit.policies.api.burst     | Is an option of token-bucket
+					limit            | 1/s    | limit  | ratelimit.policies.api.limit     | were left unbound
+					plans.pro.limits |        |        | ratelimit.policies.api.plans.pro | Is an empty plan
+					cost             | x      | x      | ratelimit.policies.api.cost      | Must be a whole number.
+					""")
+	void invalidPropertyKeepsThePoliciesAndIsReported(String property, String value, String shown, String name,
+			String rule, CapturedOutput output) {
+		this.runner.run((context) -> {
+			this.properties.put("ratelimit.policies.api.limits", "5/s");
+			this.properties.put("ratelimit.policies.api." + property, (value != null) ? value : "");
+			refresh(context);
+			assertThat(limits(context, "api", null)).containsExactly("10/m");
+			assertThat(output.toString().lines().filter((line) -> line.contains("ERROR"))).singleElement()
+				.asString()
+				.contains("The policies stay as they were: ")
+				.contains(name)
+				.contains((shown != null) ? shown : "")
+				.contains(rule);
+		});
+	}
+
+	@Test
+	void limitThatWouldNeverAllowTheCostOfAPathIsRefused(CapturedOutput output) {
+		this.properties.put("ratelimit.policies.api.cost", "3");
+		this.runner.run((context) -> {
+			this.properties.put("ratelimit.policies.api.limits", "2/m");
+			refresh(context);
+			assertThat(limits(context, "api", null)).containsExactly("10/m");
+			assertThat(output)
+				.contains("invalid value '[2/m]' for configuration property 'ratelimit.policies.api.limits'")
+				.contains("Invalid cost (3): the limit 2/m would never allow it.");
+		});
+	}
+
+	@Test
+	void whatNeedsARestartStaysAsItWasAndIsReported(CapturedOutput output) {
+		this.runner.run((context) -> {
+			this.properties.put("ratelimit.policies.api.paths", "/other/**");
+			this.properties.put("ratelimit.policies.api.identifiers", "user");
+			this.properties.put("ratelimit.policies.api.missing-identifier", "deny");
+			this.properties.put("ratelimit.policies.api.limits", "5/s");
+			this.properties.put("ratelimit.policies.new.limits", "5/s");
+			this.properties.put("ratelimit.redis.password", "terces");
+			this.properties.remove("ratelimit.policies.plans.limits");
+			this.properties.remove("ratelimit.policies.plans.plans.pro.limits");
+			refresh(context);
+			assertThat(limits(context, "api", null)).containsExactly("5/s");
+			assertThat(limits(context, "plans", "pro")).containsExactly("20/m");
+			assertThat(current(context, "api").enforcement().missing()).isEqualTo(MissingIdentifier.ADDRESS);
+			assertThat(output).contains(
+					"Changed properties that need a restart: ratelimit.policies.api.identifiers, ratelimit.policies.api.missing-identifier, ratelimit.policies.api.paths, "
+							+ "ratelimit.policies.new, ratelimit.policies.plans, ratelimit.redis")
+				.doesNotContain("terces");
+		});
+	}
+
+	@Test
+	void firstPlansOfAPolicyCount(CapturedOutput output) {
+		this.runner.run((context) -> {
+			this.properties.put("ratelimit.policies.api.limits", "5/s");
+			this.properties.put("ratelimit.policies.api.plans.pro.limits", "50/s");
+			refresh(context);
+			assertThat(limits(context, "api", "pro")).containsExactly("50/s");
+			assertThat(limits(context, "api", null)).containsExactly("5/s");
+			assertThat(output).doesNotContain("need a restart");
+		});
+	}
+
+	@Test
+	void firstPlansNeedARestartWhileNobodySaysWhichPlanAUserIsOn(CapturedOutput output) {
+		this.properties.remove("ratelimit.plan");
+		this.properties.remove("ratelimit.policies.plans.plans.pro.limits");
+		this.runner.run((context) -> {
+			this.properties.put("ratelimit.policies.api.limits", "5/s");
+			this.properties.put("ratelimit.policies.api.plans.pro.limits", "50/s");
+			refresh(context);
+			assertThat(limits(context, "api", "pro")).containsExactly("10/m");
+			assertThat(output).contains("Changed properties that need a restart: ratelimit.policies.api.plans");
+		});
+		this.properties.remove("ratelimit.policies.api.plans.pro.limits");
+		this.runner.withBean(PlanResolver.class, () -> (user, request) -> "pro").run((context) -> {
+			this.properties.put("ratelimit.policies.api.plans.pro.limits", "50/s");
+			refresh(context);
+			assertThat(limits(context, "api", "pro")).containsExactly("50/s");
+		});
+	}
+
+	private static void refresh(ConfigurableApplicationContext context) {
+		context.publishEvent(new RefreshPoliciesEvent(context));
+	}
+
+	private static List<String> limits(ConfigurableApplicationContext context, String policy, String plan) {
+		return decide(context, policy, plan).statuses()
+			.stream()
+			.map((status) -> status.limit())
+			.map(Limit::toString)
+			.toList();
+	}
+
+	private static IdentifiedPolicy current(ConfigurableApplicationContext context, String policy) {
+		return context.getBean(PolicyDecisions.class)
+			.current(context.getBean(ConfiguredPolicies.class).find(policy).orElseThrow());
+	}
+
+	private static Decision decide(ConfigurableApplicationContext context, String name, String plan) {
+		IdentifiedPolicy policy = current(context, name);
+		return context.getBean(PolicyDecisions.class)
+			.decide(List.of(new PolicyCharge(policy, Charge.of(policy.policy(), Identifier.GLOBAL), plan)));
+	}
+
+}

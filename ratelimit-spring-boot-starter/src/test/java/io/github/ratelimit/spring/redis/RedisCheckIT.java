@@ -1,0 +1,242 @@
+package io.github.ratelimit.spring.redis;
+
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreBusyException;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.policy.PolicyDecisions;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+import redis.embedded.RedisServer;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What the log says of Redis once an application is ready.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class RedisCheckIT {
+
+	private static final String WARNING = "Redis cannot be used. Until it can, requests are limited by each instance alone";
+
+	/** Much longer than any start takes, and shorter than Redis is waited for. */
+	private static final Duration SOON = Duration.ofMinutes(2);
+
+	@Test
+	void warningSaysOnceThatNobodyIsThere(CapturedOutput output) {
+		int port = TestRedis.freePort();
+		try (ConfigurableApplicationContext context = start(port, "2s")) {
+			await().atMost(SOON).untilAsserted(() -> assertThat(output).contains(WARNING));
+			assertThat(output).containsOnlyOnce(WARNING)
+				.contains("Is Redis running, and is ratelimit.redis.url right? Tried: 127.0.0.1:%d, without TLS. "
+					.formatted(port))
+				.contains("Connection refused");
+			assertThat(context.isActive()).isTrue();
+		}
+	}
+
+	@Test
+	void warningSaysWhatBecomesOfTheRequestsOfEachPolicy(CapturedOutput output) {
+		try (ConfigurableApplicationContext context = start("", TestRedis.freePort(), "2s",
+				"--ratelimit.policies.login.limits=5/m", "--ratelimit.policies.login.on-store-failure=deny",
+				"--ratelimit.policies.api.limits=5/m", "--ratelimit.policies.api.on-store-failure=local",
+				"--ratelimit.policies.tried.limits=5/m", "--ratelimit.policies.tried.on-store-failure=deny",
+				"--ratelimit.policies.tried.mode=shadow", "--ratelimit.instances=2")) {
+			context.getBean(RedisCheck.class).check(context);
+			assertThat(output).contains(WARNING + ", but those of the policies [tried] are allowed without limits, "
+					+ "but those of the policies [login] are denied. Is Redis running");
+		}
+	}
+
+	@Test
+	void warningSaysThatPasswordIsWrong(CapturedOutput output) {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port, "requirepass secret");
+		try (ConfigurableApplicationContext context = start(":wrong@", port, "10s")) {
+			context.getBean(RedisCheck.class).check(context);
+			assertThat(output).contains(WARNING)
+				.contains("Are the user name and password right? Tried")
+				.contains("WRONGPASS")
+				.doesNotContain(":wrong@");
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	/** What the server itself says then is that a command is too long. */
+	@Test
+	void warningSaysThatPasswordIsMissing(CapturedOutput output) {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port, "requirepass secret");
+		try (ConfigurableApplicationContext context = start(port, "10s")) {
+			context.getBean(RedisCheck.class).check(context);
+			assertThat(output).contains(WARNING).contains("Redis wants a login: is its password configured? Tried");
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	@Test
+	void warningSaysThatEncryptionWasTried(CapturedOutput output) {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port);
+		try (ConfigurableApplicationContext context = start("", TestRedis.freePort(), "2s",
+				"--ratelimit.redis.url=rediss://user:topsecret@127.0.0.1:" + port)) {
+			context.getBean(RedisCheck.class).check(context);
+			assertThat(output).contains("Tried: 127.0.0.1:%d, with TLS. ".formatted(port)).doesNotContain("topsecret");
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	/** Without a request. */
+	@Test
+	void failureOfTheCheckIsKnownUntilRedisAnswers(CapturedOutput output) {
+		int port = TestRedis.freePort();
+		try (ConfigurableApplicationContext context = start(port, "2s")) {
+			PolicyDecisions decisions = context.getBean(PolicyDecisions.class);
+			await().atMost(SOON).until(() -> decisions.failingSince().isPresent());
+			RedisServer server = TestRedis.startServer(port);
+			try {
+				await().atMost(SOON).until(() -> decisions.failingSince().isEmpty());
+				assertThat(output).containsOnlyOnce(WARNING)
+					.containsOnlyOnce("The store failed")
+					.containsOnlyOnce("The store answers again: limits are enforced");
+			}
+			finally {
+				TestRedis.stop(server);
+			}
+		}
+	}
+
+	@Test
+	void thereIsNoWarningWhenRedisAnswers(CapturedOutput output) {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port);
+		try (ConfigurableApplicationContext context = start(port, "10s")) {
+			context.getBean(RedisCheck.class).check(context);
+			assertThat(output).contains("Rate limits are counted on Redis at 127.0.0.1:" + port)
+				.doesNotContain(WARNING);
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	/** It takes long to answer, but not for ever: nothing is wrong. */
+	@Test
+	void thereIsNoWarningWhenRedisIsSlowAtFirst(CapturedOutput output) throws Exception {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port);
+		try (ConfigurableApplicationContext context = start(port, "10s")) {
+			AtomicInteger asked = new AtomicInteger();
+			RateLimiter busy = (RateLimiter) Proxy.newProxyInstance(getClass().getClassLoader(),
+					new Class<?>[] { RateLimiter.class }, (proxy, method, arguments) -> {
+						if (asked.incrementAndGet() < 3) {
+							throw new StoreBusyException("Redis failed", new IllegalStateException("busy"));
+						}
+						return method.invoke(context.getBean(RateLimiter.class), arguments);
+					});
+			new RedisCheck(busy, context.getBean(PolicyDecisions.class), context.getBean(ConfiguredPolicies.class),
+					null)
+				.check(context);
+			assertThat(asked).hasValue(3);
+			assertThat(output).doesNotContain(WARNING);
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	/** It refuses at once, as it does when others use all connections of a pool. */
+	@Test
+	void busyRedisIsNotAskedWithoutAPause() {
+		AtomicInteger asked = new AtomicInteger();
+		RateLimiter busy = (RateLimiter) Proxy.newProxyInstance(getClass().getClassLoader(),
+				new Class<?>[] { RateLimiter.class }, (proxy, method, arguments) -> {
+					asked.incrementAndGet();
+					throw new StoreBusyException("Redis failed", new IllegalStateException("busy"));
+				});
+		new WarmUp(busy, new ConfiguredPolicies(Map.of(), List.of("ip"))).afterSingletonsInstantiated();
+		assertThat(asked).hasValueBetween(2, 100);
+	}
+
+	@Test
+	void scriptsOfPoliciesAreLoadedBeforeTheFirstRequest() {
+		int port = TestRedis.freePort();
+		RedisServer server = TestRedis.startServer(port);
+		try (ConfigurableApplicationContext context = start("", port, "10s", "--ratelimit.policies.api.limits=5/m",
+				"--ratelimit.policies.api.identifiers=global");
+				UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
+			long evals = calls(jedis, "eval");
+			assertThat(evals).isEqualTo(2);
+			context.getBean(RateLimiter.class)
+				.tryAcquire(context.getBean(ConfiguredPolicies.class).find("api").orElseThrow().policy(),
+						Identifier.GLOBAL);
+			assertThat(calls(jedis, "eval")).isEqualTo(evals);
+			assertThat(jedis.keys("*")).hasSize(1);
+		}
+		finally {
+			TestRedis.stop(server);
+		}
+	}
+
+	private static long calls(UnifiedJedis jedis, String command) {
+		return jedis.info("commandstats")
+			.lines()
+			.filter((line) -> line.startsWith("cmdstat_" + command + ":"))
+			.mapToLong((line) -> Long.parseLong(line.replaceAll(".*?calls=(\\d+),.*", "$1")))
+			.sum();
+	}
+
+	@Test
+	void startDoesNotWaitForRedis() throws IOException {
+		try (ServerSocket hanging = new ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"))) {
+			long start = System.nanoTime();
+			start(hanging.getLocalPort(), "10m").close();
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(SOON);
+		}
+	}
+
+	private static ConfigurableApplicationContext start(int port, String timeout) {
+		return start("", port, timeout);
+	}
+
+	private static ConfigurableApplicationContext start(String login, int port, String timeout, String... properties) {
+		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
+			.properties("spring.main.banner-mode=off", "ratelimit.redis.url=redis://" + login + "127.0.0.1:" + port,
+					"ratelimit.redis.timeout=" + timeout)
+			.run(properties);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Application {
+
+	}
+
+}

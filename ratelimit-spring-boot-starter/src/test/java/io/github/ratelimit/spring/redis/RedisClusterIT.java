@@ -1,0 +1,186 @@
+package io.github.ratelimit.spring.redis;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+import io.github.ratelimit.BlockList;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
+import io.github.ratelimit.spring.policy.PolicyEnforcer;
+import io.github.ratelimit.spring.policy.PolicyUse;
+import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
+import io.github.ratelimit.test.TestCluster;
+import io.github.ratelimit.test.TestCluster.Node;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.RedisClusterClient;
+import redis.clients.jedis.UnifiedJedis;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Three masters, each with a replica. Of the nodes that are configured one does not
+ * exist.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class RedisClusterIT {
+
+	private static final TestCluster CLUSTER = TestCluster.shared();
+
+	private static final Policy POLICY = Policy.of("api", new FixedWindow(), new Limit(100, Duration.ofDays(3650)));
+
+	/** More than there are nodes, so that they are on several. */
+	private static final Identifier[] USERS = IntStream.range(0, 20)
+		.mapToObj((i) -> Identifier.user("user" + i))
+		.toArray(Identifier[]::new);
+
+	private final String keyPrefix = TestRedis.newKeyPrefix();
+
+	private final ApplicationContextRunner runner = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
+				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
+				RateLimitNonWebAutoConfiguration.class))
+		.withPropertyValues("ratelimit.key-prefix=" + this.keyPrefix, "ratelimit.redis.timeout=2s",
+				"ratelimit.redis.client-name=" + this.keyPrefix, "ratelimit.default-identifiers=global",
+				"ratelimit.policies.closed.limits=100/3650d", "ratelimit.policies.closed.on-store-failure=deny");
+
+	private static String nodes() {
+		return CLUSTER.nodes()
+			.stream()
+			.limit(2)
+			.map((node) -> node.address().toString())
+			.collect(Collectors.joining(",")) + ",127.0.0.1:" + TestRedis.freePort();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
+	void requestsAreCountedOnAllNodes(String prefix, CapturedOutput output) {
+		this.runner.withPropertyValues(prefix + ".cluster.nodes=" + nodes()).run((context) -> {
+			assertCounts(context);
+			assertThat(clients()).as("masters with connections").isGreaterThanOrEqualTo(3);
+		});
+		assertThat(output).contains("Rate limits are counted on Redis at the cluster of the nodes [127.0.0.1:");
+		TestCluster.await("No connection is left", () -> clients() == 0);
+	}
+
+	private void assertCounts(ApplicationContext context) {
+		RateLimiter limiter = context.getBean(RateLimiter.class);
+		assertThat(limiter.tryAcquire(RateLimitRequest.of(POLICY, USERS)).statuses()).extracting(LimitStatus::remaining)
+			.hasSize(USERS.length)
+			.containsOnly(99L);
+		assertThat(CLUSTER.nodes().stream().filter(Node::isMaster))
+			.allSatisfy((master) -> assertThat(master.admin().keys(this.keyPrefix + ":*")).isNotEmpty());
+		assertThat(decide(context).allowed()).isTrue();
+		BlockList blocks = context.getBean(BlockList.class);
+		blocks.block(USERS[3], null, Duration.ofMinutes(1), "reason");
+		assertThat(blocks.blocks()).hasSize(1);
+		assertThat(limiter.tryAcquire(RateLimitRequest.of(POLICY, USERS)).blockedFor()).isPositive();
+	}
+
+	@Test
+	void plainCommandsCountOnAllNodes() {
+		this.runner
+			.withPropertyValues("ratelimit.redis.cluster.nodes=" + nodes(), "ratelimit.redis.scripting=false",
+					"ratelimit.policies.closed.algorithm=fixed-window")
+			.run((context) -> {
+				RateLimiter limiter = context.getBean(RateLimiter.class);
+				for (long remaining = 99; remaining >= 97; remaining--) {
+					assertThat(limiter.tryAcquire(RateLimitRequest.of(POLICY, USERS)).statuses())
+						.extracting(LimitStatus::remaining)
+						.containsOnly(remaining);
+				}
+			});
+	}
+
+	private long clients() {
+		return CLUSTER.nodes()
+			.stream()
+			.filter((node) -> node.admin().clientList().contains(" name=" + this.keyPrefix + " "))
+			.count();
+	}
+
+	@Test
+	void clusterOfDetailsIsUsed() {
+		this.runner.withBean(DataRedisConnectionDetails.class, Details::new).run(this::assertCounts);
+	}
+
+	private static final class Details implements DataRedisConnectionDetails {
+
+		@Override
+		public Cluster getCluster() {
+			return () -> CLUSTER.nodes()
+				.stream()
+				.map((node) -> new DataRedisConnectionDetails.Node(node.address().getHost(), node.address().getPort()))
+				.toList();
+		}
+
+	}
+
+	@Test
+	void clientOfApplicationIsUsed() {
+		this.runner
+			.withBean("mine", UnifiedJedis.class, () -> RedisClusterClient.builder().nodes(CLUSTER.addresses()).build())
+			.withPropertyValues("ratelimit.redis.client=mine")
+			.run(this::assertCounts);
+	}
+
+	@Test
+	void applicationStartsWithoutCluster() {
+		int port = TestRedis.freePort();
+		this.runner
+			.withPropertyValues("ratelimit.redis.cluster.nodes=127.0.0.1:" + port, "ratelimit.redis.timeout=200ms")
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> decide(context))
+					.withStackTraceContaining("None of the nodes [127.0.0.1:" + port + "] has said");
+			});
+	}
+
+	@Test
+	void decisionEndsWhenNoNodeAnswers() throws IOException {
+		try (ServerSocket silent = new ServerSocket(0)) {
+			this.runner
+				.withPropertyValues("ratelimit.redis.cluster.nodes=127.0.0.1:" + silent.getLocalPort(),
+						"ratelimit.redis.timeout=200ms")
+				.run((context) -> {
+					long start = System.nanoTime();
+					assertThatExceptionOfType(StoreException.class).isThrownBy(() -> decide(context));
+					assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+				});
+		}
+	}
+
+	private static Decision decide(ApplicationContext context) {
+		return context.getBean(PolicyEnforcer.class)
+			.enforce(List.of(new PolicyUse(context.getBean(ConfiguredPolicies.class).find("closed").orElseThrow(), 1,
+					Map.of())));
+	}
+
+}

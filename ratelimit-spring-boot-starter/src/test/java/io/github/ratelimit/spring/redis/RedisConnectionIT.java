@@ -1,0 +1,253 @@
+package io.github.ratelimit.spring.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.stream.IntStream;
+
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
+import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
+import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.CommandArguments;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+import redis.embedded.RedisServer;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.as;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
+
+/**
+ * Counts arrive on the server that is configured. It has a password, so no other server
+ * will do.
+ */
+class RedisConnectionIT {
+
+	private static final Policy POLICY = Policy.of("api", new FixedWindow(), Limit.parse("5/d"));
+
+	private static final String PREFIX = TestRedis.newKeyPrefix();
+
+	private static int port;
+
+	private static RedisServer server;
+
+	private static UnifiedJedis jedis;
+
+	private final ApplicationContextRunner withoutPrefix = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
+				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
+				RateLimitNonWebAutoConfiguration.class))
+		.withPropertyValues("ratelimit.redis.timeout=10s");
+
+	private final ApplicationContextRunner runner = this.withoutPrefix
+		.withPropertyValues("ratelimit.key-prefix=" + PREFIX);
+
+	@BeforeAll
+	static void start() {
+		port = TestRedis.freePort();
+		server = TestRedis.startServer(port, "requirepass secret");
+		jedis = connect();
+	}
+
+	@AfterAll
+	static void stop() {
+		jedis.close();
+		TestRedis.stop(server);
+	}
+
+	@BeforeEach
+	void forget() {
+		jedis.flushAll();
+	}
+
+	@Test
+	void countsArriveWhenOwnUrlIsConfigured() {
+		assertCountsArrive(this.runner.withPropertyValues("ratelimit.redis.url=redis://:secret@127.0.0.1:" + port));
+	}
+
+	@Test
+	void countsArriveWhenOwnPartsAreConfigured() {
+		assertCountsArrive(this.runner.withPropertyValues("ratelimit.redis.host=127.0.0.1",
+				"ratelimit.redis.port=" + port, "ratelimit.redis.password=secret"));
+	}
+
+	@Test
+	void countsArriveWhenPartsOfSpringAreConfigured() {
+		assertCountsArrive(this.runner.withPropertyValues("spring.data.redis.host=127.0.0.1",
+				"spring.data.redis.port=" + port, "spring.data.redis.password=secret"));
+	}
+
+	@Test
+	void countsArriveWhenUrlOfSpringIsConfigured() {
+		assertCountsArrive(this.runner.withPropertyValues("spring.data.redis.url=redis://:secret@127.0.0.1:" + port));
+	}
+
+	@Test
+	void countsArriveWhenApplicationHasClient() {
+		assertCountsArrive(this.runner.withBean("mine", UnifiedJedis.class, RedisConnectionIT::connect)
+			.withPropertyValues("ratelimit.redis.client=mine", "ratelimit.redis.url=redis://127.0.0.1:1"));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "orders, orders", "order service (new), order-service-new--[0-9a-f]{8}", "'', ratelimit",
+			"\u65e5\u672c\u8a9e, --[0-9a-f]{8}",
+			"an-application-with-a-name-of-more-than-sixty-four-letters-in-all-x, an-application-with-a-name-of-more-than-sixty-four-lett-[0-9a-f]{8}" })
+	void countsAreKeptUnderTheNameOfTheApplication(String name, String prefix) {
+		this.withoutPrefix
+			.withPropertyValues("spring.application.name=" + name,
+					"ratelimit.redis.url=redis://:secret@127.0.0.1:" + port)
+			.run((context) -> {
+				context.getBean(RateLimiter.class).tryAcquire(POLICY, Identifier.GLOBAL);
+				assertThat(jedis.keys("*")).singleElement(as(STRING)).matches(prefix + ":\\{global.*");
+			});
+	}
+
+	@Test
+	void clientOfApplicationIsLeftAloneUnlessItIsNamed() {
+		assertCountsArrive(this.runner.withBean("mine", UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
+			.withPropertyValues("ratelimit.redis.url=redis://:secret@127.0.0.1:" + port));
+	}
+
+	@Test
+	void countsArriveInDatabaseThatIsConfigured() {
+		this.runner.withPropertyValues("ratelimit.redis.url=redis://:secret@127.0.0.1:" + port + "/3")
+			.run((context) -> {
+				context.getBean(RateLimiter.class).tryAcquire(POLICY, Identifier.GLOBAL);
+				assertThat(jedis.keys(PREFIX + "*")).isEmpty();
+				assertThat(jedis.info("keyspace")).contains("db3:keys=1");
+			});
+	}
+
+	@Test
+	void countsArriveWhenBeanNamesServer() {
+		assertCountsArrive(this.runner.withBean(DataRedisConnectionDetails.class, Details::new)
+			.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=1"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
+	void userWithPasswordCountsInDatabaseUnderName(String prefix) {
+		jedis.executeCommand(new CommandArguments(Command.ACL).addObjects("SETUSER", "limiter", "reset", "on",
+				">her secret", "~" + PREFIX + ":*", "+evalsha", "+eval", "+time", "+mget", "+set", "+select",
+				"+client|setname"));
+		this.runner
+			.withPropertyValues(prefix + ".host=127.0.0.1", prefix + ".port=" + port, prefix + ".username=limiter",
+					prefix + ".password=her secret", prefix + ".database=4", prefix + ".client-name=app-1")
+			.run((context) -> {
+				assertCountsArrive(context.getBean(RateLimiter.class));
+				assertThat(jedis.info("keyspace")).contains("db4:keys=1");
+				assertThat(clients()).singleElement(STRING).contains(" name=app-1 ", " db=4 ", " user=limiter");
+			});
+	}
+
+	@Test
+	void ownNameComesBeforeThatOfSpring() {
+		this.runner
+			.withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + port,
+					"spring.data.redis.password=secret", "spring.data.redis.client-name=app-1",
+					"ratelimit.redis.client-name=app-1-limits")
+			.run((context) -> {
+				assertCountsArrive(context.getBean(RateLimiter.class));
+				assertThat(clients()).singleElement(STRING).contains(" name=app-1-limits ");
+			});
+	}
+
+	@Test
+	void thereAreNoMoreConnectionsThanConfigured() {
+		this.runner
+			.withPropertyValues("ratelimit.redis.url=redis://:secret@127.0.0.1:" + port,
+					"ratelimit.redis.connections=1", "ratelimit.redis.client-name=app-2")
+			.run((context) -> {
+				RateLimiter limiter = context.getBean(RateLimiter.class);
+				IntStream.range(0, 200).parallel().forEach((i) -> limiter.tryAcquire(POLICY, Identifier.GLOBAL));
+				assertThat(clients()).filteredOn((client) -> client.contains(" name=app-2 ")).hasSize(1);
+			});
+	}
+
+	@Test
+	void identifiersAreNotInRedisWithSecret() {
+		this.runner
+			.withPropertyValues("ratelimit.redis.url=redis://:secret@127.0.0.1:" + port,
+					"ratelimit.identifier-secret=pepper")
+			.run((context) -> {
+				context.getBean(RateLimiter.class).tryAcquire(POLICY, Identifier.ip("203.0.113.7"));
+				assertThat(jedis.keys("*")).singleElement(STRING).doesNotContain("203.0.113.7").contains("{ip:~");
+			});
+	}
+
+	/** Connections that count, which are not the one of this test. */
+	private static List<String> clients() {
+		return new String((byte[]) jedis.executeCommand(new CommandArguments(Command.CLIENT).add("LIST")),
+				StandardCharsets.UTF_8)
+			.lines()
+			.filter((line) -> !line.contains(" cmd=client"))
+			.toList();
+	}
+
+	@Test
+	void newConnectionTellsServerNothingOfItself() {
+		List<String> before = clientCommands();
+		this.runner.withPropertyValues("ratelimit.redis.url=redis://:secret@127.0.0.1:" + port).run((context) -> {
+			context.getBean(RateLimiter.class).tryAcquire(POLICY, Identifier.GLOBAL);
+			assertThat(clientCommands()).isEqualTo(before);
+		});
+	}
+
+	private static List<String> clientCommands() {
+		return jedis.info("commandstats").lines().filter((line) -> line.startsWith("cmdstat_client")).toList();
+	}
+
+	private static void assertCountsArrive(ApplicationContextRunner runner) {
+		runner.run((context) -> {
+			assertCountsArrive(context.getBean(RateLimiter.class));
+			assertThat(jedis.keys(PREFIX + "*")).hasSize(1);
+		});
+	}
+
+	private static void assertCountsArrive(RateLimiter limiter) {
+		Decision decision = limiter.tryAcquire(POLICY, Identifier.GLOBAL);
+		assertThat(decision.statuses()).singleElement().hasFieldOrPropertyWithValue("remaining", 4L);
+	}
+
+	private static final class Details implements DataRedisConnectionDetails {
+
+		@Override
+		public String getPassword() {
+			return "secret";
+		}
+
+		@Override
+		public Standalone getStandalone() {
+			return Standalone.of("127.0.0.1", port);
+		}
+
+	}
+
+	private static UnifiedJedis connect() {
+		return RedisClient.builder()
+			.hostAndPort("127.0.0.1", port)
+			.clientConfig(DefaultJedisClientConfig.builder().password("secret").build())
+			.build();
+	}
+
+}

@@ -1,0 +1,299 @@
+package io.github.ratelimit.spring.web;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.List;
+
+import io.github.ratelimit.spring.ForwardedHeader;
+import io.github.ratelimit.spring.IdentifierResolver;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
+import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
+import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Identifiers, proxies and lists of clients that cannot be stop the start, with the name
+ * of the property, its value and the rule.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class InvalidIdentifierPropertiesTests {
+
+	private static final String RULE = "must be ip, user, header:NAME, cookie:NAME, path, method, global, or several of them joined by '+'.";
+
+	private static final String BLOCK_RULE = "must be an address or a block of addresses, such as 10.0.0.0/8 or 2001:db8::/32; names are not looked up.";
+
+	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
+				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
+				RateLimitWebAutoConfiguration.class, RateLimitNonWebAutoConfiguration.class));
+
+	@Test
+	void startFailsWhenExpressionIsWrong() {
+		assertRefused("ratelimit.identifiers.tenant", "T(java.lang.System).in + #principal",
+				"Invalid expression (T(java.lang.System).in + #principal): must use no types, beans, functions or variables but #request and #principal, and change nothing.",
+				"ratelimit.identifiers.tenant=T(java.lang.System).in + #principal");
+		assertRefused("ratelimit.identifiers.tenant", "acme",
+				"Invalid expression (acme): must use #request or #principal, or it would be the same for everybody.",
+				"ratelimit.identifiers.tenant=acme");
+	}
+
+	@Test
+	void startFailsWhenExpressionIsEmpty() {
+		assertRefused("ratelimit.identifiers.tenant", "",
+				"Invalid expression (): is empty; in YAML, # begins a comment unless the expression is in quotes.",
+				"ratelimit.identifiers.tenant=");
+	}
+
+	@Test
+	void startFailsWhenExpressionCannotBeRead() {
+		this.runner.withPropertyValues("ratelimit.identifiers.tenant=#principal[")
+			.run((context) -> assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
+				assertThat(ex.getName()).isEqualTo("ratelimit.identifiers.tenant");
+				assertThat(ex.getValue()).isEqualTo("#principal[");
+				assertThat(ex.getReason()).startsWith("Invalid expression (#principal[): cannot be read: ");
+			}));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "ip", "skip", "deny", "header" })
+	void startFailsWhenNameOfExpressionIsTaken(String name) {
+		assertRefused("ratelimit.identifiers." + name, "#principal.name",
+				"Invalid name of an identifier (%s): must be letters, digits, dots, underscores and hyphens, and none of [cookie, deny, global, header, ip, method, path, skip, user]."
+					.formatted(name),
+				"ratelimit.identifiers." + name + "=#principal.name");
+	}
+
+	@Test
+	void startFailsWhenBeanAndExpressionHaveOneName() {
+		this.runner.withBean("tenant", IdentifierResolver.class, () -> (request) -> "x")
+			.withPropertyValues("ratelimit.identifiers.tenant=#principal.name")
+			.run((context) -> assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
+				assertThat(ex.getName()).isEqualTo("ratelimit.identifiers.tenant");
+				assertThat(ex.getReason()).isEqualTo(
+						"There is a bean of type IdentifierResolver with the name 'tenant' as well: remove one of them.");
+			}));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "user", "a b" })
+	void startFailsWhenNameOfBeanIsTaken(String name) {
+		this.runner.withBean(name, IdentifierResolver.class, () -> (request) -> "x")
+			.run((context) -> assertThat(context).getFailure()
+				.hasRootCauseInstanceOf(IllegalArgumentException.class)
+				.satisfies((failure) -> assertThat(trace(failure)).contains(
+						"Invalid bean '%s' of type IdentifierResolver: Invalid name of an identifier (%s): must be letters"
+							.formatted(name, name))));
+	}
+
+	@Test
+	void ownIdentifiersAreKnown() {
+		this.runner.withBean("plan", IdentifierResolver.class, () -> (request) -> "x")
+			.withPropertyValues("ratelimit.identifiers.tenant=#principal.claims['tenant']",
+					"ratelimit.policies.api.limits=1/s", "ratelimit.policies.api.paths=/**",
+					"ratelimit.policies.api.identifiers=tenant,ip+plan",
+					"ratelimit.policies.api.missing-identifier=plan", "ratelimit.deny=tenant:acme,plan:free")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "nothing", "refuse", "Skip", "header:", "ip+", "tenant" })
+	void startFailsWhenFallbackIsUnknown(String name) {
+		assertRefused("ratelimit.policies.api.missing-identifier", name,
+				"Must be skip, deny, or an identifier. Invalid identifier (%s): %s".formatted(name, RULE),
+				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.missing-identifier=" + name);
+	}
+
+	@Test
+	void startFailsWhenFallbackIsEmpty() {
+		assertRefused("ratelimit.policies.api.missing-identifier", "",
+				"Invalid missing identifier (): must be skip, deny, or an identifier such as ip.",
+				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.missing-identifier=");
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+			ip          | deny
+			ip          | skip
+			ip          | global
+			ip+method   | header:X-User
+			global,ip   | deny
+			""")
+	void startFailsWhenNoRequestCanLackItsIdentifiers(String identifiers, String missing) {
+		assertRefused("ratelimit.policies.api.missing-identifier", missing,
+				"Has no effect, because no request lacks the identifiers %s."
+					.formatted(List.of(identifiers.split(","))),
+				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.identifiers=" + identifiers,
+				"ratelimit.policies.api.missing-identifier=" + missing);
+	}
+
+	@Test
+	void ruleForMissingIdentifierMayBeForAnAnnotationAlone() {
+		this.runner.withBean(Keyed.class)
+			.withPropertyValues("ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.missing-identifier=deny")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void startFailsWhenThereAreNoRequestsThatCouldLackAnIdentifier() {
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
+					RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
+					RateLimitNonWebAutoConfiguration.class))
+			.withPropertyValues("ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.identifiers=user",
+					"ratelimit.policies.api.missing-identifier=deny")
+			.run((context) -> assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
+				assertThat(ex.getName()).isEqualTo("ratelimit.policies.api.missing-identifier");
+				assertThat(ex.getValue()).isEqualTo("deny");
+				assertThat(ex.getReason()).isEqualTo("There are requests only in a Servlet web application.");
+			}));
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 31, 129, -64 })
+	void startFailsWhenPrefixIsOutOfRange(int prefix) {
+		assertRefused("ratelimit.ip.ipv6-prefix", prefix,
+				"Invalid IPv6 prefix (%d): must be from 32 to 128 bits.".formatted(prefix),
+				"ratelimit.ip.ipv6-prefix=" + prefix);
+	}
+
+	@Test
+	void startFailsWhenProxyIsNoAddress() {
+		assertRefused("ratelimit.ip.trusted-proxies[1]", "localhost", "Invalid address (localhost): " + BLOCK_RULE,
+				"ratelimit.ip.trusted-proxies[0]=10.0.0.0/8", "ratelimit.ip.trusted-proxies[1]=localhost");
+	}
+
+	@Test
+	void startFailsWhenEverybodyIsTrusted() {
+		assertRefused("ratelimit.ip.trusted-proxies", "::/0",
+				"Invalid trusted proxies [::/0]: must not be all addresses, because any client could then send the header, and choose by which address it is counted; name your own proxies only, such as 10.0.0.0/8.",
+				"ratelimit.ip.trusted-proxies=10.0.0.0/8,::/0");
+		assertRefused("ratelimit.ip.trusted-proxies", List.of("0.0.0.0/1", "128.0.0.0/1"),
+				"Invalid trusted proxies [0.0.0.0/1, 128.0.0.0/1]: must not be all addresses, because any client could then send the header, and choose by which address it is counted; name your own proxies only, such as 10.0.0.0/8.",
+				"ratelimit.ip.trusted-proxies=0.0.0.0/1,128.0.0.0/1");
+	}
+
+	@Test
+	void startFailsWhenHeaderHasNoProxies() {
+		assertRefused("ratelimit.ip.forwarded-header", ForwardedHeader.FORWARDED,
+				"Counts only with ratelimit.ip.trusted-proxies: name the proxies.",
+				"ratelimit.ip.forwarded-header=forwarded");
+	}
+
+	@Test
+	void startFailsWhenSpringTakesHeadersAway() {
+		assertRefused("ratelimit.ip.trusted-proxies", List.of("10.0.0.0/8"),
+				"Has no effect with server.forward-headers-strategy=framework, which takes the headers away and believes everybody: set that to none or native.",
+				"ratelimit.ip.trusted-proxies=10.0.0.0/8", "server.forward-headers-strategy=FRAMEWORK");
+		this.runner
+			.withPropertyValues("ratelimit.ip.trusted-proxies=10.0.0.0/8", "server.forward-headers-strategy=native")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "allow", "deny" })
+	void startFailsWhenEntryOfListIsWrong(String list) {
+		String property = "ratelimit." + list;
+		assertRefused(property + "[1]", "ip:example.com", "Invalid address (example.com): " + BLOCK_RULE,
+				property + "[0]=user:admin", property + "[1]=ip:example.com");
+		assertRefused(property, "path:/api",
+				"Invalid entry: must be of ip, user, header:NAME, cookie:NAME or an identifier of your own, not of path.",
+				property + "=user:admin,path:/api");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "header:X Key:s3cr3t, header:X Key:***", "headr:X-Key:s3cr3t, headr:X-Key:***",
+			"cookie::s3cr3t, cookie::***" })
+	void secretOfEntryIsNotShown(String entry, String shown) {
+		this.runner.withPropertyValues("ratelimit.allow=" + entry).run((context) -> {
+			assertThat(refusal(context.getStartupFailure()).getValue()).isEqualTo(shown);
+			assertThat(trace(context.getStartupFailure())).doesNotContain("s3cr3t");
+		});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "ratelimit.allow, header:X-Key:s3cr3t", "ratelimit.deny, ip:::1",
+			"ratelimit.ip.trusted-proxies, 10.0.0.0/8" })
+	void startFailsWhenThereAreNoRequestsToIdentify(String property, String value) {
+		new ApplicationContextRunner()
+			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
+					RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
+					RateLimitNonWebAutoConfiguration.class))
+			.withPropertyValues(property + "=" + value)
+			.run((context) -> {
+				assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
+					assertThat(ex.getName()).isEqualTo(property);
+					assertThat(ex.getReason())
+						.isEqualTo("Counts only in a Servlet web application: there are no requests to identify.");
+				});
+				assertThat(trace(context.getStartupFailure())).doesNotContain("s3cr3t");
+			});
+	}
+
+	@Test
+	void warningNamesPoliciesThatLimitAllowedUsers(CapturedOutput output) {
+		this.runner
+			.withPropertyValues("ratelimit.allow=user:admin", "ratelimit.policies.one.limits=1/s",
+					"ratelimit.policies.one.paths=/**", "ratelimit.policies.two.limits=1/s",
+					"ratelimit.policies.two.paths=/**", "ratelimit.policies.two.identifiers=user")
+			.run((context) -> assertThat(output).contains(
+					"Some entries of ratelimit.allow are known only after login: the policies [one] come before that. What such clients use of them is given back, but they are denied while it is used up"));
+	}
+
+	@Test
+	void thereIsNoWarningWhenAllowedClientsAreKnownBefore(CapturedOutput output) {
+		this.runner
+			.withPropertyValues("ratelimit.allow=ip:::1", "ratelimit.policies.one.limits=1/s",
+					"ratelimit.policies.one.paths=/**")
+			.run((context) -> assertThat(output).doesNotContain("ratelimit.allow"));
+	}
+
+	private void assertRefused(String property, @Nullable Object value, String reason, String... properties) {
+		this.runner.withPropertyValues(properties)
+			.run((context) -> assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
+				assertThat(ex.getName()).isEqualTo(property);
+				assertThat(ex.getValue()).isEqualTo(value);
+				assertThat(ex.getReason()).isEqualTo(reason);
+			}));
+	}
+
+	private static InvalidConfigurationPropertyValueException refusal(@Nullable Throwable failure) {
+		Throwable cause = failure;
+		while (cause != null && !(cause instanceof InvalidConfigurationPropertyValueException)) {
+			cause = cause.getCause();
+		}
+		assertThat(cause).isInstanceOf(InvalidConfigurationPropertyValueException.class);
+		return (InvalidConfigurationPropertyValueException) cause;
+	}
+
+	private static String trace(Throwable failure) {
+		StringWriter trace = new StringWriter();
+		failure.printStackTrace(new PrintWriter(trace));
+		return trace.toString();
+	}
+
+	static class Keyed {
+
+		@RateLimited(policy = "api", identifiers = "header:X-Key")
+		public void call() {
+		}
+
+	}
+
+}

@@ -1,0 +1,126 @@
+package io.github.ratelimit.spring.web.address;
+
+import java.util.List;
+
+import io.github.ratelimit.spring.ForwardedHeader;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.mock.web.MockHttpServletRequest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * Tests for {@link AddressResolver}.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class AddressResolverTests {
+
+	private final MockHttpServletRequest request = new MockHttpServletRequest();
+
+	@ParameterizedTest
+	@CsvSource({ "203.0.113.7, 203.0.113.7", "127.0.0.1, 127.0.0.1", "2001:db8:1:2:3:4:5:6, 2001:db8:1:2::/64",
+			"2001:0DB8:0001:0002:0003:0004:0005:0007, 2001:db8:1:2::/64", "2001:db8:1:3::1, 2001:db8:1:3::/64",
+			"::1, ::/64", "0:0:0:0:0:0:0:1, ::/64", "fe80::1%eth0, fe80::/64", "fe80::2%2, fe80::/64",
+			"::ffff:203.0.113.7, 203.0.113.7", "::ffff:cb00:7107, 203.0.113.7", "not-an-address, not-an-address",
+			"unix:/socket, unix:/socket", "[2001:db8:1:2::1], 2001:db8:1:2::/64",
+			"[2001:db8:1:2::3]:1, 2001:db8:1:2::/64", "[fe80::1%eth0]:80, fe80::/64",
+			"[::ffff:203.0.113.7]:9, 203.0.113.7", "203.0.113.7:5555, 203.0.113.7", "0xcb.0.113.7, 203.0.113.7",
+			"0313.0.113.007, 203.0.113.7", "203.0.113.7/24, 203.0.113.7", "203.0.113.*, 203.0.113.*",
+			"unknown, unknown", "_hidden, _hidden" })
+	void addressIsThatOfOneClient(String address, String expected) {
+		this.request.setRemoteAddr(address);
+		assertThat(resolve(64)).isEqualTo(expected);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "localhost", "localhost:80" })
+	void nameIsNotLookedUp(String name) {
+		this.request.setRemoteAddr(name);
+		assertThat(resolve(64)).isEqualTo(name);
+	}
+
+	@Test
+	void thereIsNoIdentifierWhenConnectionHasNoAddress() {
+		this.request.setRemoteAddr("");
+		assertThat(resolve(64)).isNull();
+	}
+
+	@Test
+	void forwardedHeadersDoNotCountByThemselves() {
+		this.request.setRemoteAddr("203.0.113.7");
+		this.request.addHeader("X-Forwarded-For", "198.51.100.1");
+		this.request.addHeader("Forwarded", "for=198.51.100.1");
+		assertThat(resolve(64)).isEqualTo("203.0.113.7");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "32, 2001:db8:ff01:2:3:4:5:6, 2001:db8::/32", "48, 2001:db8:ff01:2:3:4:5:6, 2001:db8:ff01::/48",
+			"56, 2001:db8:ff01:2ff:3:4:5:6, 2001:db8:ff01:200::/56",
+			"127, 2001:db8:ff01:2:3:4:5:7, 2001:db8:ff01:2:3:4:5:6/127",
+			"128, 2001:db8:ff01:2:3:4:5:6, 2001:db8:ff01:2:3:4:5:6", "128, fe80::1%eth0, fe80::1",
+			"32, 203.0.113.7, 203.0.113.7", "32, ::ffff:203.0.113.7, 203.0.113.7" })
+	void networkIsAsLongAsConfigured(int prefix, String address, String expected) {
+		this.request.setRemoteAddr(address);
+		assertThat(resolve(prefix)).isEqualTo(expected);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "::ffff:203.0.113.7", "::ffff:cb00:7107", "0:0:0:0:0:FFFF:CB00:7107",
+			"0000:0000:0000:0000:0000:ffff:203.0.113.7", "[::ffff:203.0.113.7]:80", "::ffff:203.0.113.7%eth0",
+			"64:ff9b::203.0.113.7", "64:ff9b::cb00:7107", "0064:FF9B:0:0:0:0:CB00:7107" })
+	void ipv4AddressIsOneHoweverItIsWrittenAsIpv6(String address) {
+		this.request.setRemoteAddr(address);
+		assertThat(resolve(64)).isEqualTo("203.0.113.7");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "::fffe:203.0.113.7, ::/64", "64:ff9b:1::203.0.113.7, 64:ff9b:1::/64",
+			"2002:cb00:7107::1, 2002:cb00:7107::/64", "::203.0.113.7, ::/64" })
+	void otherIpv6AddressesStayWhatTheyAre(String address, String expected) {
+		this.request.setRemoteAddr(address);
+		assertThat(resolve(64)).isEqualTo(expected);
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { -1, 0, 31, 129 })
+	void lengthOfNetworkIsRefusedWhenOutOfRange(int prefix) {
+		assertThatIllegalArgumentException().isThrownBy(() -> new AddressResolver(prefix, null, false))
+			.withMessage("Invalid IPv6 prefix (%d): must be from 32 to 128 bits.", prefix);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "X-Forwarded-For, true, 1", "Forwarded, true, 1", "X-Forwarded-For, false, 0", "X-Other, true, 0" })
+	void warningIsWrittenOnceWhenForwardedHeadersDoNotCount(String header, boolean warning, int expected,
+			CapturedOutput output) {
+		AddressResolver resolver = new AddressResolver(64, null, warning);
+		this.request.setRemoteAddr("203.0.113.7");
+		this.request.addHeader(header, "198.51.100.77");
+		for (int i = 0; i < 3; i++) {
+			resolver.resolve(this.request);
+		}
+		assertThat(output.toString().split("Requests come with forwarded headers", -1)).hasSize(expected + 1);
+		assertThat(output).doesNotContain("198.51.100.77");
+	}
+
+	@Test
+	void thereIsNoWarningWhenProxiesAreTrusted(CapturedOutput output) {
+		AddressResolver resolver = new AddressResolver(64,
+				new TrustedProxies(List.of("10.0.0.0/8"), ForwardedHeader.X_FORWARDED_FOR), true);
+		this.request.setRemoteAddr("10.0.0.1");
+		this.request.addHeader("X-Forwarded-For", "2001:db8:1:2::3");
+		assertThat(resolver.resolve(this.request)).isEqualTo("2001:db8:1:2::/64");
+		assertThat(output).doesNotContain("Requests come with forwarded headers");
+	}
+
+	private String resolve(int prefix) {
+		return new AddressResolver(prefix, null, false).resolve(this.request);
+	}
+
+}
