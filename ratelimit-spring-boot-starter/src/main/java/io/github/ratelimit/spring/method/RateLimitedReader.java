@@ -25,6 +25,7 @@ import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.spring.policy.BeforeLogin;
 import io.github.ratelimit.spring.policy.IdentifierParts;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
 import org.jspecify.annotations.Nullable;
@@ -358,6 +359,7 @@ final class RateLimitedReader {
 			String own = text(annotation.name());
 			String name = own.isEmpty() ? this.defaultName : own;
 			ConfiguredPolicies policies = RateLimitedReader.this.policies.get();
+			BeforeLogin.requireOther(name);
 			requireUnique(name, own.isEmpty() ? this.place : standsOn, policies);
 			String algorithm = text(annotation.algorithm());
 			Policy policy = new Policy(name,

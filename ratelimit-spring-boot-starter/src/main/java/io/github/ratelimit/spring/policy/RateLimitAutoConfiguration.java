@@ -63,13 +63,13 @@ public final class RateLimitAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	PolicyDecisions rateLimitDecisions(RateLimiter limiter, ObjectProvider<RateLimiterDecorator> decorators,
-			ConfiguredPolicies policies, ObjectProvider<DecisionListener> listeners,
-			ObjectProvider<PolicySource> sources, OutageHandling outages, ObjectProvider<DenialCache> denials) {
+			ObjectProvider<DecisionListener> listeners, ObjectProvider<PolicySource> sources, OutageHandling outages,
+			ObjectProvider<DenialCache> denials) {
 		RateLimiter decorated = limiter;
 		for (RateLimiterDecorator decorator : decorators.orderedStream().toList()) {
 			decorated = decorator.decorate(decorated);
 		}
-		return new PolicyDecisions(decorated, policies, listeners.orderedStream().toList(),
+		return new PolicyDecisions(decorated, listeners.orderedStream().toList(),
 				() -> sources.orderedStream().toList(), outages, denials.getIfAvailable());
 	}
 

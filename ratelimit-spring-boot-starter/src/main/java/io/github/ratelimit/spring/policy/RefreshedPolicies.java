@@ -11,6 +11,7 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.spring.Caller;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
@@ -88,7 +89,7 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 	}
 
 	@Override
-	public IdentifiedPolicy current(IdentifiedPolicy configured) {
+	public IdentifiedPolicy current(IdentifiedPolicy configured, Caller caller) {
 		IdentifiedPolicy policy = this.refreshed.get(configured.policy().name());
 		if (policy == null) {
 			return configured;

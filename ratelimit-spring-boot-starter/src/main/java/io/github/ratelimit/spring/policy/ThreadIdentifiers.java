@@ -63,7 +63,8 @@ final class ThreadIdentifiers {
 		}
 	}
 
-	private static @Nullable Identifier find(String name) {
+	/** Finds an identifier; null if there is none, or none of that kind. */
+	static @Nullable Identifier find(String name) {
 		List<Identifier> parts = new ArrayList<>();
 		for (String part : name.split("\\+", -1)) {
 			Identifier identifier = findPart(part);

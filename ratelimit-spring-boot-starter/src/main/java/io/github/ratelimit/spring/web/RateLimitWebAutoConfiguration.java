@@ -61,6 +61,9 @@ public final class RateLimitWebAutoConfiguration {
 
 	private static final Logger logger = LoggerFactory.getLogger(RateLimitWebAutoConfiguration.class);
 
+	/** The bean of Spring Security that users log in by. */
+	private static final String SECURITY_FILTER = "springSecurityFilterChain";
+
 	/** Order of Spring Security's filter chain, unless it is configured. */
 	private static final int SECURITY = -100;
 
@@ -134,9 +137,9 @@ public final class RateLimitWebAutoConfiguration {
 	@Fallback
 	ServletPolicyEnforcer rateLimitPolicyEnforcer(PolicyDecisions decisions, RequestIdentifiers identifiers,
 			AccessLists lists, UserPlans plans, LimitedResponses responses, RequestCost cost,
-			ObjectProvider<RateLimitExemption> exemptions) {
+			ObjectProvider<RateLimitExemption> exemptions, ListableBeanFactory beans) {
 		return new ServletPolicyEnforcer(decisions, identifiers, lists, plans, responses, cost,
-				exemptions.orderedStream().toList());
+				exemptions.orderedStream().toList(), beans.containsBean(SECURITY_FILTER));
 	}
 
 	/**

@@ -231,6 +231,11 @@ public final class RequestIdentifiers {
 		return kind(name).find(request, null);
 	}
 
+	/** Finds an identifier, by the pattern of one form of the path if it needs that. */
+	@Nullable Identifier find(String name, Collection<String> patterns, HttpServletRequest request) {
+		return kind(name).find(request, patterns.isEmpty() ? null : patterns.iterator().next());
+	}
+
 	private Kind kind(String name) {
 		return this.kinds.computeIfAbsent(name, this::parse);
 	}
