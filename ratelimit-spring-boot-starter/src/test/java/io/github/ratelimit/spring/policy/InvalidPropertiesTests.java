@@ -166,6 +166,13 @@ class InvalidPropertiesTests {
 	}
 
 	@Test
+	void startFailsWhenPolicyIsNamedAsCountOfFailedLogins() {
+		assertRefused("ratelimit.policies[api (before login)]", "api (before login)",
+				"Invalid policy name (api (before login)): must not end with ' (before login)', which names the count of failed logins.",
+				"ratelimit.policies[api (before login)].limits=10/s");
+	}
+
+	@Test
 	void startFailsWhenOptionBelongsToAnotherAlgorithm() {
 		assertRefused("ratelimit.policies.api.burst", 5L,
 				"Is an option of token-bucket, but the algorithm of this policy is sliding-window: change the algorithm, or remove the option.",
