@@ -84,6 +84,12 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	@Bean
+	ForwardingCheck rateLimitForwardingCheck(RateLimitProperties properties, ListableBeanFactory beans,
+			Environment environment) {
+		return new ForwardingCheck(!properties.ip().trustedProxies().isEmpty(), beans, environment);
+	}
+
+	@Bean
 	@ConditionalOnMissingBean
 	RejectionHandler rateLimitRejectionHandler(ObjectProvider<JsonMapper> jsonMapper) {
 		return RejectionHandler.problems(jsonMapper.getIfAvailable(JsonMapper::shared));
