@@ -12,6 +12,7 @@ import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.policy.HiddenValueException;
 import io.github.ratelimit.spring.policy.InvalidBeanNameException;
 import io.github.ratelimit.spring.policy.ListPropertyNames;
+import io.github.ratelimit.spring.policy.NearestNames;
 import io.github.ratelimit.spring.policy.PolicyReader;
 import io.github.ratelimit.spring.policy.RateLimitProperties;
 import io.github.ratelimit.spring.web.address.AddressResolver;
@@ -143,7 +144,8 @@ final class IdentifierReader {
 			identifiers.requireKnown(name);
 		}
 		catch (IllegalArgumentException ex) {
-			throw new IllegalArgumentException("Must be skip, deny, or an identifier. " + ex.getMessage(), ex);
+			throw new IllegalArgumentException("Must be skip, deny, or an identifier.%s %s"
+				.formatted(NearestNames.question(name, List.of("skip", "deny")), ex.getMessage()), ex);
 		}
 	}
 
