@@ -30,7 +30,9 @@ final class ScheduledMethods implements ApplicationListener<ApplicationReadyEven
 
 	@Override
 	public void onApplicationEvent(ApplicationReadyEvent event) {
-		this.operations.all().filter(ScheduledMethods::isScheduled).forEach(ScheduledMethods::look);
+		this.operations.all()
+			.filter(ScheduledMethods::isScheduled)
+			.forEach((operation) -> operation.uses().forEach((use) -> look(operation, use.policy())));
 	}
 
 	private static boolean isScheduled(RateLimitedOperation operation) {
@@ -38,15 +40,12 @@ final class ScheduledMethods implements ApplicationListener<ApplicationReadyEven
 				|| AnnotatedElementUtils.hasAnnotation(operation.method(), Schedules.class);
 	}
 
-	private static void look(RateLimitedOperation operation) {
-		for (RateLimitedUse use : operation.uses()) {
-			IdentifiedPolicy policy = use.policy();
-			if (policy.identifiers().stream().noneMatch(ScheduledMethods::isKnown)) {
-				logger.warn(
-						"{} is called by a scheduler, without a request: its policy '{}' by {} {}. Identify it by global",
-						operation.place(), policy.policy().name(), policy.identifiers(),
-						outcome(policy.enforcement().missing()));
-			}
+	private static void look(RateLimitedOperation operation, IdentifiedPolicy policy) {
+		if (policy.identifiers().stream().noneMatch(ScheduledMethods::isKnown)) {
+			logger.warn(
+					"{} is called by a scheduler, without a request: its policy '{}' by {} {}. Identify it by global",
+					operation.place(), policy.policy().name(), policy.identifiers(),
+					outcome(policy.enforcement().missing()));
 		}
 	}
 

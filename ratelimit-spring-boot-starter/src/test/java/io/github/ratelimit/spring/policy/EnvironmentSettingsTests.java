@@ -50,6 +50,7 @@ class EnvironmentSettingsTests {
 				"RATELIMIT_POLICIES_MYAPI_LIMIT, ratelimit.policies.myapi.limit, RATELIMIT_POLICIES_MYAPI_LIMITS",
 				"RATELIMIT_POLICES_API_LIMITS, ratelimit.polices.api.limits, RATELIMIT_POLICIES_API_LIMITS",
 				"RATELIMIT_POLICIES_API_ROUTES_0_PATH, ratelimit.policies.api.routes[0].path, RATELIMIT_POLICIES_API_ROUTES_0_PATHS",
+				"RATELIMIT_POLICIES_MY_API_LIMITS, ratelimit.policies.my.api.limits, RATELIMIT_POLICIES_MYAPI_LIMITS",
 				"RATELIMIT_REDIS_HOTS, ratelimit.redis.hots, RATELIMIT_REDIS_HOST" })
 		void startFailsWhenVariableIsMisspelt(String variable, String property, String meant, CapturedOutput output) {
 			assertThatException().isThrownBy(() -> start(Map.of(variable, "topsecret"), Map.of()));
