@@ -27,6 +27,7 @@ import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.policy.BeforeLogin;
 import io.github.ratelimit.spring.policy.IdentifierParts;
+import io.github.ratelimit.spring.policy.NearestNames;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -336,10 +337,11 @@ final class RateLimitedReader {
 			requireNone("algorithm", "(" + text(annotation.algorithm()) + ")", text(annotation.algorithm()).isEmpty(),
 					name);
 			ConfiguredPolicies policies = RateLimitedReader.this.policies.get();
-			IdentifiedPolicy policy = policies.find(name)
-				.orElseThrow(
-						() -> new IllegalArgumentException("there is no policy '%s' below ratelimit.policies, only %s."
-							.formatted(name, policies.policies().keySet().stream().sorted().toList())));
+			IdentifiedPolicy policy = policies.find(name).orElseThrow(() -> {
+				List<String> names = policies.policies().keySet().stream().sorted().toList();
+				return new IllegalArgumentException("there is no policy '%s' below ratelimit.policies, only %s.%s"
+					.formatted(name, names, NearestNames.question(name, names)));
+			});
 			return (annotation.identifiers().length == 0) ? policy
 					: policy.withIdentifiers(list(annotation.identifiers()));
 		}

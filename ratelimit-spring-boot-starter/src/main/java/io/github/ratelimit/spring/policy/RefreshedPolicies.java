@@ -102,8 +102,8 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 	public synchronized void onApplicationEvent(RefreshPoliciesEvent event) {
 		try {
 			RateLimitProperties properties = Binder.get(this.environment)
-				.bindOrCreate("ratelimit", Bindable.of(RateLimitProperties.class),
-						new NoUnboundElementsBindHandler(BindHandler.DEFAULT, new UnboundElementsSourceFilter()));
+				.bindOrCreate("ratelimit", Bindable.of(RateLimitProperties.class), new PolicyNames()
+					.apply(new NoUnboundElementsBindHandler(BindHandler.DEFAULT, new UnboundElementsSourceFilter())));
 			PolicyReader reader = new PolicyReader(properties, this.environment);
 			ConfiguredPolicies policies = reader.readPolicies(this.algorithms);
 			reader.requireSupported(policies, this.limiter);
