@@ -37,7 +37,8 @@ final class MissingIdentifierCheck implements SmartInitializingSingleton {
 	public void afterSingletonsInstantiated() {
 		this.policies.policies().forEach((name, policy) -> {
 			PolicyProperties configured = this.properties.policies().get(name);
-			if (configured != null && !policy.enforcement().missing().equals(MissingIdentifier.ADDRESS)
+			String missing = (configured != null) ? configured.missingIdentifier() : null;
+			if (missing != null && !policy.enforcement().missing().equals(MissingIdentifier.ADDRESS)
 					&& areNeverMissing(policy.identifiers())
 					&& this.annotated.annotatedPolicies()
 						.stream()
@@ -46,7 +47,7 @@ final class MissingIdentifierCheck implements SmartInitializingSingleton {
 						.map(IdentifiedPolicy::identifiers)
 						.allMatch(MissingIdentifierCheck::areNeverMissing)) {
 				throw new InvalidConfigurationPropertyValueException(PolicyReader.property(name, ".missing-identifier"),
-						configured.missingIdentifier(),
+						missing,
 						"Has no effect, because no request lacks the identifiers %s.".formatted(policy.identifiers()));
 			}
 		});

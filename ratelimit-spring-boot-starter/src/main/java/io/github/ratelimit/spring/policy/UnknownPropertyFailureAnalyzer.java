@@ -33,6 +33,10 @@ class UnknownPropertyFailureAnalyzer extends AbstractFailureAnalyzer<UnboundConf
 
 	private static final ConfigurationPropertyName OWN = ConfigurationPropertyName.of("ratelimit");
 
+	/** What has another name now. */
+	private static final Map<ConfigurationPropertyName, String> RENAMED = Map
+		.of(ConfigurationPropertyName.of("ratelimit.default-identifiers"), "ratelimit.defaults.identifiers");
+
 	/** How many letters may be wrong: first few, then more. */
 	private static final int[] DISTANCES = { 2, 3 };
 
@@ -61,6 +65,11 @@ class UnknownPropertyFailureAnalyzer extends AbstractFailureAnalyzer<UnboundConf
 	}
 
 	private static String action(ConfigurationPropertyName name) {
+		for (Map.Entry<ConfigurationPropertyName, String> renamed : RENAMED.entrySet()) {
+			if (renamed.getKey().equals(name) || renamed.getKey().isAncestorOf(name)) {
+				return "Rename it: it is '%s' now.".formatted(renamed.getValue());
+			}
+		}
 		ResolvableType type = ResolvableType.forClass(RateLimitProperties.class);
 		for (int i = 1; i < name.getNumberOfElements(); i++) {
 			Class<?> raw = type.resolve(Object.class);

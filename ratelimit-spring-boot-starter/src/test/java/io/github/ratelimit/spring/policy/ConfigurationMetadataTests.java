@@ -39,7 +39,7 @@ class ConfigurationMetadataTests {
 
 	@Test
 	void everyPropertyIsListed() {
-		assertThat(this.properties).containsOnlyKeys("ratelimit.allow", "ratelimit.default-identifiers",
+		assertThat(this.properties).containsOnlyKeys("ratelimit.allow", "ratelimit.defaults.identifiers",
 				"ratelimit.denial-cache.enabled", "ratelimit.denial-cache.max-age", "ratelimit.denial-cache.max-size",
 				"ratelimit.deny", "ratelimit.enabled", "ratelimit.headers.styles", "ratelimit.health.down-when-failing",
 				"ratelimit.identifiers", "ratelimit.instances", "ratelimit.ip.forwarded-header",
@@ -70,7 +70,7 @@ class ConfigurationMetadataTests {
 				defaults.put(name, property.path("defaultValue").toString());
 			}
 		});
-		assertThat(defaults).containsOnly(entry("ratelimit.default-identifiers", "\"ip\""),
+		assertThat(defaults).containsOnly(entry("ratelimit.defaults.identifiers", "\"ip\""),
 				entry("ratelimit.denial-cache.enabled", "true"), entry("ratelimit.denial-cache.max-age", "\"1s\""),
 				entry("ratelimit.denial-cache.max-size", "10000"), entry("ratelimit.enabled", "true"),
 				entry("ratelimit.health.down-when-failing", "false"), entry("ratelimit.instances", "1"),

@@ -92,7 +92,7 @@ class RateLimitAutoConfigurationTests {
 				.isSameAs(context.getBean(BlockList.class))
 				.isSameAs(context.getBean(RequestHistory.class));
 			assertThat(context.getBean(PolicyEnforcer.class)).isInstanceOf(ServletPolicyEnforcer.class);
-			assertThat(context.getBean(ConfiguredPolicies.class).defaultIdentifiers()).containsExactly("ip");
+			assertThat(context.getBean(ConfiguredPolicies.class).defaults().identifiers()).containsExactly("ip");
 			assertThat(context.getBean(RateLimitProperties.class).headers().styles()).containsExactly("draft",
 					"x-rate-limit");
 		});
@@ -123,7 +123,7 @@ class RateLimitAutoConfigurationTests {
 		this.runner
 			.withPropertyValues("ratelimit.policies.api.limits=10/s,120/m",
 					"ratelimit.policies.api.identifiers=ip,user", "ratelimit.policies.api.algorithm=fixed-window",
-					"ratelimit.policies.other.limits=1/d", "ratelimit.default-identifiers=global")
+					"ratelimit.policies.other.limits=1/d", "ratelimit.defaults.identifiers=global")
 			.run((context) -> {
 				ConfiguredPolicies policies = context.getBean(ConfiguredPolicies.class);
 				assertThat(policies.find("api")).hasValueSatisfying((policy) -> {
