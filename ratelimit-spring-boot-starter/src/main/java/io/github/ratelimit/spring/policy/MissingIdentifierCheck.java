@@ -1,6 +1,5 @@
 package io.github.ratelimit.spring.policy;
 
-import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 
@@ -55,7 +54,7 @@ final class MissingIdentifierCheck implements SmartInitializingSingleton {
 
 	private static boolean areNeverMissing(List<String> identifiers) {
 		return identifiers.stream()
-			.flatMap((identifier) -> Arrays.stream(identifier.split("\\+")))
+			.flatMap((identifier) -> IdentifierParts.of(identifier).stream())
 			.allMatch(NEVER_MISSING::contains);
 	}
 

@@ -11,7 +11,7 @@ import io.github.ratelimit.spring.ForwardedHeader;
 import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.policy.HiddenValueException;
-import io.github.ratelimit.spring.policy.InvalidBeanNameException;
+import io.github.ratelimit.spring.policy.InvalidBeanException;
 import io.github.ratelimit.spring.policy.ListPropertyNames;
 import io.github.ratelimit.spring.policy.PolicyReader;
 import io.github.ratelimit.spring.policy.RateLimitProperties;
@@ -72,7 +72,7 @@ final class IdentifierReader {
 			return RequestIdentifiers.requireUsable(bean);
 		}
 		catch (IllegalArgumentException ex) {
-			throw new InvalidBeanNameException(bean, IdentifierResolver.class, ex);
+			throw new InvalidBeanException(bean, IdentifierResolver.class, ex);
 		}
 	}
 
