@@ -83,7 +83,8 @@ public final class ReadOnlyExpression {
 			return new ReadOnlyExpression(parser.parseRaw(text), variables);
 		}
 		catch (ParseException | IllegalStateException ex) {
-			throw new IllegalArgumentException("Invalid expression (%s): %s.".formatted(text, ex.getMessage()), ex);
+			String problem = (ex instanceof ParseException parse) ? parse.getSimpleMessage() : String.valueOf(ex.getMessage());
+			throw new IllegalArgumentException("Invalid expression (%s): %s.".formatted(text, problem), ex);
 		}
 	}
 

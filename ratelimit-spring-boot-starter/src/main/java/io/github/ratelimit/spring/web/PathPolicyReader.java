@@ -32,12 +32,16 @@ final class PathPolicyReader {
 
 	private final PolicyReader reader;
 
+	/** Whether patterns of paths with and without that of the servlet may mean the same. */
+	private final boolean behindServletPath;
+
 	PathPolicyReader(RateLimitProperties properties, ConfiguredPolicies policies, PathPatternParser parser,
 			Environment environment) {
 		this.properties = properties;
 		this.policies = policies;
 		this.parser = parser;
 		this.reader = new PolicyReader(properties, environment);
+		this.behindServletPath = !List.of("", "/").contains(environment.getProperty("spring.mvc.servlet.path", ""));
 	}
 
 	/** Returns the policies that have paths. */
@@ -65,7 +69,7 @@ final class PathPolicyReader {
 	private List<Route> readExcluded(String property, List<String> paths, List<Route> limited) {
 		return this.reader.readEach(property, paths, (path) -> {
 			Route route = Route.parse(path, 0, this.parser);
-			if (limited.stream().noneMatch(route::mayMeet)) {
+			if (limited.stream().noneMatch((other) -> this.behindServletPath || route.mayMeet(other))) {
 				throw new IllegalArgumentException(
 						"Excludes nothing: %s.".formatted(limited.isEmpty() ? "there are no limited paths"
 								: "it is on none of the limited paths " + limited.stream().map(Route::text).toList()));

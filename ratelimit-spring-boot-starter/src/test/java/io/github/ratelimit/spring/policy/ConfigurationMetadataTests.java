@@ -29,7 +29,7 @@ class ConfigurationMetadataTests {
 			try (InputStream input = url.openStream()) {
 				for (JsonNode property : JsonMapper.shared().readTree(input).path("properties")) {
 					String name = property.path("name").stringValue();
-					if (name.startsWith("ratelimit.")) {
+					if (name.startsWith("ratelimit.") && !property.has("deprecation")) {
 						this.properties.put(name, property);
 					}
 				}
@@ -39,7 +39,11 @@ class ConfigurationMetadataTests {
 
 	@Test
 	void everyPropertyIsListed() {
-		assertThat(this.properties).containsOnlyKeys("ratelimit.allow", "ratelimit.defaults.identifiers",
+		assertThat(this.properties).containsOnlyKeys("ratelimit.allow", "ratelimit.defaults.algorithm",
+				"ratelimit.defaults.count-denied", "ratelimit.defaults.identifiers",
+				"ratelimit.defaults.missing-identifier", "ratelimit.defaults.mode",
+				"ratelimit.defaults.on-store-failure", "ratelimit.exclude", "ratelimit.rejection.status",
+				"ratelimit.rejection.type",
 				"ratelimit.denial-cache.enabled", "ratelimit.denial-cache.max-age", "ratelimit.denial-cache.max-size",
 				"ratelimit.deny", "ratelimit.enabled", "ratelimit.headers.styles", "ratelimit.health.down-when-failing",
 				"ratelimit.identifiers", "ratelimit.instances", "ratelimit.ip.forwarded-header",
@@ -52,6 +56,17 @@ class ConfigurationMetadataTests {
 				"ratelimit.redis.sentinel.password", "ratelimit.redis.sentinel.username", "ratelimit.redis.ssl.bundle",
 				"ratelimit.redis.ssl.enabled", "ratelimit.redis.timeout", "ratelimit.redis.url",
 				"ratelimit.redis.username");
+	}
+
+	@Test
+	void oldNameIsDeprecated() throws IOException {
+		try (InputStream input = getClass()
+			.getResourceAsStream("/META-INF/additional-spring-configuration-metadata.json")) {
+			JsonNode old = JsonMapper.shared().readTree(input).path("properties").path(0);
+			assertThat(old.path("name").stringValue()).isEqualTo("ratelimit.default-identifiers");
+			assertThat(old.path("deprecation").path("level").stringValue()).isEqualTo("error");
+			assertThat(this.properties).containsKey(old.path("deprecation").path("replacement").stringValue());
+		}
 	}
 
 	@Test
@@ -70,7 +85,11 @@ class ConfigurationMetadataTests {
 				defaults.put(name, property.path("defaultValue").toString());
 			}
 		});
-		assertThat(defaults).containsOnly(entry("ratelimit.defaults.identifiers", "\"ip\""),
+		assertThat(defaults).containsOnly(entry("ratelimit.defaults.algorithm", "\"sliding-window\""),
+				entry("ratelimit.defaults.count-denied", "false"), entry("ratelimit.defaults.identifiers", "\"ip\""),
+				entry("ratelimit.defaults.missing-identifier", "\"ip\""),
+				entry("ratelimit.defaults.mode", "\"enforce\""),
+				entry("ratelimit.defaults.on-store-failure", "\"local\""), entry("ratelimit.rejection.status", "429"),
 				entry("ratelimit.denial-cache.enabled", "true"), entry("ratelimit.denial-cache.max-age", "\"1s\""),
 				entry("ratelimit.denial-cache.max-size", "10000"), entry("ratelimit.enabled", "true"),
 				entry("ratelimit.health.down-when-failing", "false"), entry("ratelimit.instances", "1"),

@@ -135,7 +135,7 @@ class PolicyDefaultsTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "precision=10s", "burst=5", "zone=Europe/Paris", "limits=1/m" })
+	@ValueSource(strings = { "precision=10s", "burst=5", "retain=3", "limits=1/m" })
 	void optionOfOneAlgorithmIsNoDefault(String option, CapturedOutput output) {
 		assertThatException().isThrownBy(() -> start("ratelimit.defaults." + option));
 		assertThat(output).contains("There is no property 'ratelimit.defaults.")
