@@ -20,9 +20,9 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Keeps in a native image what the expressions of {@code ratelimit.identifiers},
- * {@code ratelimit.plan} and the conditions of policies read of requests and principals, as far as they are of the
- * servlet container's and Spring Security's own types. It knows the configuration that
- * the image is made with.
+ * {@code ratelimit.plan} and the conditions of policies read of requests and principals,
+ * as far as they are of the servlet container's and Spring Security's own types. It knows
+ * the configuration that the image is made with.
  */
 class ConfiguredExpressionsAotProcessor implements BeanFactoryInitializationAotProcessor {
 

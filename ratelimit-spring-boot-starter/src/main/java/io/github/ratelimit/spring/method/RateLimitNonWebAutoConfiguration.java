@@ -51,7 +51,8 @@ public final class RateLimitNonWebAutoConfiguration {
 			requireAddress(PolicyReader.property(name, ".missing-identifier"), policy.missingIdentifier());
 		});
 		requireAddress("ratelimit.defaults.missing-identifier", properties.defaults().missingIdentifier());
-		properties.policies().forEach((name, policy) -> refuse(PolicyReader.property(name, ".exclude"), policy.exclude()));
+		properties.policies()
+			.forEach((name, policy) -> refuse(PolicyReader.property(name, ".exclude"), policy.exclude()));
 		refuse("ratelimit.exclude", properties.exclude());
 		refuse("ratelimit.allow", properties.allow());
 		refuse("ratelimit.deny", properties.deny());

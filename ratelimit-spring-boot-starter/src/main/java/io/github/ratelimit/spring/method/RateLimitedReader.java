@@ -364,8 +364,9 @@ final class RateLimitedReader {
 			Policy policy = new Policy(name,
 					algorithm.isEmpty() ? defaults.algorithm() : RateLimitedReader.this.algorithms.apply(algorithm),
 					list(annotation.limits()).stream().map(Limit::parse).toList(), defaults.countDenied());
-			return new IdentifiedPolicy(policy, (annotation.identifiers().length == 0) ? defaults.identifiers()
-					: list(annotation.identifiers()), defaults.enforcement());
+			return new IdentifiedPolicy(policy,
+					(annotation.identifiers().length == 0) ? defaults.identifiers() : list(annotation.identifiers()),
+					defaults.enforcement());
 		}
 
 		private void requireUnique(String name, String place, ConfiguredPolicies policies) {

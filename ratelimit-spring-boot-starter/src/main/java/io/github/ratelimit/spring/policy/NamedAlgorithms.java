@@ -27,8 +27,8 @@ public final class NamedAlgorithms {
 
 	/**
 	 * Creates the names of an application.
-	 * @throws InvalidBeanException if a bean has a name that is taken for an
-	 * algorithm of the library
+	 * @throws InvalidBeanException if a bean has a name that is taken for an algorithm of
+	 * the library
 	 */
 	NamedAlgorithms(ApplicationContext context) {
 		this.context = context;

@@ -110,9 +110,9 @@ public final class PolicyReader {
 			String written = isDefault ? this.properties.defaults().algorithm() : policy.policy().algorithm().name();
 			read(isDefault ? DEFAULTS + "algorithm" : property(name, ".algorithm"),
 					(algorithm != null) ? algorithm : written, () -> {
-				policy.policies().forEach(limiter::requireSupported);
-				return policy;
-			});
+						policy.policies().forEach(limiter::requireSupported);
+						return policy;
+					});
 		});
 	}
 
@@ -147,8 +147,9 @@ public final class PolicyReader {
 		String missing = properties.missingIdentifier();
 		return new Enforcement(or(properties.mode(), defaults.mode()),
 				or(properties.onStoreFailure(), defaults.onStoreFailure()), countWhen(policy, properties.countWhen()),
-				(missing != null) ? read(property(policy, ".missing-identifier"), missing,
-						() -> MissingIdentifier.parse(missing)) : defaults.missing());
+				(missing != null)
+						? read(property(policy, ".missing-identifier"), missing, () -> MissingIdentifier.parse(missing))
+						: defaults.missing());
 	}
 
 	private static <T> T or(@Nullable T value, T standard) {

@@ -122,9 +122,8 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 
 	/** What is no part of a policy, but says to which requests it applies. */
 	private List<Column> ofRequests() {
-		return List.of(
-				new Column("exclude", (policy) -> configured(policy, (properties) -> String.join(", ", properties.exclude())),
-						NOTHING),
+		return List.of(new Column("exclude",
+				(policy) -> configured(policy, (properties) -> String.join(", ", properties.exclude())), NOTHING),
 				new Column("when", (policy) -> configured(policy, PolicyProperties::when), NOTHING),
 				new Column("unless", (policy) -> configured(policy, PolicyProperties::unless), NOTHING));
 	}

@@ -57,10 +57,9 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 		@Nullable String plan, @DefaultValue("1m") Duration planCacheTtl,
 		@DefaultValue Map<String, PolicyProperties> policies,
 		@NestedConfigurationProperty @DefaultValue RedisProperties redis, @DefaultValue Headers headers,
-		@DefaultValue RejectionProperties rejection,
-		@DefaultValue Map<String, String> identifiers, @DefaultValue Ip ip, @DefaultValue List<String> allow,
-		@DefaultValue List<String> deny, @DefaultValue Health health, @DefaultValue("1") int instances,
-		@DefaultValue DenialCacheProperties denialCache) {
+		@DefaultValue RejectionProperties rejection, @DefaultValue Map<String, String> identifiers, @DefaultValue Ip ip,
+		@DefaultValue List<String> allow, @DefaultValue List<String> deny, @DefaultValue Health health,
+		@DefaultValue("1") int instances, @DefaultValue DenialCacheProperties denialCache) {
 
 	/**
 	 * What counts for every policy that does not say otherwise, also for those that are
@@ -133,9 +132,9 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 			@DefaultValue List<String> paths, @DefaultValue List<String> exclude, @Nullable String when,
 			@Nullable String unless, @DefaultValue("1") long cost, @DefaultValue List<RouteProperties> routes,
 			@Nullable Boolean countDenied, @Nullable Mode mode, @Nullable OnStoreFailure onStoreFailure,
-			@Nullable String countWhen, @DefaultValue Map<String, PlanProperties> plans, @Nullable Integer retain, @Nullable ZoneId zone,
-			@Nullable Duration precision, @Nullable Double previousWeight, @Nullable Rounding rounding,
-			@Nullable Long burst) {
+			@Nullable String countWhen, @DefaultValue Map<String, PlanProperties> plans, @Nullable Integer retain,
+			@Nullable ZoneId zone, @Nullable Duration precision, @Nullable Double previousWeight,
+			@Nullable Rounding rounding, @Nullable Long burst) {
 
 	}
 

@@ -83,7 +83,8 @@ public final class ReadOnlyExpression {
 			return new ReadOnlyExpression(parser.parseRaw(text), variables);
 		}
 		catch (ParseException | IllegalStateException ex) {
-			String problem = (ex instanceof ParseException parse) ? parse.getSimpleMessage() : String.valueOf(ex.getMessage());
+			String problem = (ex instanceof ParseException parse) ? parse.getSimpleMessage()
+					: String.valueOf(ex.getMessage());
 			throw new IllegalArgumentException("Invalid expression (%s): %s.".formatted(text, problem), ex);
 		}
 	}
@@ -203,8 +204,8 @@ public final class ReadOnlyExpression {
 		private IllegalArgumentException invalid(String problem, SpelNode node) {
 			return new IllegalArgumentException(
 					"Invalid expression (%s): %s; there are the variables %s, whose properties and methods may be read."
-						.formatted(ReadOnlyExpression.this, problem.formatted(node.toStringAST()), String
-							.join(" and ", this.known.stream().map("#"::concat).toList())));
+						.formatted(ReadOnlyExpression.this, problem.formatted(node.toStringAST()),
+								String.join(" and ", this.known.stream().map("#"::concat).toList())));
 		}
 
 	}

@@ -32,7 +32,9 @@ final class PathPolicyReader {
 
 	private final PolicyReader reader;
 
-	/** Whether patterns of paths with and without that of the servlet may mean the same. */
+	/**
+	 * Whether patterns of paths with and without that of the servlet may mean the same.
+	 */
 	private final boolean behindServletPath;
 
 	PathPolicyReader(RateLimitProperties properties, ConfiguredPolicies policies, PathPatternParser parser,

@@ -26,8 +26,8 @@ import org.springframework.http.ProblemDetail;
 
 /**
  * Answers requests that may not go on: status, {@code Retry-After}, and a problem body
- * (RFC 9457), of the types that draft-ietf-httpapi-ratelimit-headers defines. A handler of
- * the application may change each of them.
+ * (RFC 9457), of the types that draft-ietf-httpapi-ratelimit-headers defines. A handler
+ * of the application may change each of them.
  */
 final class Rejections {
 
@@ -70,7 +70,8 @@ final class Rejections {
 	/** Sets how long to wait, as far as that is known and helps. */
 	static void setRetryAfter(@Nullable Decision decision, Reason reason, HttpServletResponse response) {
 		if (decision != null) {
-			// Whole seconds, rounded up and at least 1 (RFC 9110, section 10.2.3): clients
+			// Whole seconds, rounded up and at least 1 (RFC 9110, section 10.2.3):
+			// clients
 			// that read 0 come back at once.
 			decision.retryAfter()
 				.map((time) -> Math.max(1, StatusHeaders.seconds(time)))
@@ -92,7 +93,8 @@ final class Rejections {
 		response.setHeader(HttpHeaders.CACHE_CONTROL, "no-store");
 		response.setContentType(null);
 		setRetryAfter(decision, reason, response);
-		if (this.handler != null && isAnswered(this.handler, new Rejection(reason, decision, problem), request, response)) {
+		if (this.handler != null
+				&& isAnswered(this.handler, new Rejection(reason, decision, problem), request, response)) {
 			return;
 		}
 		if (problem.getStatus() == status) {

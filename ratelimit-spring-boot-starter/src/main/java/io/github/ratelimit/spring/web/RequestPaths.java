@@ -22,7 +22,8 @@ record RequestPaths(List<PathContainer> whole, List<PathContainer> inServlet) {
 
 	/** Returns all forms. */
 	List<PathContainer> all() {
-		return this.inServlet.isEmpty() ? this.whole : Stream.concat(this.whole.stream(), this.inServlet.stream()).toList();
+		return this.inServlet.isEmpty() ? this.whole
+				: Stream.concat(this.whole.stream(), this.inServlet.stream()).toList();
 	}
 
 	/**

@@ -67,7 +67,8 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	 * @param exemptions which requests are exempt from all limits; may be empty
 	 */
 	public ServletPolicyEnforcer(PolicyDecisions decisions, RequestIdentifiers identifiers, AccessLists lists,
-			UserPlans plans, RequestConditions conditions, LimitedResponses responses, RequestCost cost, List<RateLimitExemption> exemptions) {
+			UserPlans plans, RequestConditions conditions, LimitedResponses responses, RequestCost cost,
+			List<RateLimitExemption> exemptions) {
 		this.decisions = decisions;
 		this.identifiers = identifiers;
 		this.lists = lists;

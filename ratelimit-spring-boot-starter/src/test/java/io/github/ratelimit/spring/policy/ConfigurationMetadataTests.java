@@ -43,19 +43,18 @@ class ConfigurationMetadataTests {
 				"ratelimit.defaults.count-denied", "ratelimit.defaults.identifiers",
 				"ratelimit.defaults.missing-identifier", "ratelimit.defaults.mode",
 				"ratelimit.defaults.on-store-failure", "ratelimit.exclude", "ratelimit.rejection.status",
-				"ratelimit.rejection.type",
-				"ratelimit.denial-cache.enabled", "ratelimit.denial-cache.max-age", "ratelimit.denial-cache.max-size",
-				"ratelimit.deny", "ratelimit.enabled", "ratelimit.headers.styles", "ratelimit.health.down-when-failing",
-				"ratelimit.identifiers", "ratelimit.instances", "ratelimit.ip.forwarded-header",
-				"ratelimit.ip.ipv6-prefix", "ratelimit.ip.trusted-proxies", "ratelimit.key-prefix", "ratelimit.plan",
-				"ratelimit.plan-cache-ttl", "ratelimit.policies", "ratelimit.redis.client",
-				"ratelimit.redis.client-name", "ratelimit.redis.cluster.nodes", "ratelimit.redis.database",
-				"ratelimit.redis.host", "ratelimit.identifier-secret", "ratelimit.redis.connections",
-				"ratelimit.redis.max-waiting", "ratelimit.redis.password", "ratelimit.redis.port",
-				"ratelimit.redis.scripting", "ratelimit.redis.sentinel.master", "ratelimit.redis.sentinel.nodes",
-				"ratelimit.redis.sentinel.password", "ratelimit.redis.sentinel.username", "ratelimit.redis.ssl.bundle",
-				"ratelimit.redis.ssl.enabled", "ratelimit.redis.timeout", "ratelimit.redis.url",
-				"ratelimit.redis.username");
+				"ratelimit.rejection.type", "ratelimit.denial-cache.enabled", "ratelimit.denial-cache.max-age",
+				"ratelimit.denial-cache.max-size", "ratelimit.deny", "ratelimit.enabled", "ratelimit.headers.styles",
+				"ratelimit.health.down-when-failing", "ratelimit.identifiers", "ratelimit.instances",
+				"ratelimit.ip.forwarded-header", "ratelimit.ip.ipv6-prefix", "ratelimit.ip.trusted-proxies",
+				"ratelimit.key-prefix", "ratelimit.plan", "ratelimit.plan-cache-ttl", "ratelimit.policies",
+				"ratelimit.redis.client", "ratelimit.redis.client-name", "ratelimit.redis.cluster.nodes",
+				"ratelimit.redis.database", "ratelimit.redis.host", "ratelimit.identifier-secret",
+				"ratelimit.redis.connections", "ratelimit.redis.max-waiting", "ratelimit.redis.password",
+				"ratelimit.redis.port", "ratelimit.redis.scripting", "ratelimit.redis.sentinel.master",
+				"ratelimit.redis.sentinel.nodes", "ratelimit.redis.sentinel.password",
+				"ratelimit.redis.sentinel.username", "ratelimit.redis.ssl.bundle", "ratelimit.redis.ssl.enabled",
+				"ratelimit.redis.timeout", "ratelimit.redis.url", "ratelimit.redis.username");
 	}
 
 	@Test

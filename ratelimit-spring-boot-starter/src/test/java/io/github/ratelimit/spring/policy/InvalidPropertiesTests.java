@@ -109,7 +109,8 @@ class InvalidPropertiesTests {
 
 	@Test
 	void startFailsWhenThereIsNoDefaultIdentifier() {
-		assertRefused("ratelimit.defaults.identifiers", List.of(), "There must be at least one identifier, such as ip.",
+		assertRefused("ratelimit.defaults.identifiers", List.of(),
+				"There must be at least one identifier, such as ip, and none twice.",
 				"ratelimit.defaults.identifiers=");
 	}
 

@@ -86,9 +86,10 @@ class PolicyDefaultsTests {
 	@Test
 	void policyMaySayOtherwise() {
 		this.runner
-			.withPropertyValues("ratelimit.policies.api.identifiers=user", "ratelimit.policies.api.algorithm=sliding-log",
-					"ratelimit.policies.api.missing-identifier=ip", "ratelimit.policies.api.count-denied=false",
-					"ratelimit.policies.api.mode=enforce", "ratelimit.policies.api.on-store-failure=allow")
+			.withPropertyValues("ratelimit.policies.api.identifiers=user",
+					"ratelimit.policies.api.algorithm=sliding-log", "ratelimit.policies.api.missing-identifier=ip",
+					"ratelimit.policies.api.count-denied=false", "ratelimit.policies.api.mode=enforce",
+					"ratelimit.policies.api.on-store-failure=allow")
 			.run((context) -> {
 				IdentifiedPolicy policy = policy(context.getBean(ConfiguredPolicies.class), "api");
 				assertThat(policy.identifiers()).containsExactly("user");
@@ -106,13 +107,14 @@ class PolicyDefaultsTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', textBlock = """
-			algorithm=guess             | ratelimit.defaults.algorithm          | Invalid algorithm (guess): must be one of
-			identifiers=                | ratelimit.defaults.identifiers        | There must be at least one identifier, such as ip, and none twice.
-			identifiers=ip,ip           | ratelimit.defaults.identifiers        | There must be at least one identifier, such as ip, and none twice.
-			identifiers=address         | ratelimit.defaults.identifiers        | Invalid identifier (address): must be ip
-			missing-identifier=nobody   | ratelimit.defaults.missing-identifier | Must be skip, deny, or an identifier. Invalid identifier (nobody)
-			""")
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					algorithm=guess             | ratelimit.defaults.algorithm          | Invalid algorithm (guess): must be one of
+					identifiers=                | ratelimit.defaults.identifiers        | There must be at least one identifier, such as ip, and none twice.
+					identifiers=ip,ip           | ratelimit.defaults.identifiers        | There must be at least one identifier, such as ip, and none twice.
+					identifiers=address         | ratelimit.defaults.identifiers        | Invalid identifier (address): must be ip
+					missing-identifier=nobody   | ratelimit.defaults.missing-identifier | Must be skip, deny, or an identifier. Invalid identifier (nobody)
+					""")
 	void startFailsWhenDefaultIsWrong(String value, String property, String rule) {
 		this.runner.withPropertyValues("ratelimit.defaults." + value)
 			.run((context) -> assertThat(context.getStartupFailure()).rootCause()

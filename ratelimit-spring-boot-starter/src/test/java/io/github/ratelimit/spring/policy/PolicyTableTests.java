@@ -94,12 +94,11 @@ class PolicyTableTests {
 			.dropWhile((line) -> !line.contains("Rate limits: "))
 			.limit(3)
 			.toList();
-		assertThat(lines.get(0))
-			.endsWith("Rate limits: these policies are enforced while the store answers, except on the paths /api/health, "
-					+ "except in shadow mode, which only reports: Limited.inPlace, api, day");
+		assertThat(lines.get(0)).endsWith(
+				"Rate limits: these policies are enforced while the store answers, except on the paths /api/health, "
+						+ "except in shadow mode, which only reports: Limited.inPlace, api, day");
 		assertThat(lines.get(1)).contains("exclude", "when", "unless");
-		assertThat(output.toString().lines().filter((line) -> line.startsWith("  api ")))
-			.singleElement()
+		assertThat(output.toString().lines().filter((line) -> line.startsWith("  api "))).singleElement()
 			.asString()
 			.contains("/api/open/**, GET /api/logo  #request.secure  #request.asyncStarted  /api/**");
 	}

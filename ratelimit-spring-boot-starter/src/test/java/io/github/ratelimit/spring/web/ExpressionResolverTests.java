@@ -102,17 +102,18 @@ class ExpressionResolverTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
-			#request.nothing                         | jakarta.servlet.http.HttpServletRequest has no property nothing.
-			#request.getHeadr('X')                   | jakarta.servlet.http.HttpServletRequest has no method getHeadr with 1 arguments.
-			#request.getHeader()                     | jakarta.servlet.http.HttpServletRequest has no method getHeader with 0 arguments.
-			#request?.getHeader('X')?.lenght()       | java.lang.String has no method lenght with 0 arguments.
-			#request.cookies[0].valeu                | jakarta.servlet.http.Cookie has no property valeu.
-			'a' + {#request.session.idd}             | jakarta.servlet.http.HttpSession has no property idd.
-			#principal.claims[#request.metod]        | jakarta.servlet.http.HttpServletRequest has no property metod.
-			#request.class                           | jakarta.servlet.http.HttpServletRequest has no property class.
-			#request.getClass()                      | jakarta.servlet.http.HttpServletRequest has no method getClass with 0 arguments.
-			""")
+	@CsvSource(delimiter = '|', quoteCharacter = '"',
+			textBlock = """
+					#request.nothing                         | jakarta.servlet.http.HttpServletRequest has no property nothing.
+					#request.getHeadr('X')                   | jakarta.servlet.http.HttpServletRequest has no method getHeadr with 1 arguments.
+					#request.getHeader()                     | jakarta.servlet.http.HttpServletRequest has no method getHeader with 0 arguments.
+					#request?.getHeader('X')?.lenght()       | java.lang.String has no method lenght with 0 arguments.
+					#request.cookies[0].valeu                | jakarta.servlet.http.Cookie has no property valeu.
+					'a' + {#request.session.idd}             | jakarta.servlet.http.HttpSession has no property idd.
+					#principal.claims[#request.metod]        | jakarta.servlet.http.HttpServletRequest has no property metod.
+					#request.class                           | jakarta.servlet.http.HttpServletRequest has no property class.
+					#request.getClass()                      | jakarta.servlet.http.HttpServletRequest has no method getClass with 0 arguments.
+					""")
 	void expressionIsRefusedWhenTypeHasNoSuchMember(String expression, String rule) {
 		assertThatIllegalArgumentException().isThrownBy(() -> new ExpressionResolver(expression))
 			.withMessage("Invalid expression (%s): %s", expression, rule);
@@ -154,8 +155,7 @@ class ExpressionResolverTests {
 		OwnIdentifier identifier = new OwnIdentifier("tenant", (request) -> {
 			throw new IllegalStateException("The token " + request.getHeader("X-Token") + " is odd");
 		});
-		OwnIdentifier expression = new OwnIdentifier("plan",
-				new ExpressionResolver("#request.getAttribute('X').foo"));
+		OwnIdentifier expression = new OwnIdentifier("plan", new ExpressionResolver("#request.getAttribute('X').foo"));
 		this.request.addHeader("X-Token", "s3cr3t");
 		this.request.setAttribute("X", "s3cr3t");
 		for (int i = 0; i < 3; i++) {

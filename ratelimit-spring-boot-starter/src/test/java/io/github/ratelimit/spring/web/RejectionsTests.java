@@ -121,8 +121,9 @@ class RejectionsTests {
 			}
 
 		};
-		assertThatIOException().isThrownBy(
-				() -> rejections(null).write(Reason.DENIED, decision(1, 1), new MockHttpServletRequest(), response))
+		assertThatIOException()
+			.isThrownBy(
+					() -> rejections(null).write(Reason.DENIED, decision(1, 1), new MockHttpServletRequest(), response))
 			.withMessage("Broken pipe");
 		StaticWebApplicationContext context = new StaticWebApplicationContext();
 		assertThat(new RateLimitExceededResolver(enforcer(), context).resolveException(new MockHttpServletRequest(),
@@ -256,8 +257,8 @@ class RejectionsTests {
 
 	@Test
 	void statusAndTypeAreThoseOfProperties() throws IOException {
-		Rejections rejections = RejectionReader.read(
-				new RejectionProperties(420, "https://example.com/problems/quota"), JsonMapper.shared(), null);
+		Rejections rejections = RejectionReader.read(new RejectionProperties(420, "https://example.com/problems/quota"),
+				JsonMapper.shared(), null);
 		MockHttpServletResponse response = new MockHttpServletResponse();
 		rejections.write(Reason.DENIED, decision(1, 1), new MockHttpServletRequest(), response);
 		assertThat(response.getStatus()).isEqualTo(420);
@@ -282,8 +283,8 @@ class RejectionsTests {
 	private static ServletPolicyEnforcer enforcer() {
 		PolicyDecisions decisions = new PolicyDecisions(new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")),
 				new ConfiguredPolicies(Map.of(), List.of("ip")), List.of());
-		LimitedResponses responses = new LimitedResponses(LimitHeaders.of(Set.of(), Instant::now),
-				rejections(null), new ApplicationCors((request) -> List.of(), List::of));
+		LimitedResponses responses = new LimitedResponses(LimitHeaders.of(Set.of(), Instant::now), rejections(null),
+				new ApplicationCors((request) -> List.of(), List::of));
 		RequestIdentifiers identifiers = new RequestIdentifiers(new AddressResolver(64, null, false), Map.of());
 		return new ServletPolicyEnforcer(decisions, identifiers, new AccessLists(List.of(), List.of(), identifiers),
 				UserPlans.none(), new RequestConditions(Map.of()), responses, RequestCost.configured(), List.of());
