@@ -55,10 +55,10 @@ final class PathPolicyReader {
 		List<Route> excluded = readExcluded(EXCLUDE, this.properties.exclude(),
 				routes.values().stream().flatMap(List::stream).toList());
 		List<PathPolicy> pathPolicies = new ArrayList<>();
-		routes.forEach((name, limited) -> {
+		this.properties.policies().forEach((name, properties) -> {
+			List<Route> limited = routes.getOrDefault(name, List.of());
 			List<Route> all = new ArrayList<>(excluded);
-			all.addAll(readExcluded(PolicyReader.property(name, ".exclude"),
-					this.properties.policies().get(name).exclude(), limited));
+			all.addAll(readExcluded(PolicyReader.property(name, ".exclude"), properties.exclude(), limited));
 			if (!limited.isEmpty()) {
 				requireLimited(name, limited, all);
 				pathPolicies.add(new PathPolicy(this.policies.find(name).orElseThrow(), limited, all));
