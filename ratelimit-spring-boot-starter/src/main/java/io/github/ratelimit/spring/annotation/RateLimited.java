@@ -93,7 +93,7 @@ public @interface RateLimited {
 	 * Algorithm of the limits written in place, such as {@code fixed-window}, or one of
 	 * the application's own: the name of an {@link io.github.ratelimit.Algorithm
 	 * Algorithm} bean, or of a class.
-	 * @return the name; empty for the default, {@code sliding-window}
+	 * @return the name; empty for {@code ratelimit.defaults.algorithm}
 	 */
 	String algorithm() default "";
 
@@ -121,7 +121,7 @@ public @interface RateLimited {
 	 * counts by its text, so its class must override {@code toString}. One text may hold
 	 * several, separated by commas.
 	 * @return the identifiers; empty for those of the policy, or
-	 * {@code ratelimit.default-identifiers} for limits written in place
+	 * {@code ratelimit.defaults.identifiers} for limits written in place
 	 */
 	String[] identifiers() default {};
 

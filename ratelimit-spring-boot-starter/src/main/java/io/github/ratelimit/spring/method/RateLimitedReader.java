@@ -21,9 +21,9 @@ import java.util.stream.Stream;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
-import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.PolicyDefaults;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.policy.BeforeLogin;
 import io.github.ratelimit.spring.policy.IdentifierParts;
@@ -364,11 +364,13 @@ final class RateLimitedReader {
 			BeforeLogin.requireOther(name);
 			requireUnique(name, own.isEmpty() ? this.place : standsOn, policies);
 			String algorithm = text(annotation.algorithm());
+			PolicyDefaults defaults = policies.defaults();
 			Policy policy = new Policy(name,
-					algorithm.isEmpty() ? new SlidingWindow() : RateLimitedReader.this.algorithms.apply(algorithm),
-					list(annotation.limits()).stream().map(Limit::parse).toList());
-			return new IdentifiedPolicy(policy, (annotation.identifiers().length == 0) ? policies.defaultIdentifiers()
-					: list(annotation.identifiers()));
+					algorithm.isEmpty() ? defaults.algorithm() : RateLimitedReader.this.algorithms.apply(algorithm),
+					list(annotation.limits()).stream().map(Limit::parse).toList(), defaults.countDenied());
+			return new IdentifiedPolicy(policy,
+					(annotation.identifiers().length == 0) ? defaults.identifiers() : list(annotation.identifiers()),
+					defaults.enforcement());
 		}
 
 		private void requireUnique(String name, String place, ConfiguredPolicies policies) {

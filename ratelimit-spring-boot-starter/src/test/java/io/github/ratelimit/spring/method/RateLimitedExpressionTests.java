@@ -37,7 +37,7 @@ class RateLimitedExpressionTests {
 				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
 				RateLimitNonWebAutoConfiguration.class))
 		.withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
-		.withPropertyValues("ratelimit.default-identifiers=global", "ratelimit.policies.api.limits=10/m");
+		.withPropertyValues("ratelimit.defaults.identifiers=global", "ratelimit.policies.api.limits=10/m");
 
 	@Test
 	void costIsWhatExpressionYields() {
