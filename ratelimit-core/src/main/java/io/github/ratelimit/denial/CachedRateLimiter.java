@@ -1,5 +1,6 @@
 package io.github.ratelimit.denial;
 
+import java.util.List;
 import java.util.function.Supplier;
 
 import io.github.ratelimit.Charge;
@@ -12,7 +13,8 @@ import io.github.ratelimit.RateLimiter;
 
 /**
  * Asks the store unless the memory knows that it would deny the request, and forgets the
- * denials of a key whenever something may have been used or given back.
+ * denials of a key whenever something may have been used or given back. What is in shadow
+ * mode denies nothing, so that nothing is remembered of it.
  */
 final class CachedRateLimiter implements RateLimiter {
 
@@ -36,15 +38,16 @@ final class CachedRateLimiter implements RateLimiter {
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
-		Key[] keys = Key.of(request);
+		List<Charge> enforced = request.enforced();
+		Key[] keys = Key.of(enforced);
 		DenialMemory.Call call = null;
-		if (mayAnswer(request)) {
+		if (mayAnswer(enforced)) {
 			DenialMemory present = this.memory.get();
-			Decision known = present.find(request, keys);
+			Decision known = present.find(enforced, keys);
 			if (known != null) {
 				return known;
 			}
-			call = present.new Call(request, keys);
+			call = present.new Call(enforced, keys);
 		}
 		boolean denied = false;
 		try {
@@ -58,6 +61,7 @@ final class CachedRateLimiter implements RateLimiter {
 		finally {
 			if (!denied) {
 				forget(keys);
+				forget(Key.of(request.shadows()));
 			}
 		}
 	}
@@ -68,7 +72,8 @@ final class CachedRateLimiter implements RateLimiter {
 	 */
 	@Override
 	public Decision peek(RateLimitRequest request) {
-		Decision known = mayAnswer(request) ? this.memory.get().find(request, Key.of(request)) : null;
+		List<Charge> enforced = request.enforced();
+		Decision known = mayAnswer(enforced) ? this.memory.get().find(enforced, Key.of(enforced)) : null;
 		return (known != null) ? known : this.store.peek(request);
 	}
 
@@ -78,7 +83,7 @@ final class CachedRateLimiter implements RateLimiter {
 			this.store.refund(request);
 		}
 		finally {
-			forget(Key.of(request));
+			forget(Key.of(request.charges()));
 		}
 	}
 
@@ -88,7 +93,7 @@ final class CachedRateLimiter implements RateLimiter {
 			this.store.charge(request);
 		}
 		finally {
-			forget(Key.of(request));
+			forget(Key.of(request.charges()));
 		}
 	}
 
@@ -114,8 +119,8 @@ final class CachedRateLimiter implements RateLimiter {
 		}
 	}
 
-	private boolean mayAnswer(RateLimitRequest request) {
-		for (Charge charge : request.charges()) {
+	private boolean mayAnswer(List<Charge> enforced) {
+		for (Charge charge : enforced) {
 			if (charge.policy().countDenied()) {
 				return false;
 			}

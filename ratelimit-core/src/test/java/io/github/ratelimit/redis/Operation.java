@@ -62,7 +62,7 @@ sealed interface Operation {
 	}
 
 	private static String text(Charge charge) {
-		return charge.cost() + " of " + charge.policy().name() + charge.policy().limits() + " by "
+		return (charge.shadow() ? "in shadow " : "") + charge.cost() + " of " + charge.policy().name() + charge.policy().limits() + " by "
 				+ charge.identifiers();
 	}
 
