@@ -38,9 +38,10 @@ import org.springframework.util.function.SingletonSupplier;
 /**
  * Decides over policies as each of them is to be enforced, and tells the listeners.
  * <p>
- * All policies that may deny are decided at once, all or nothing. Policies in shadow mode
- * are asked after them, each alone and only if the request is allowed, so that none of
- * them changes what becomes of it.
+ * All policies are decided in one call of the store: those that may deny together, all or
+ * nothing, and each policy in shadow mode by itself, so that it changes nothing of what
+ * becomes of the request. If the request is denied, policies in shadow mode count nothing,
+ * and nothing is told of them.
  * <p>
  * Safe for use by several threads.
  *
@@ -173,12 +174,7 @@ public final class PolicyDecisions {
 	 */
 	public Decision decide(List<PolicyCharge> requested, Consumer<PolicyCharge> used) {
 		List<PolicyCharge> charges = requested.stream().map(PolicyCharge::ofPlan).flatMap(Optional::stream).toList();
-		List<PolicyCharge> enforced = charges.stream().filter((charge) -> !isShadow(charge)).toList();
-		Decision decision = enforced.isEmpty() ? NOTHING_TO_DENY : acquire(enforced, used);
-		if (decision.allowed() && enforced.size() < charges.size()) {
-			charges.stream().filter(PolicyDecisions::isShadow).forEach((charge) -> acquire(List.of(charge), used));
-		}
-		return decision;
+		return charges.isEmpty() ? NOTHING_TO_DENY : acquire(charges, used);
 	}
 
 	/**
@@ -272,15 +268,25 @@ public final class PolicyDecisions {
 		return charge.policy().enforcement().mode() == Mode.SHADOW;
 	}
 
+	private static Charge charge(PolicyCharge charge) {
+		return isShadow(charge) ? charge.charge().inShadow() : charge.charge();
+	}
+
+	/** What the policy has come to. */
+	private static Decision own(PolicyCharge charge, Decision decision) {
+		return isShadow(charge) ? decision.shadow(charge.charge()) : decision;
+	}
+
 	private Decision acquire(List<PolicyCharge> charges, Consumer<PolicyCharge> used) {
 		long start = System.nanoTime();
 		try {
 			Decision decision = this.limiter
-				.tryAcquire(new RateLimitRequest(charges.stream().map(PolicyCharge::charge).toList()));
+				.tryAcquire(new RateLimitRequest(charges.stream().map(PolicyDecisions::charge).toList()));
 			tell(charges, decision, start);
 			if (decision.allowed()) {
 				charges.stream()
-					.map((charge) -> charge.countedIn(source(charge, decision)))
+					.filter((charge) -> own(charge, decision).allowed())
+					.map((charge) -> charge.countedIn(source(charge, own(charge, decision))))
 					.filter((charge) -> charge.source() != Decision.Source.NONE)
 					.forEach(used);
 			}
@@ -298,9 +304,11 @@ public final class PolicyDecisions {
 		}
 		Duration time = Duration.ofNanos(System.nanoTime() - start);
 		for (PolicyCharge charge : charges) {
-			PolicyDecision event = new PolicyDecision(charge, outcome(charge, decision), source(charge, decision),
-					time);
-			this.listeners.forEach((listener) -> tell(listener, event));
+			if (!isShadow(charge) || (decision != null && decision.allowed())) {
+				Decision own = (decision != null) ? own(charge, decision) : null;
+				PolicyDecision event = new PolicyDecision(charge, outcome(charge, own), source(charge, own), time);
+				this.listeners.forEach((listener) -> tell(listener, event));
+			}
 		}
 	}
 
