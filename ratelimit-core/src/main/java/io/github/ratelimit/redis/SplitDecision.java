@@ -69,10 +69,31 @@ final class SplitDecision {
 		}
 		Decision decision = join(parts, List.of());
 		List<Part> cancelled = new ArrayList<>();
+		List<Part> counted = new ArrayList<>();
 		for (Part part : parts) {
-			cancelled.addAll(cancel(part.slot, Objects.requireNonNull(part.answer), decision));
+			Answer held = Objects.requireNonNull(part.answer);
+			cancelled.addAll(cancel(part.slot, held, decision));
+			counted.addAll(countDenials(part.slot, held, decision));
 		}
-		return cancelled.isEmpty() ? decision : join(parts, await(Operation.CANCEL, cancelled));
+		if (cancelled.isEmpty() && counted.isEmpty()) {
+			return decision;
+		}
+		List<Part> later = await(Operation.CANCEL, cancelled);
+		later.addAll(await(Operation.ACQUIRE, counted));
+		return join(parts, later);
+	}
+
+	/**
+	 * Counts what was denied in shadow mode, of policies that count denied requests. They
+	 * hold nothing of it: a log that is full would forget others for it.
+	 */
+	private List<Part> countDenials(SlotRequest slot, Answer held, Decision decision) {
+		return slot.request()
+			.shadows()
+			.stream()
+			.filter((charge) -> slot.scope() != Scope.BLOCKS && counts(charge, decision) && !isHeld(charge, held))
+			.map((charge) -> send(Operation.ACQUIRE, slot.of(List.of(enforced(charge)))))
+			.toList();
 	}
 
 	private List<Part> ask(Operation operation, List<SlotRequest> slots) {
@@ -136,7 +157,7 @@ final class SplitDecision {
 			.charges()
 			.stream()
 			.filter((charge) -> decision == null || !isAllowed(charge, decision))
-			.map((charge) -> new Charge(charge.policy(), charge.identifiers(), charge.cost()))
+			.map(SplitDecision::enforced)
 			.toList();
 		if (slot.scope() == Scope.BLOCKS || denied.stream().allMatch(stays)) {
 			return List.of();
@@ -157,13 +178,22 @@ final class SplitDecision {
 		return part;
 	}
 
+	private static Charge enforced(Charge charge) {
+		return new Charge(charge.policy(), charge.identifiers(), charge.cost());
+	}
+
 	private static boolean isAllowed(Charge charge, Decision decision) {
 		return decision.allowed() && (!charge.shadow() || decision.shadow(charge).allowed());
 	}
 
 	/** Whether a charge was not counted by a call, or stays counted. */
 	private static boolean stays(Charge charge, Answer held, @Nullable Decision decision) {
-		return !counts(charge, held.decision()) || (decision != null && counts(charge, decision));
+		return !isHeld(charge, held) || (decision != null && counts(charge, decision));
+	}
+
+	private static boolean isHeld(Charge charge, Answer held) {
+		Answer shadow = held.shadows().get(charge.policy().name());
+		return (shadow != null) ? held.allowed() && shadow.allowed() : counts(charge, held.decision());
 	}
 
 	/**

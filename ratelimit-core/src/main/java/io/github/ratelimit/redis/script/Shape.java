@@ -60,6 +60,11 @@ record Shape(Operation operation, Scope scope, boolean handsInTime, List<OfPolic
 			return this.windows.size();
 		}
 
+		/** What is held in shadow mode must be possible to give back. */
+		boolean countsDenied(Operation operation) {
+			return this.countDenied && operation.acquires() && !(this.shadow && operation == Operation.HOLD);
+		}
+
 	}
 
 	/**

@@ -166,8 +166,7 @@ final class Words {
 			}
 		}
 		else {
-			int limits = policy(place.p()).limits();
-			for (int i = each.equals("last limit") ? limits : 1; i <= limits; i++) {
+			for (int last = policy(place.p()).limits(), i = each.equals("last limit") ? last : 1; i <= last; i++) {
 				places.add(place.limit(i));
 			}
 		}
@@ -336,7 +335,7 @@ final class Words {
 			case "COUNTS_" -> this.shape.stateKeys() > 0;
 			case "DECIDED_" -> this.shape.stateKeys() > 0 && !places("every_", place).isEmpty();
 			case "SHADOW_" -> place.p() >= 0 && policy(place.p()).shadow();
-			case "COUNT_DENIED_" -> operation.acquires() && policy(place.p()).countDenied();
+			case "COUNT_DENIED_" -> policy(place.p()).countsDenied(operation);
 			case "READS_" -> this.reads.get(place.p());
 			case "REREADS_" -> this.reads.get(place.p()) && !place.alone();
 			case "ALL_READ_" -> this.shape.stateKeys() == 0 || !this.reads.contains(false);
