@@ -53,7 +53,7 @@ class DenialCacheDifferentialTests extends DenialCacheFixture {
 				Policy.of("strict", algorithm, Limit.parse("9/s")).withCountDenied(true) };
 		Identifier[] identifiers = { ALICE, ADDRESS };
 		int cached = 0;
-		for (int i = 0; i < 20_000; i++) {
+		for (int i = 0; i < 30_000; i++) {
 			Policy policy = policies[random.nextInt(4)];
 			Identifier identifier = identifiers[random.nextInt(2)];
 			Charge charge = Charge.of(policy, identifier).withCost(random.nextInt(7));
