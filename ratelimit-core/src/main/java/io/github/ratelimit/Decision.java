@@ -26,9 +26,9 @@ import org.jspecify.annotations.Nullable;
  * @param blockedFor how long an identifier of the request is still blocked, which denies
  * the request whatever the limits say; {@code null} if none is
  * @param source where the decision comes from
- * @param shadows what each charge in shadow mode came to alone, by the name of its
- * policy and in the order of the request; without those that are not known, as in denials
- * from memory
+ * @param shadows what each charge in shadow mode came to alone, by the name of its policy
+ * and in the order of the request; without those that are not known, as in denials from
+ * memory
  * @since 0.1
  */
 public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Duration blockedFor, Source source,

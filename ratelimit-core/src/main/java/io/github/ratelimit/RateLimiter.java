@@ -6,8 +6,7 @@ package io.github.ratelimit;
  * One call decides over every policy, identifier and limit of a request, all or nothing:
  * a denied request uses no quota of any limit. Charges {@linkplain Charge#shadow() in
  * shadow mode} are decided in the same call, each for itself, and never deny. No method
- * waits for quota to arrive.
- * Implementations are safe for use by several threads.
+ * waits for quota to arrive. Implementations are safe for use by several threads.
  *
  * @since 0.1
  */

@@ -177,8 +177,8 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	/** A charge in shadow mode is decided as if it were alone, after the others. */
 	private Decision decide(RateLimitRequest request, long now, boolean acquire) {
 		Decision decision = decide(request.enforced(), request.metadata(), now, acquire);
-		return decision.withShadows(request.shadows(), (charge) -> decide(List.of(charge), request.metadata(), now,
-				acquire && decision.allowed()));
+		return decision.withShadows(request.shadows(),
+				(charge) -> decide(List.of(charge), request.metadata(), now, acquire && decision.allowed()));
 	}
 
 	private Decision decide(List<Charge> charges, String metadata, long now, boolean acquire) {

@@ -38,7 +38,8 @@ record SlotRequest(RateLimitRequest request, Scope scope) {
 		List<SlotRequest> keys = new ArrayList<>();
 		for (Charge charge : this.request.charges()) {
 			for (Identifier identifier : charge.identifiers()) {
-				keys.add(of(List.of(new Charge(charge.policy(), List.of(identifier), charge.cost(), charge.shadow())), Scope.COUNTS));
+				keys.add(of(List.of(new Charge(charge.policy(), List.of(identifier), charge.cost(), charge.shadow())),
+						Scope.COUNTS));
 			}
 		}
 		if (blocks) {

@@ -257,8 +257,9 @@ class ClusterMigrationIT {
 			decision = acquire(request, false);
 			TestCluster.moveKeys(SLOT, this.from, this.to, 10);
 			// Redis key by Redis key: the first is full, and the second counts.
-			assertThat(limiter.tryAcquire(RateLimitRequest.of(Charge.of(first, ALICE, elsewhere).inShadow(),
-					Charge.of(second, ALICE).withCost(2)))
+			assertThat(limiter
+				.tryAcquire(RateLimitRequest.of(Charge.of(first, ALICE, elsewhere).inShadow(),
+						Charge.of(second, ALICE).withCost(2)))
 				.allowed()).isTrue();
 		}
 		finally {

@@ -102,9 +102,10 @@ class PipelineDifferentialIT {
 		return Combinators
 			.combine(policies, Arbitraries.of(IDENTIFIERS).set().ofMinSize(1), Arbitraries.longs().between(0, 4),
 					Arbitraries.of(POLICIES).set().ofMaxSize(2))
-			.as((chosen, identifiers, cost, shadows) -> new RateLimitRequest(chosen.stream()
-				.map((policy) -> new Charge(policy, List.copyOf(identifiers), cost, shadows.contains(policy)))
-				.toList()));
+			.as((chosen, identifiers, cost,
+					shadows) -> new RateLimitRequest(chosen.stream()
+						.map((policy) -> new Charge(policy, List.copyOf(identifiers), cost, shadows.contains(policy)))
+						.toList()));
 	}
 
 	private static Arbitrary<RateLimitRequest> firstRequests() {

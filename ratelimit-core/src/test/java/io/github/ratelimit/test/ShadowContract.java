@@ -92,8 +92,8 @@ public abstract class ShadowContract extends RateLimiterContract {
 	void costThatIsNeverAllowedIsReportedAndNotCounted(Algorithm algorithm) {
 		Policy tried = Policy.of("tried", algorithm, Limit.parse("3/m"), Limit.parse("100/h")).withCountDenied(true);
 		Policy wide = Policy.of("wide", algorithm, Limit.parse("9/m"));
-		Decision decision = this.limiter.tryAcquire(
-				RateLimitRequest.of(Charge.of(wide, ALICE), Charge.of(tried, ALICE).withCost(4).inShadow()));
+		Decision decision = this.limiter
+			.tryAcquire(RateLimitRequest.of(Charge.of(wide, ALICE), Charge.of(tried, ALICE).withCost(4).inShadow()));
 		assertThat(decision.allowed()).isTrue();
 		assertThat(decision.shadows().get("tried").allowed()).isFalse();
 		assertThat(decision.shadows().get("tried").retryAfter()).isEmpty();
@@ -140,8 +140,8 @@ public abstract class ShadowContract extends RateLimiterContract {
 								apart.tryAcquire(RateLimitRequest.of(second)))
 						: Map.of("tried", apart.peek(RateLimitRequest.of(first)), "other",
 								apart.peek(RateLimitRequest.of(second)));
-				Decision decision = together.tryAcquire(
-						RateLimitRequest.of(first.inShadow(), enforced.charges().get(0), second.inShadow()));
+				Decision decision = together
+					.tryAcquire(RateLimitRequest.of(first.inShadow(), enforced.charges().get(0), second.inShadow()));
 				assertThat(decision.shadows()).as("step %d", i).isEqualTo(shadows);
 				assertThat(decision.statuses()).as("step %d", i).isEqualTo(expected.statuses());
 				assertThat(decision.allowed()).isEqualTo(expected.allowed());

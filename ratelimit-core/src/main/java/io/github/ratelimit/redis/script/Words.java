@@ -146,8 +146,9 @@ final class Words {
 	}
 
 	private String begin(Place place) {
-		return (!this.large || place.slot() < 0 || place.limit() > 0) ? " do\n" : " for s_ = %d, %d do\nlocal v_ = x_[s_]\n"
-			.formatted(place.slot() + 1, place.slot() + this.shape.blocks().get(place.p()).size());
+		return (!this.large || place.slot() < 0 || place.limit() > 0) ? " do\n"
+				: " for s_ = %d, %d do\nlocal v_ = x_[s_]\n".formatted(place.slot() + 1,
+						place.slot() + this.shape.blocks().get(place.p()).size());
 	}
 
 	/** Returns what something is to be repeated for. */

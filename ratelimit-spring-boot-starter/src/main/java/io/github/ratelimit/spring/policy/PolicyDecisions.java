@@ -40,8 +40,8 @@ import org.springframework.util.function.SingletonSupplier;
  * <p>
  * All policies are decided in one call of the store: those that may deny together, all or
  * nothing, and each policy in shadow mode by itself, so that it changes nothing of what
- * becomes of the request. If the request is denied, policies in shadow mode count nothing,
- * and nothing is told of them.
+ * becomes of the request. If the request is denied, policies in shadow mode count
+ * nothing, and nothing is told of them.
  * <p>
  * Safe for use by several threads.
  *
