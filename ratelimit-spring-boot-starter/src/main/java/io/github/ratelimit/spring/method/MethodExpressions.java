@@ -46,9 +46,10 @@ final class MethodExpressions {
 	/**
 	 * Creates the expressions of a method.
 	 * @param method the method whose parameters expressions name
+	 * @param type the class of the object
 	 * @param place names the annotation in messages
 	 */
-	MethodExpressions(Method method, String place) {
+	MethodExpressions(Method method, Class<?> type, String place) {
 		this.method = method.toGenericString();
 		this.place = place;
 		String[] names = new StandardReflectionParameterNameDiscoverer().getParameterNames(method);
@@ -62,18 +63,22 @@ final class MethodExpressions {
 		}
 	}
 
-	/** Reads an expression; one that cannot be evaluated is an illegal argument. */
-	MethodExpression parse(String text) {
-		SpelExpression expression;
+	/**
+	 * Reads an expression.
+	 * @param attribute the attribute of the annotation that it is written in
+	 * @param text the expression
+	 * @throws IllegalArgumentException if no call could evaluate it
+	 */
+	MethodExpression parse(String attribute, String text) {
 		try {
-			expression = parser.parseRaw(text);
+			SpelExpression expression = parser.parseRaw(text);
+			Map<String, Integer> variables = new TreeMap<>();
+			new Check(variables).check(expression.getAST(), false, false);
+			return new MethodExpression(expression, variables, attribute, this.place);
 		}
-		catch (ParseException | IllegalStateException ex) {
-			throw new IllegalArgumentException("Invalid expression (%s): %s.".formatted(text, ex.getMessage()), ex);
+		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
+			throw new IllegalArgumentException("Invalid %s (%s): %s.".formatted(attribute, text, ex.getMessage()), ex);
 		}
-		Map<String, Integer> variables = new TreeMap<>();
-		new Check(text, variables).check(expression.getAST(), false, false);
-		return new MethodExpression(expression, variables, this.place);
 	}
 
 	private String known() {
@@ -88,12 +93,9 @@ final class MethodExpressions {
 	/** Walks through an expression. */
 	private final class Check {
 
-		private final String text;
-
 		private final Map<String, Integer> variables;
 
-		Check(String text, Map<String, Integer> variables) {
-			this.text = text;
+		Check(Map<String, Integer> variables) {
 			this.variables = variables;
 		}
 
@@ -107,13 +109,13 @@ final class MethodExpressions {
 			if (node instanceof TypeReference || node instanceof ConstructorReference || node instanceof BeanReference
 					|| node instanceof FunctionReference || node instanceof Assign || node instanceof OpInc
 					|| node instanceof OpDec) {
-				throw invalid("'%s' is not possible; it may only read the arguments".formatted(node.toStringAST()));
+				throw new IllegalArgumentException("'%s' is not possible; it may only read the arguments".formatted(node.toStringAST()));
 			}
 			if (node instanceof VariableReference) {
 				checkVariable(node.toStringAST().substring(1), element);
 			}
 			if (!chained && !element && belongsToAnObject(node)) {
-				throw invalid("'%s' belongs to nothing; arguments start with #, and %s".formatted(node.toStringAST(),
+				throw new IllegalArgumentException("'%s' belongs to nothing; arguments start with #, and %s".formatted(node.toStringAST(),
 						known()));
 			}
 			boolean within = element || node instanceof Projection || node instanceof Selection;
@@ -134,13 +136,9 @@ final class MethodExpressions {
 			}
 			Integer index = MethodExpressions.this.parameters.get(name);
 			if (index == null || name.equals("this") || name.equals("root")) {
-				throw invalid("#%s is no parameter; %s".formatted(name, known()));
+				throw new IllegalArgumentException("#%s is no parameter; %s".formatted(name, known()));
 			}
 			this.variables.put(name, index);
-		}
-
-		private IllegalArgumentException invalid(String reason) {
-			return new IllegalArgumentException("Invalid expression (%s): %s.".formatted(this.text, reason));
 		}
 
 	}
