@@ -2,10 +2,15 @@ package io.github.ratelimit.spring.method;
 
 import java.lang.reflect.Method;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.ResolvableType;
 import org.springframework.core.StandardReflectionParameterNameDiscoverer;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelNode;
@@ -37,6 +42,8 @@ final class MethodExpressions {
 
 	private final Map<String, Integer> parameters = new LinkedHashMap<>();
 
+	private final List<ResolvableType> types;
+
 	private final boolean namesAreKnown;
 
 	private final String method;
@@ -61,6 +68,9 @@ final class MethodExpressions {
 		for (int i = 0; names != null && i < names.length; i++) {
 			this.parameters.put(names[i], i);
 		}
+		this.types = IntStream.range(0, method.getParameterCount())
+			.mapToObj((index) -> ResolvableType.forMethodParameter(method, index, type))
+			.toList();
 	}
 
 	/**
@@ -74,11 +84,16 @@ final class MethodExpressions {
 			SpelExpression expression = parser.parseRaw(text);
 			Map<String, Integer> variables = new TreeMap<>();
 			new Check(variables).check(expression.getAST(), false, false);
+			new ExpressionMembers((name) -> type(variables.get(name))).check(expression.getAST());
 			return new MethodExpression(expression, variables, attribute, this.place);
 		}
 		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
 			throw new IllegalArgumentException("Invalid %s (%s): %s.".formatted(attribute, text, ex.getMessage()), ex);
 		}
+	}
+
+	private ResolvableType type(@Nullable Integer index) {
+		return (index != null) ? this.types.get(index) : ResolvableType.NONE;
 	}
 
 	private String known() {
