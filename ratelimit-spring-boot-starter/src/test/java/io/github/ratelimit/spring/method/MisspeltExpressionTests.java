@@ -58,7 +58,7 @@ class MisspeltExpressionTests {
 	@Test
 	void startFailsWhenPropertyOfLazyBeanIsMisspelt() {
 		this.runner
-			.withBean("users", MisspeltProperty.class, (definition) -> definition.setLazyInit(true))
+			.withBean("users", MisspeltProperty.class, MisspeltProperty::new, (definition) -> definition.setLazyInit(true))
 			.run((context) -> {
 				assertThat(context).getFailure()
 					.hasStackTraceContaining("Invalid identifiers (#user.nmae): there is no property 'nmae' in " + NAME
