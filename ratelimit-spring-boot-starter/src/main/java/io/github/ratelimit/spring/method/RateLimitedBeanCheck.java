@@ -217,7 +217,8 @@ public final class RateLimitedBeanCheck
 	}
 
 	private boolean isLimited(Object bean) {
-		return bean instanceof Advised advised && advised.indexOf(this.advisor) >= 0;
+		return bean instanceof Advised advised && Arrays.stream(advised.getAdvisors())
+			.anyMatch((each) -> each.getAdvice() == this.advisor.getAdvice());
 	}
 
 	private boolean isProxiedByClass(String name, Class<?> type) {

@@ -71,26 +71,26 @@ class MisspeltExpressionTests {
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
-			#text.lenght()                | method 'lenght' in java.lang.String, the nearest is 'length'
-			#text.lenght                  | property 'lenght' in java.lang.String
-			#text.trim().foo()            | method 'foo' in java.lang.String
-			#rows.vlaue                   | property 'vlaue' in java.lang.Integer
-			#array.lenght                 | property 'lenght' in int[], the nearest is 'length'
-			#user.nmae                    | property 'nmae' in io.github
-			#user.firstname               | property 'firstname' in io.github
-			#user?.nmae                   | property 'nmae' in io.github
-			#user.getNmae()               | method 'getNmae' in io.github
-			#order.customr                | property 'customr' in io.github
-			#order.customer.nmae          | property 'nmae' in io.github
-			#order.lines[0].pirce         | property 'pirce' in io.github
-			#orders[0].customr            | property 'customr' in io.github
-			#orders.get(0).customr        | property 'customr' in io.github
-			#list.szie()                  | method 'szie' in java.util.List, the nearest is 'size'
-			#principal.nmae               | property 'nmae' in java.security.Principal
-			#typed.customr                | property 'customr' in io.github
-			#rows > 1 ? #user.nmae : 'x'  | property 'nmae' in io.github
-			#text.concat(#user.nmae)      | property 'nmae' in io.github
-			#list.![#user.nmae]           | property 'nmae' in io.github
+			'#text.lenght()' | method 'lenght' in java.lang.String, the nearest is 'length'
+			'#text.lenght' | property 'lenght' in java.lang.String
+			'#text.trim().foo()' | method 'foo' in java.lang.String
+			'#rows.vlaue' | property 'vlaue' in java.lang.Integer
+			'#array.lenght' | property 'lenght' in int[], the nearest is 'length'
+			'#user.nmae' | property 'nmae' in io.github
+			'#user.firstname' | property 'firstname' in io.github
+			'#user?.nmae' | property 'nmae' in io.github
+			'#user.getNmae()' | method 'getNmae' in io.github
+			'#order.customr' | property 'customr' in io.github
+			'#order.customer.nmae' | property 'nmae' in io.github
+			'#order.lines[0].pirce' | property 'pirce' in io.github
+			'#orders[0].customr' | property 'customr' in io.github
+			'#orders.get(0).customr' | property 'customr' in io.github
+			'#list.szie()' | method 'szie' in java.util.List, the nearest is 'size'
+			'#principal.nmae' | property 'nmae' in java.security.Principal
+			'#typed.customr' | property 'customr' in io.github
+			'#rows > 1 ? #user.nmae : 7' | property 'nmae' in io.github
+			'#text.concat(#user.nmae)' | property 'nmae' in io.github
+			'#list.![#user.nmae]' | property 'nmae' in io.github
 			""")
 	void misspeltNameIsRefusedWhenTypeIsKnown(String expression, String reason) {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.expressions.parse("identifiers", expression))

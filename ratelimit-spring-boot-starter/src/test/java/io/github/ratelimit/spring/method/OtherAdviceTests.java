@@ -268,8 +268,8 @@ class OtherAdviceTests {
 		this.runner.withPropertyValues("ratelimit.method.order=250")
 			.withBean(AsynchronousSecured.class)
 			.run((context) -> {
-				assertThat(output).contains("The limit of the bean '" + AsynchronousSecured.class.getName()
-						+ "' comes before all other advice");
+				assertThat(output).contains("AnnotationAsyncExecutionInterceptor of the bean 'otherAdviceTests.AsynchronousSecured'"
+						+ " comes after the limit of the same method");
 				context.getBean(AsynchronousSecured.class).call();
 				assertDenied(context.getBean(AsynchronousSecured.class)::call);
 			});
