@@ -69,6 +69,11 @@ public final class RateLimitMethodAutoConfiguration {
 		return new LimitBeforeOtherAdvice(advisor, check);
 	}
 
+	@Bean
+	static ScheduledMethods rateLimitScheduledMethods(RateLimitedAdvisor advisor) {
+		return new ScheduledMethods(advisor.operations());
+	}
+
 	/**
 	 * Makes sure that there is somebody to apply the advisor, whatever
 	 * {@code spring.aop.auto} and {@code spring.aop.proxy-target-class} say.

@@ -18,7 +18,9 @@ import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.spring.policy.BeforeLogin;
 import io.github.ratelimit.spring.policy.IdentifierParts;
+import io.github.ratelimit.spring.policy.NearestNames;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
 import org.jspecify.annotations.Nullable;
 
@@ -139,8 +141,11 @@ final class RateLimitedReader {
 				name);
 		ConfiguredPolicies policies = this.policies.get();
 		IdentifiedPolicy policy = policies.find(name)
-			.orElseThrow(() -> new IllegalArgumentException("there is no policy '%s' below ratelimit.policies, only %s."
-				.formatted(name, policies.policies().keySet().stream().sorted().toList())));
+			.orElseThrow(() -> {
+				List<String> names = policies.policies().keySet().stream().sorted().toList();
+				return new IllegalArgumentException("there is no policy '%s' below ratelimit.policies, only %s.%s"
+					.formatted(name, names, NearestNames.question(name, names)));
+			});
 		return (annotation.identifiers().length == 0) ? policy : policy.withIdentifiers(list(annotation.identifiers()));
 	}
 
@@ -159,6 +164,7 @@ final class RateLimitedReader {
 		String own = text(annotation.name());
 		String name = own.isEmpty() ? element.defaultName() : own;
 		ConfiguredPolicies policies = this.policies.get();
+		BeforeLogin.requireOther(name);
 		requireUnique(name, own.isEmpty() ? element.place() : standsOn, element.claim(), policies);
 		String algorithm = text(annotation.algorithm());
 		Policy policy = new Policy(name, algorithm.isEmpty() ? new SlidingWindow() : this.algorithms.apply(algorithm),
