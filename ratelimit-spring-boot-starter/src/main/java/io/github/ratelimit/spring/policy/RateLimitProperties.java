@@ -49,6 +49,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param instances how many instances of the application share the quotas while the store
  * fails, for policies with on-store-failure: local; an InstanceCount bean does the same
  * @param denialCache memory of who was denied
+ * @param method methods with RateLimited
  * @since 0.1
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
@@ -59,7 +60,8 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 		@NestedConfigurationProperty @DefaultValue RedisProperties redis, @DefaultValue Headers headers,
 		@DefaultValue RejectionProperties rejection, @DefaultValue Map<String, String> identifiers, @DefaultValue Ip ip,
 		@DefaultValue List<String> allow, @DefaultValue List<String> deny, @DefaultValue Health health,
-		@DefaultValue("1") int instances, @DefaultValue DenialCacheProperties denialCache) {
+		@DefaultValue("1") int instances, @DefaultValue DenialCacheProperties denialCache,
+		@DefaultValue MethodProperties method) {
 
 	/**
 	 * What counts for every policy that does not say otherwise, also for those that are
@@ -215,6 +217,19 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 	 */
 	public record DenialCacheProperties(@DefaultValue("true") boolean enabled, @DefaultValue("1s") Duration maxAge,
 			@DefaultValue("10000") long maxSize) {
+
+	}
+
+	/**
+	 * Methods with RateLimited.
+	 *
+	 * @param order where the limit of a method stands among other advice of the method:
+	 * what has a lower order comes before it. The default is before method security (100
+	 * to 600), transactions and caches; 250 is after PreAuthorize, so that calls that are
+	 * not authorized do not count. Async, Retryable and ConcurrencyLimit come after the
+	 * limit whatever the order is
+	 */
+	public record MethodProperties(@DefaultValue("0") int order) {
 
 	}
 
