@@ -8,9 +8,12 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
+import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
+import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
@@ -275,8 +278,11 @@ public final class PolicyDecisions {
 	private Decision acquire(List<PolicyCharge> charges, Consumer<PolicyCharge> used) {
 		long start = System.nanoTime();
 		try {
-			Decision decision = this.limiter
-				.tryAcquire(new RateLimitRequest(charges.stream().map(PolicyCharge::charge).toList()));
+			List<LimitStatus> impossible = charges.stream().flatMap(PolicyDecisions::impossible).toList();
+			Decision decision = impossible.isEmpty()
+					? this.limiter
+						.tryAcquire(new RateLimitRequest(charges.stream().map(PolicyCharge::charge).toList()))
+					: new Decision(false, impossible, null, Decision.Source.DENIAL_CACHE);
 			tell(charges, decision, start);
 			if (decision.allowed()) {
 				charges.stream()
@@ -290,6 +296,25 @@ public final class PolicyDecisions {
 			tell(charges, null, start);
 			throw ex;
 		}
+	}
+
+	/**
+	 * The limits that deny a charge whatever the store says, because their quota is 0. A
+	 * policy that counts denied requests asks the store, which counts by its other
+	 * limits.
+	 */
+	private static Stream<LimitStatus> impossible(PolicyCharge requested) {
+		Charge charge = requested.charge();
+		Policy policy = charge.policy();
+		if (charge.cost() == 0 || policy.countDenied()) {
+			return Stream.empty();
+		}
+		return policy.limits()
+			.stream()
+			.filter((limit) -> limit.quota() == 0)
+			.flatMap((limit) -> charge.identifiers()
+				.stream()
+				.map((identifier) -> LimitStatus.ofMicros(policy, identifier, limit, 0, 0, -1, true)));
 	}
 
 	private void tell(List<PolicyCharge> charges, @Nullable Decision decision, long start) {

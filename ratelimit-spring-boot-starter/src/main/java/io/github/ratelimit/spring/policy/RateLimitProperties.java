@@ -48,6 +48,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param instances how many instances of the application share the quotas while the store
  * fails, for policies with on-store-failure: local; an InstanceCount bean does the same
  * @param denialCache memory of who was denied
+ * @param filter the order of the filters that limit paths
  * @since 0.1
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
@@ -57,7 +58,7 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 		@NestedConfigurationProperty @DefaultValue RedisProperties redis, @DefaultValue Headers headers,
 		@DefaultValue Map<String, String> identifiers, @DefaultValue Ip ip, @DefaultValue List<String> allow,
 		@DefaultValue List<String> deny, @DefaultValue Health health, @DefaultValue("1") int instances,
-		@DefaultValue DenialCacheProperties denialCache) {
+		@DefaultValue DenialCacheProperties denialCache, @DefaultValue FilterProperties filter) {
 
 	/**
 	 * A set of limits that are enforced together.
@@ -72,6 +73,7 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 	 * @param paths path patterns to limit, such as /api/** or GET /user/**
 	 * @param cost what a request on one of the paths uses of each quota
 	 * @param routes path patterns with costs of their own; the first that matches counts
+	 * @param unit what the quotas count, such as bytes or tokens; requests if not set
 	 * @param countDenied whether denied requests count as well
 	 * @param mode whether requests beyond the limits are denied, or only reported
 	 * @param onStoreFailure what happens to requests while the store fails: they are
@@ -92,7 +94,7 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 	public record PolicyProperties(@DefaultValue List<String> limits, @DefaultValue("sliding-window") String algorithm,
 			@DefaultValue List<String> identifiers, @DefaultValue("ip") String missingIdentifier,
 			@DefaultValue List<String> paths, @DefaultValue("1") long cost, @DefaultValue List<RouteProperties> routes,
-			@DefaultValue("false") boolean countDenied, @DefaultValue("enforce") Mode mode,
+			@Nullable String unit, @DefaultValue("false") boolean countDenied, @DefaultValue("enforce") Mode mode,
 			@DefaultValue("local") OnStoreFailure onStoreFailure, @Nullable String countWhen,
 			@DefaultValue Map<String, PlanProperties> plans, @Nullable Integer retain, @Nullable ZoneId zone,
 			@Nullable Duration precision, @Nullable Double previousWeight, @Nullable Rounding rounding,
@@ -166,6 +168,18 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 	 */
 	public record DenialCacheProperties(@DefaultValue("true") boolean enabled, @DefaultValue("1s") Duration maxAge,
 			@DefaultValue("10000") long maxSize) {
+
+	}
+
+	/**
+	 * The order of the filters that limit paths, among all filters of the application.
+	 *
+	 * @param beforeLoginOrder order of the filter that decides by what is known before
+	 * the login; spring.security.filter.order - 10 if not set
+	 * @param afterLoginOrder order of the filter that decides by the user, and by what
+	 * depends on it; spring.security.filter.order + 10 if not set
+	 */
+	public record FilterProperties(@Nullable Integer beforeLoginOrder, @Nullable Integer afterLoginOrder) {
 
 	}
 

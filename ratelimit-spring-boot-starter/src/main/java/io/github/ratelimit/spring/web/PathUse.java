@@ -1,10 +1,8 @@
 package io.github.ratelimit.spring.web;
 
-import java.util.ArrayList;
 import java.util.List;
 
 import io.github.ratelimit.spring.policy.PolicyUse;
-import jakarta.servlet.http.HttpServletRequest;
 
 /**
  * What a request uses of the policy of a path, as the policy is while the request is
@@ -21,21 +19,9 @@ record PathUse(PolicyUse use, List<String> patterns, boolean counted) {
 		return !this.use.policy().plans().isEmpty();
 	}
 
-	/** Leaves a use to the filter that comes after the login. */
-	void leave(boolean counted, HttpServletRequest request) {
-		PerRequest.get(request, Left.class, () -> new Left(new ArrayList<>()))
-			.uses()
-			.add(new PathUse(this.use, this.patterns, counted));
-	}
-
-	/** Returns the uses that were left. */
-	static List<PathUse> left(HttpServletRequest request) {
-		Left left = PerRequest.find(request, Left.class);
-		return (left != null) ? left.uses() : List.of();
-	}
-
-	private record Left(List<PathUse> uses) {
-
+	/** Returns the same use, counted by some identifier or not. */
+	PathUse withCounted(boolean counted) {
+		return new PathUse(this.use, this.patterns, counted);
 	}
 
 }

@@ -46,6 +46,10 @@ public final class RateLimitExceededFilter implements Filter {
 		catch (IOException | ServletException | RuntimeException ex) {
 			Answer answer = Answer.to(ex);
 			if (answer == null || response.isCommitted()) {
+				CostSettlement costs = CostSettlement.find(request);
+				if (costs != null) {
+					costs.fail();
+				}
 				throw ex;
 			}
 			this.enforcer.answer(answer, httpRequest, httpResponse);

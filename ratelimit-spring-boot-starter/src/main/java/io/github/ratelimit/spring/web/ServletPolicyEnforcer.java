@@ -14,10 +14,12 @@ import io.github.ratelimit.StoreException;
 import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.PolicyCharge;
+import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.RateLimitExemption;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
 import io.github.ratelimit.spring.policy.PolicyUse;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -108,7 +110,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		CostSettlement costs = costs(request, response);
 		Decision decision = this.decisions.decide(charges, (used) -> costs.add(used, response));
 		RequestStatuses statuses = RequestStatuses.of(request);
-		statuses.add(decision);
+		statuses.add(decision, charges);
 		if (response != null) {
 			this.responses.writeHeaders(statuses, response);
 		}
@@ -116,37 +118,51 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	}
 
 	/**
-	 * Enforces all policies for the path of a request at once, all or nothing.
+	 * Enforces all policies for the path that a request has reached at once, all or
+	 * nothing. What is included cannot be answered alone: if it is denied, the request
+	 * is, by the exception that a denied method would throw.
 	 * @param userKnown whether users have logged in by now
 	 * @return whether the request may go on; if not, the response is written
 	 */
 	boolean enforce(List<PathPolicy> policies, List<PathContainer> paths, boolean userKnown, HttpServletRequest request,
 			HttpServletResponse response) throws ServletException, IOException {
+		ReachedPaths reached = ReachedPaths.of(request);
+		if (reached.isDenied()) {
+			return true;
+		}
 		try {
-			Decision decision = decide(policies, paths, userKnown, request, response);
-			if (!decision.allowed() && this.responses.isToAnswer(request, response)) {
-				reject(decision, request, response);
+			Decision decision = decide(policies, paths, userKnown, reached, request, response);
+			if (!decision.allowed()) {
+				deny(decision, reached, request, response);
 			}
 			return decision.allowed();
 		}
-		catch (CallerDeniedException ex) {
-			if (this.responses.isToAnswer(request, response)) {
-				forbid(request, response);
+		catch (CallerDeniedException | StoreException ex) {
+			reached.deny();
+			Answer answer = Answer.to(ex);
+			if (answer == null || request.getDispatcherType() == DispatcherType.INCLUDE) {
+				throw ex;
 			}
-			return false;
-		}
-		catch (StoreException ex) {
-			if (this.responses.isToAnswer(request, response)) {
-				rejectWithoutDecision(request, response);
-			}
+			answer(answer, request, response);
 			return false;
 		}
 	}
 
+	private void deny(Decision decision, ReachedPaths reached, HttpServletRequest request, HttpServletResponse response)
+			throws ServletException, IOException {
+		reached.deny();
+		if (request.getDispatcherType() == DispatcherType.INCLUDE) {
+			throw new RateLimitExceededException(decision);
+		}
+		if (this.responses.isToAnswer(request, response)) {
+			reject(decision, request, response);
+		}
+	}
+
 	private Decision decide(List<PathPolicy> policies, List<PathContainer> paths, boolean userKnown,
-			HttpServletRequest request, HttpServletResponse response) {
+			ReachedPaths reached, HttpServletRequest request, HttpServletResponse response) {
 		if (userKnown) {
-			List<PathUse> left = PathUse.left(request);
+			List<PathUse> left = reached.takeLeft();
 			if ((left.isEmpty() && !needsFilter(true)) || isUnlimited(request, true)) {
 				return UNLIMITED;
 			}
@@ -162,18 +178,21 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		List<PathUse> uses = policies.stream()
 			.map((policy) -> use(policy, paths, request))
 			.flatMap(Optional::stream)
+			.filter(reached::isFirstUse)
 			.toList();
 		// That may be another matter after the login.
 		boolean unlimited = isUnlimited(request, false);
 		List<PolicyCharge> charges = new ArrayList<>();
+		List<PathUse> left = new ArrayList<>();
 		for (PathUse use : uses) {
 			Optional<PolicyCharge> charge = (unlimited || use.needsPlan()) ? Optional.empty()
 					: chargeBeforeLogin(use, request);
 			charge.ifPresent(charges::add);
 			if (needsUser(use.use().policy())) {
-				use.leave(charge.isPresent(), request);
+				left.add(use.withCounted(charge.isPresent()));
 			}
 		}
+		reached.leave(left);
 		return charges.isEmpty() ? UNLIMITED : decide(charges, request, response);
 	}
 
@@ -254,11 +273,16 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			return false;
 		}
 		// Whoever is known only after login has been counted before it.
+		giveBack(request);
+		return true;
+	}
+
+	/** Gives back, at its end, what a request has used so far. */
+	void giveBack(HttpServletRequest request) {
 		CostSettlement costs = CostSettlement.find(request);
 		if (costs != null) {
 			costs.giveBack();
 		}
-		return true;
 	}
 
 	private CostSettlement costs(HttpServletRequest request, @Nullable HttpServletResponse response) {

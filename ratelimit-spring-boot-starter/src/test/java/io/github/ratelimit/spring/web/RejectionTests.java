@@ -155,7 +155,8 @@ class RejectionTests {
 		PolicyDecisions decisions = new PolicyDecisions(new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")),
 				new ConfiguredPolicies(Map.of(), List.of("ip")), List.of());
 		LimitedResponses responses = new LimitedResponses(LimitHeaders.of(Set.of(), Instant::now),
-				RejectionHandler.problems(JsonMapper.shared()), new ApplicationCors((request) -> List.of(), List::of));
+				RejectionHandler.problems(JsonMapper.shared()), new ApplicationCors((request) -> List.of(), List::of),
+				SecurityHeaders.NONE);
 		RequestIdentifiers identifiers = new RequestIdentifiers(new AddressResolver(64, null, false), Map.of());
 		return new ServletPolicyEnforcer(decisions, identifiers, new AccessLists(List.of(), List.of(), identifiers),
 				UserPlans.none(), responses, RequestCost.configured(), List.of());
