@@ -42,6 +42,7 @@ public final class RateLimitExceededFilter implements Filter {
 		}
 		try {
 			CurrentRequest.doFilter(httpRequest, httpResponse, chain);
+			this.enforcer.awaitEnd(httpRequest);
 		}
 		catch (IOException | ServletException | RuntimeException ex) {
 			Answer answer = Answer.to(ex);

@@ -277,6 +277,17 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		return true;
 	}
 
+	/**
+	 * Settles what a request costs at its end if other threads go on to serve it. Tomcat
+	 * tells of an end that comes at once to those only who wait for it by now.
+	 */
+	void awaitEnd(HttpServletRequest request) {
+		CostSettlement costs = CostSettlement.find(request);
+		if (costs != null) {
+			AsyncEnd.await(request, costs, this.decisions);
+		}
+	}
+
 	/** Gives back, at its end, what a request has used so far. */
 	void giveBack(HttpServletRequest request) {
 		CostSettlement costs = CostSettlement.find(request);
