@@ -280,8 +280,7 @@ public final class PolicyDecisions {
 		try {
 			List<LimitStatus> impossible = charges.stream().flatMap(PolicyDecisions::impossible).toList();
 			Decision decision = impossible.isEmpty()
-					? this.limiter
-						.tryAcquire(new RateLimitRequest(charges.stream().map(PolicyCharge::charge).toList()))
+					? this.limiter.tryAcquire(new RateLimitRequest(charges.stream().map(PolicyCharge::charge).toList()))
 					: new Decision(false, impossible, null, Decision.Source.DENIAL_CACHE);
 			tell(charges, decision, start);
 			if (decision.allowed()) {

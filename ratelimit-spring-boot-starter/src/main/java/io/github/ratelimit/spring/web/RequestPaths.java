@@ -103,7 +103,9 @@ final class RequestPaths {
 		}
 	}
 
-	/** The path to be served: that of the request, or in an include that of an attribute. */
+	/**
+	 * The path to be served: that of the request, or in an include that of an attribute.
+	 */
 	private record Target(String uri, String contextPath, String servletPath, @Nullable String pathInfo,
 			HttpServletMapping mapping) {
 

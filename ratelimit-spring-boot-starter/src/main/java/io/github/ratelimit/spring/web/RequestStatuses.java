@@ -67,7 +67,9 @@ final class RequestStatuses {
 		return statuses.stream().min(CLOSEST_TO_DENYING).orElseThrow();
 	}
 
-	/** Adds a decision over some charges, without which not all of their limits may stand. */
+	/**
+	 * Adds a decision over some charges, without which not all of their limits may stand.
+	 */
 	synchronized void add(Decision decision, List<PolicyCharge> charges) {
 		add(decision);
 		if (decision.source() == Decision.Source.DENIAL_CACHE) {

@@ -41,8 +41,8 @@ class ConfigurationMetadataTests {
 	void everyPropertyIsListed() {
 		assertThat(this.properties).containsOnlyKeys("ratelimit.allow", "ratelimit.default-identifiers",
 				"ratelimit.denial-cache.enabled", "ratelimit.denial-cache.max-age", "ratelimit.denial-cache.max-size",
-				"ratelimit.deny", "ratelimit.enabled",
-				"ratelimit.filter.after-login-order", "ratelimit.filter.before-login-order", "ratelimit.headers.styles", "ratelimit.health.down-when-failing",
+				"ratelimit.deny", "ratelimit.enabled", "ratelimit.filter.after-login-order",
+				"ratelimit.filter.before-login-order", "ratelimit.headers.styles", "ratelimit.health.down-when-failing",
 				"ratelimit.identifiers", "ratelimit.instances", "ratelimit.ip.forwarded-header",
 				"ratelimit.ip.ipv6-prefix", "ratelimit.ip.trusted-proxies", "ratelimit.key-prefix", "ratelimit.plan",
 				"ratelimit.plan-cache-ttl", "ratelimit.policies", "ratelimit.redis.client",

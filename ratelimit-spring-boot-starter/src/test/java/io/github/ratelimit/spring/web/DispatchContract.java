@@ -58,9 +58,9 @@ abstract class DispatchContract {
 	@CsvSource({ "/open/plain, 200, 0, 0", "/open/forward, 200, 1, 0", "/open/include, 200, 1, 0",
 			"/open/dispatch, 200, 1, 0", "/open/error/418, 418, 0, 1", "/open/throw, 500, 0, 1",
 			"/open/missing, 404, 0, 1", "/api/plain, 200, 1, 0", "/api/forward, 200, 1, 0", "/api/include, 200, 1, 0",
-			"/api/dispatch, 200, 1, 0", "/api/error/418, 418, 1, 1", "/api/throw, 500, 1, 1",
-			"/api/missing, 404, 1, 1", "/api/callable-throw, 500, 1, 1", "/api/time-out, 503, 1, 1",
-			"/api/stream, 200, 1, 0", "/api/events, 200, 1, 0" })
+			"/api/dispatch, 200, 1, 0", "/api/error/418, 418, 1, 1", "/api/throw, 500, 1, 1", "/api/missing, 404, 1, 1",
+			"/api/callable-throw, 500, 1, 1", "/api/time-out, 503, 1, 1", "/api/stream, 200, 1, 0",
+			"/api/events, 200, 1, 0" })
 	void eachPolicyIsChargedOnceWhenItsPathIsReached(String path, int status, int api, int error) {
 		HttpResponse<String> response = this.application.get(path);
 		assertThat(response.statusCode()).isEqualTo(status);

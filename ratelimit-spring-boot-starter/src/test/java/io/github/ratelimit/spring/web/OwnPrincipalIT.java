@@ -27,9 +27,9 @@ class OwnPrincipalIT {
 	@ParameterizedTest
 	@ValueSource(classes = { Application.class, OnJetty.class })
 	void userIsKnownWhenTheSecondFilterComesAfterThatOfTheApplication(Class<?> configuration) {
-		try (TestApplication application = TestApplication.start(configuration,
-				"ratelimit.filter.after-login-order=10", "ratelimit.policies.api.paths=/api",
-				"ratelimit.policies.api.limits=1/m", "ratelimit.policies.api.identifiers=user")) {
+		try (TestApplication application = TestApplication.start(configuration, "ratelimit.filter.after-login-order=10",
+				"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=1/m",
+				"ratelimit.policies.api.identifiers=user")) {
 			assertThat(application.get("/api", "X-User", "anna").statusCode()).isEqualTo(200);
 			assertThat(application.get("/api", "X-User", "berta").statusCode()).isEqualTo(200);
 			assertThat(application.get("/api", "X-User", "anna").statusCode()).isEqualTo(429);

@@ -179,9 +179,7 @@ class PreflightIT {
 
 		@Bean
 		SecurityFilterChain chain(HttpSecurity http) {
-			return http.cors((cors) -> cors.configurationSource(source()))
-				.httpBasic(Customizer.withDefaults())
-				.build();
+			return http.cors((cors) -> cors.configurationSource(source())).httpBasic(Customizer.withDefaults()).build();
 		}
 
 	}

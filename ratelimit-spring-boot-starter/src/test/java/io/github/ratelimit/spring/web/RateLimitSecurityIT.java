@@ -106,7 +106,9 @@ class RateLimitSecurityIT {
 		assertThat(responses.get(3).headers().allValues("Cache-Control")).containsExactly("no-store");
 	}
 
-	/** Or Spring Security would tell right passwords from wrong ones, as often as asked. */
+	/**
+	 * Or Spring Security would tell right passwords from wrong ones, as often as asked.
+	 */
 	@Test
 	void preflightThatSpringSecurityWouldLogInIsCounted() {
 		List<Integer> statuses = IntStream.range(0, 5)
@@ -208,8 +210,7 @@ class RateLimitSecurityIT {
 	}
 
 	private static String basic(String user, String password) {
-		return "Basic "
-				+ Base64.getEncoder().encodeToString((user + ":" + password).getBytes(StandardCharsets.UTF_8));
+		return "Basic " + Base64.getEncoder().encodeToString((user + ":" + password).getBytes(StandardCharsets.UTF_8));
 	}
 
 	/** Nobody is limited but anna, who is known only after the login. */

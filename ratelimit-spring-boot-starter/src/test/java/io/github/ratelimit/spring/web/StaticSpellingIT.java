@@ -112,8 +112,7 @@ class StaticSpellingIT {
 						.getHttpConfiguration()
 						.setUriCompliance(UriCompliance.UNSAFE);
 				}
-				server.getDescendants(ServletHandler.class)
-					.forEach((handler) -> handler.setDecodeAmbiguousURIs(true));
+				server.getDescendants(ServletHandler.class).forEach((handler) -> handler.setDecodeAmbiguousURIs(true));
 			});
 			return factory;
 		}
