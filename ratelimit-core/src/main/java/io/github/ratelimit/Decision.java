@@ -57,7 +57,7 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 
 		/**
 		 * The memory of denials: the store has denied the same before, and could not
-		 * allow it yet.
+		 * allow it yet; or a quota is 0, so that no store ever would.
 		 */
 		DENIAL_CACHE
 

@@ -6,9 +6,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
+import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
@@ -277,9 +279,9 @@ public final class PolicyDecisions {
 		try {
 			List<Charge> counted = charges.stream().map(PolicyDecisions::counted).toList();
 			this.reservations.note(charges, counted);
-			Decision decision = this.reservations
-				.withSoon(BeforeLogin.named(this.limiter.tryAcquire(new RateLimitRequest(counted),
-						(policy) -> whenStoreFails(policy, charges, counted)), charges), charges);
+			List<LimitStatus> impossible = charges.stream().flatMap(PolicyDecisions::impossible).toList();
+			Decision decision = impossible.isEmpty() ? ask(charges, counted)
+					: new Decision(false, impossible, null, Decision.Source.DENIAL_CACHE);
 			tell(charges, decision, start);
 			if (decision.allowed()) {
 				charges.stream()
@@ -296,9 +298,34 @@ public final class PolicyDecisions {
 		}
 	}
 
+	private Decision ask(List<PolicyCharge> charges, List<Charge> counted) {
+		Decision decision = this.limiter.tryAcquire(new RateLimitRequest(counted),
+				(policy) -> whenStoreFails(policy, charges, counted));
+		return this.reservations.withSoon(BeforeLogin.named(decision, charges), charges);
+	}
+
 	private static OnStoreFailure whenStoreFails(Policy policy, List<PolicyCharge> charges, List<Charge> counted) {
 		int at = counted.stream().map(Charge::policy).toList().indexOf(policy);
 		return charges.get(at).policy().enforcement().whenStoreFails();
+	}
+
+	/**
+	 * The limits that deny a charge whatever the store says, because their quota is 0. A
+	 * policy that counts denied requests asks the store, which counts by its other
+	 * limits.
+	 */
+	private static Stream<LimitStatus> impossible(PolicyCharge requested) {
+		Charge charge = requested.charge();
+		Policy policy = charge.policy();
+		if (charge.cost() == 0 || policy.countDenied() || isShadow(requested)) {
+			return Stream.empty();
+		}
+		return policy.limits()
+			.stream()
+			.filter((limit) -> limit.quota() == 0)
+			.flatMap((limit) -> charge.identifiers()
+				.stream()
+				.map((identifier) -> LimitStatus.ofMicros(policy, identifier, limit, 0, 0, -1, true)));
 	}
 
 	private void tell(List<PolicyCharge> charges, @Nullable Decision decision, long start) {

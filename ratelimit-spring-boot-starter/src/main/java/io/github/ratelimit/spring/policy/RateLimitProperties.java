@@ -50,6 +50,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * fails, for policies with on-store-failure: local; an InstanceCount bean does the same
  * @param denialCache memory of who was denied
  * @param method methods with RateLimited
+ * @param filter the order of the filters that limit paths
  * @since 0.1
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
@@ -61,7 +62,7 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 		@DefaultValue RejectionProperties rejection, @DefaultValue Map<String, String> identifiers, @DefaultValue Ip ip,
 		@DefaultValue List<String> allow, @DefaultValue List<String> deny, @DefaultValue Health health,
 		@DefaultValue("1") int instances, @DefaultValue DenialCacheProperties denialCache,
-		@DefaultValue MethodProperties method) {
+		@DefaultValue MethodProperties method, @DefaultValue FilterProperties filter) {
 
 	/**
 	 * What counts for every policy that does not say otherwise, also for those that are
@@ -109,6 +110,7 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 	 * as #request.getHeader('X-Probe') == 'yes'
 	 * @param cost what a request on one of the paths uses of each quota
 	 * @param routes path patterns with costs of their own; the first that matches counts
+	 * @param unit what the quotas count, such as bytes or tokens; requests if not set
 	 * @param countDenied whether denied requests count as well;
 	 * ratelimit.defaults.count-denied if not set
 	 * @param mode whether requests beyond the limits are denied, or only reported;
@@ -133,10 +135,11 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 			@DefaultValue List<String> identifiers, @Nullable String missingIdentifier,
 			@DefaultValue List<String> paths, @DefaultValue List<String> exclude, @Nullable String when,
 			@Nullable String unless, @DefaultValue("1") long cost, @DefaultValue List<RouteProperties> routes,
-			@Nullable Boolean countDenied, @Nullable Mode mode, @Nullable OnStoreFailure onStoreFailure,
-			@Nullable String countWhen, @DefaultValue Map<String, PlanProperties> plans, @Nullable Integer retain,
-			@Nullable ZoneId zone, @Nullable Duration precision, @Nullable Double previousWeight,
-			@Nullable Rounding rounding, @Nullable Long burst) {
+			@Nullable String unit, @Nullable Boolean countDenied, @Nullable Mode mode,
+			@Nullable OnStoreFailure onStoreFailure, @Nullable String countWhen,
+			@DefaultValue Map<String, PlanProperties> plans, @Nullable Integer retain, @Nullable ZoneId zone,
+			@Nullable Duration precision, @Nullable Double previousWeight, @Nullable Rounding rounding,
+			@Nullable Long burst) {
 
 	}
 
@@ -230,6 +233,18 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 	 * limit whatever the order is
 	 */
 	public record MethodProperties(@DefaultValue("0") int order) {
+
+	}
+
+	/**
+	 * The order of the filters that limit paths, among all filters of the application.
+	 *
+	 * @param beforeLoginOrder order of the filter that decides by what is known before
+	 * the login; spring.security.filter.order - 10 if not set
+	 * @param afterLoginOrder order of the filter that decides by the user, and by what
+	 * depends on it; spring.security.filter.order + 10 if not set
+	 */
+	public record FilterProperties(@Nullable Integer beforeLoginOrder, @Nullable Integer afterLoginOrder) {
 
 	}
 

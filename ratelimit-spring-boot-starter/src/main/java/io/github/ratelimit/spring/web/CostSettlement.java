@@ -43,7 +43,7 @@ public final class CostSettlement {
 
 	private @Nullable HttpServletResponse response;
 
-	private boolean over;
+	private boolean failed;
 
 	private CostSettlement() {
 	}
@@ -74,7 +74,7 @@ public final class CostSettlement {
 		if (cost < 0) {
 			throw new IllegalArgumentException("Invalid cost (%d): must not be negative.".formatted(cost));
 		}
-		if (this.over || this.used.keySet().stream().noneMatch((account) -> account.policy().equals(policy))) {
+		if (this.used.keySet().stream().noneMatch((account) -> account.policy().equals(policy))) {
 			return false;
 		}
 		this.settled.put(policy, cost);
@@ -111,22 +111,29 @@ public final class CostSettlement {
 		charges.merge(account, charge, (one, other) -> withCost(one, one.charge().cost() + other.charge().cost()));
 	}
 
+	/**
+	 * Notes that the request has failed by an exception. A container may tell of its end
+	 * before it makes a response of that.
+	 */
+	synchronized void fail() {
+		this.failed = true;
+	}
+
 	/** Ends the request, and settles what it has used; nothing the second time. */
 	void end(PolicyDecisions decisions) {
 		end().forEach((settlement) -> decisions.settle(settlement.used(), settlement.cost()));
 	}
 
 	/**
-	 * Ends the request.
+	 * Ends the request. What an error page uses after that has an end of its own.
 	 * @return what was used with what should have been; nothing the second time
 	 */
 	synchronized List<Settlement> end() {
-		List<Settlement> settlements = new ArrayList<>();
-		if (!this.over) {
-			this.over = true;
-			settlements.addAll(settle(this.free, (account, charge) -> 0));
-			settlements.addAll(settle(this.used, this::trueCost));
-		}
+		List<Settlement> settlements = new ArrayList<>(settle(this.free, (account, charge) -> 0));
+		settlements.addAll(settle(this.used, this::trueCost));
+		this.free.clear();
+		this.used.clear();
+		this.settled.clear();
 		return settlements;
 	}
 
@@ -178,9 +185,13 @@ public final class CostSettlement {
 	}
 
 	/** What has a status that can no longer be known stays counted. */
-	private static boolean counts(PolicyCharge charge, HttpServletResponse response) {
+	private boolean counts(PolicyCharge charge, HttpServletResponse response) {
 		try {
-			return charge.policy().enforcement().counts(response.getStatus());
+			int status = response.getStatus();
+			boolean failing = this.failed && status < HttpServletResponse.SC_BAD_REQUEST && !response.isCommitted();
+			return charge.policy()
+				.enforcement()
+				.counts(failing ? HttpServletResponse.SC_INTERNAL_SERVER_ERROR : status);
 		}
 		catch (IllegalStateException ex) {
 			return true;

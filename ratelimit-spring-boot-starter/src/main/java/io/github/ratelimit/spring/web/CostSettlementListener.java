@@ -1,12 +1,16 @@
 package io.github.ratelimit.spring.web;
 
 import io.github.ratelimit.spring.policy.PolicyDecisions;
+import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletRequestEvent;
 import jakarta.servlet.ServletRequestListener;
 
 /**
  * Settles what a request costs when it is over: after its last dispatch, however it
  * ended.
+ * <p>
+ * Tomcat tells of that once. Jetty does so after each dispatch, also of a request that
+ * other threads go on to serve.
  *
  * @since 0.1
  */
@@ -24,8 +28,9 @@ public final class CostSettlementListener implements ServletRequestListener {
 
 	@Override
 	public void requestDestroyed(ServletRequestEvent event) {
-		CostSettlement costs = CostSettlement.find(event.getServletRequest());
-		if (costs != null) {
+		ServletRequest request = event.getServletRequest();
+		CostSettlement costs = CostSettlement.find(request);
+		if (costs != null && !AsyncEnd.await(request, costs, this.decisions)) {
 			costs.end(this.decisions);
 		}
 	}

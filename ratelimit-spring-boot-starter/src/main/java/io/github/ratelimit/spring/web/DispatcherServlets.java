@@ -5,6 +5,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletRegistration;
+import jakarta.servlet.http.HttpServletMapping;
 import jakarta.servlet.http.HttpServletRequest;
 
 import org.springframework.util.ClassUtils;
@@ -19,7 +20,12 @@ final class DispatcherServlets {
 	private final Map<String, Boolean> dispatchers = new ConcurrentHashMap<>();
 
 	boolean serve(HttpServletRequest request) {
-		return this.dispatchers.computeIfAbsent(request.getHttpServletMapping().getServletName(), (name) -> {
+		return serve(request, request.getHttpServletMapping());
+	}
+
+	/** Returns whether Spring MVC serves what a mapping leads to. */
+	boolean serve(HttpServletRequest request, HttpServletMapping mapping) {
+		return this.dispatchers.computeIfAbsent(mapping.getServletName(), (name) -> {
 			ServletContext context = request.getServletContext();
 			ServletRegistration servlet = context.getServletRegistration(name);
 			return servlet != null && servlet.getClassName() != null && DispatcherServlet.class

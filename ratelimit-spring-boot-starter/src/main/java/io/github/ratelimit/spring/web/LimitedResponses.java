@@ -1,10 +1,13 @@
 package io.github.ratelimit.spring.web;
 
 import java.io.IOException;
+import java.util.List;
 
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+
+import org.springframework.http.HttpHeaders;
 
 /**
  * What the client of a limited request is told: by headers on every response, and by the
@@ -17,11 +20,17 @@ import jakarta.servlet.http.HttpServletResponse;
  */
 public final class LimitedResponses {
 
+	private static final List<String> OF_CONTENT = List.of(HttpHeaders.CONTENT_DISPOSITION,
+			HttpHeaders.CONTENT_ENCODING, HttpHeaders.CONTENT_LANGUAGE, HttpHeaders.CONTENT_RANGE, HttpHeaders.ETAG,
+			HttpHeaders.LAST_MODIFIED, HttpHeaders.LOCATION);
+
 	private final LimitHeaders headers;
 
 	private final Rejections rejections;
 
 	private final ApplicationCors cors;
+
+	private final SecurityHeaders security;
 
 	private final ExposedHeaders exposed;
 
@@ -30,11 +39,13 @@ public final class LimitedResponses {
 	 * @param headers writes the headers
 	 * @param rejections answers requests that may not go on
 	 * @param cors what the application has configured for requests of other origins
+	 * @param security what the application writes into every response for security
 	 */
-	LimitedResponses(LimitHeaders headers, Rejections rejections, ApplicationCors cors) {
+	LimitedResponses(LimitHeaders headers, Rejections rejections, ApplicationCors cors, SecurityHeaders security) {
 		this.headers = headers;
 		this.rejections = rejections;
 		this.cors = cors;
+		this.security = security;
 		this.exposed = new ExposedHeaders(headers.names());
 	}
 
@@ -62,6 +73,7 @@ public final class LimitedResponses {
 
 	/** Answers a request that may not go on. */
 	void reject(Answer answer, HttpServletRequest request, HttpServletResponse response) throws IOException {
+		forgetContent(response);
 		this.exposed.expose(response);
 		this.rejections.write(answer.reason(), answer.decision(), request, response);
 	}
@@ -72,9 +84,19 @@ public final class LimitedResponses {
 	 * otherwise.
 	 */
 	HttpServletResponse forExceptionHandlers(Answer answer, HttpServletResponse response) {
+		forgetContent(response);
 		Rejections.setRetryAfter(answer.decision(), answer.reason(), response);
 		this.exposed.expose(response);
 		return this.exposed.replaceable(response);
+	}
+
+	/** Takes away what somebody has told of content that is not sent. */
+	private static void forgetContent(HttpServletResponse response) {
+		for (String name : OF_CONTENT) {
+			if (response.containsHeader(name)) {
+				response.setHeader(name, null);
+			}
+		}
 	}
 
 	/**
@@ -84,6 +106,7 @@ public final class LimitedResponses {
 	 * refuses requests of its origin, and has answered so
 	 */
 	boolean isToAnswer(HttpServletRequest request, HttpServletResponse response) throws ServletException, IOException {
+		this.security.write(request, response);
 		return !ApplicationCors.concerns(request) || this.cors.apply(request, response);
 	}
 

@@ -1,6 +1,5 @@
 package io.github.ratelimit.spring.web;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -44,21 +43,9 @@ record PathUse(PolicyUse configured, PolicyUse use, List<String> patterns, boole
 		return !this.use.policy().plans().isEmpty();
 	}
 
-	/** Leaves a use to the filter that comes after the login. */
-	void leave(boolean counted, HttpServletRequest request) {
-		PerRequest.get(request, Left.class, () -> new Left(new ArrayList<>()))
-			.uses()
-			.add(new PathUse(this.configured, this.use, this.patterns, counted));
-	}
-
-	/** Returns the uses that were left. */
-	static List<PathUse> left(HttpServletRequest request) {
-		Left left = PerRequest.find(request, Left.class);
-		return (left != null) ? left.uses() : List.of();
-	}
-
-	private record Left(List<PathUse> uses) {
-
+	/** Returns the same use, counted by some identifier or not. */
+	PathUse withCounted(boolean counted) {
+		return new PathUse(this.configured, this.use, this.patterns, counted);
 	}
 
 }

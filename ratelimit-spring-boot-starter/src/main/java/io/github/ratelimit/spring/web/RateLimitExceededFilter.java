@@ -42,10 +42,15 @@ public final class RateLimitExceededFilter implements Filter {
 		}
 		try {
 			CurrentRequest.doFilter(httpRequest, httpResponse, chain);
+			this.enforcer.awaitEnd(httpRequest);
 		}
 		catch (IOException | ServletException | RuntimeException ex) {
 			Answer answer = Answer.to(ex);
 			if (answer == null || response.isCommitted()) {
+				CostSettlement costs = CostSettlement.find(request);
+				if (costs != null) {
+					costs.fail();
+				}
 				throw ex;
 			}
 			this.enforcer.answer(answer, httpRequest, httpResponse);

@@ -2,7 +2,10 @@ package io.github.ratelimit.spring.web;
 
 import java.time.InstantSource;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PlanResolver;
@@ -17,6 +20,8 @@ import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
 import io.github.ratelimit.spring.policy.RateLimitProperties;
 import io.github.ratelimit.spring.policy.RefreshedPolicies;
 import jakarta.servlet.DispatcherType;
+import jakarta.servlet.Filter;
+import jakarta.servlet.http.HttpServletRequest;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
@@ -32,7 +37,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnNotWarDeployment;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.web.servlet.ServletListenerRegistrationBean;
 import org.springframework.context.ApplicationContext;
@@ -44,7 +48,9 @@ import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.security.web.FilterChainProxy;
 import org.springframework.web.context.WebApplicationContext;
+import org.springframework.security.web.header.HeaderWriterFilter;
 import org.springframework.web.filter.CorsFilter;
+import org.springframework.web.filter.PreFlightRequestFilter;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
@@ -67,16 +73,14 @@ public final class RateLimitWebAutoConfiguration {
 	/** The bean of Spring Security that users log in by. */
 	private static final String SECURITY_FILTER = "springSecurityFilterChain";
 
-	/** Order of Spring Security's filter chain, unless it is configured. */
-	private static final int SECURITY = -100;
-
-	/** How far filters stand from others that they come before or after. */
+	/** How far the filter that answers for others stands from the first. */
 	private static final int DISTANCE = 10;
 
 	@Bean
 	@ConditionalOnMissingBean
 	LimitHeaders rateLimitHeaders(RateLimitProperties properties, Environment environment) {
-		return LimitHeaders.of(HeaderStyles.read(properties.headers().styles(), environment), InstantSource.system());
+		return LimitHeaders.of(HeaderStyles.read(properties.headers().styles(), environment), InstantSource.system(),
+				QuotaUnits.read(properties));
 	}
 
 	@Bean
@@ -112,10 +116,21 @@ public final class RateLimitWebAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
+	Preflights rateLimitPreflights(ObjectProvider<CorsFilters> filters, ObjectProvider<SecurityPreflights> security) {
+		return new Preflights(
+				(request) -> filters.orderedStream().flatMap((source) -> source.find(request).stream()).toList(),
+				security.getIfAvailable(() -> (request) -> Optional.empty()));
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
 	LimitedResponses rateLimitedResponses(LimitHeaders headers, RateLimitProperties properties,
-			ObjectProvider<JsonMapper> jsonMapper, ObjectProvider<RejectionHandler> handler, ApplicationCors cors) {
-		return new LimitedResponses(headers, RejectionReader.read(properties.rejection(),
-				jsonMapper.getIfAvailable(JsonMapper::shared), handler.getIfAvailable()), cors);
+			ObjectProvider<JsonMapper> jsonMapper, ObjectProvider<RejectionHandler> handler, ApplicationCors cors,
+			ObjectProvider<SecurityHeaders> security) {
+		return new LimitedResponses(headers,
+				RejectionReader.read(properties.rejection(), jsonMapper.getIfAvailable(JsonMapper::shared),
+						handler.getIfAvailable()),
+				cors, security.getIfAvailable(() -> SecurityHeaders.NONE));
 	}
 
 	@Bean
@@ -165,7 +180,7 @@ public final class RateLimitWebAutoConfiguration {
 
 	@Bean
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeSecurity(ServletPolicyEnforcer enforcer,
-			AccessLists lists, RateLimitProperties properties, ConfiguredPolicies policies,
+			AccessLists lists, RateLimitProperties properties, ConfiguredPolicies policies, Preflights preflights,
 			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
 		List<PathPolicy> pathPolicies = pathPolicies(properties, policies, parser, environment);
 		List<String> limited = pathPolicies.stream()
@@ -180,17 +195,19 @@ public final class RateLimitWebAutoConfiguration {
 					limited);
 		}
 		FilterRegistrationBean<RateLimitFilter> registration = registration("rateLimitFilterBeforeSecurity",
-				environment, new RateLimitFilter(enforcer, pathPolicies, false), -DISTANCE);
+				FilterOrders.read(properties.filter(), environment).beforeLogin(),
+				new RateLimitFilter(enforcer, pathPolicies, false, preflights));
 		registration.setEnabled(!pathPolicies.isEmpty() || enforcer.needsFilter(false));
 		return registration;
 	}
 
 	@Bean
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterAfterSecurity(ServletPolicyEnforcer enforcer,
-			RateLimitProperties properties, ConfiguredPolicies policies,
+			RateLimitProperties properties, ConfiguredPolicies policies, Preflights preflights,
 			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
-		FilterRegistrationBean<RateLimitFilter> registration = registration("rateLimitFilterAfterSecurity", environment,
-				new RateLimitFilter(enforcer, List.of(), true), DISTANCE);
+		FilterRegistrationBean<RateLimitFilter> registration = registration("rateLimitFilterAfterSecurity",
+				FilterOrders.read(properties.filter(), environment).afterLogin(),
+				new RateLimitFilter(enforcer, List.of(), true, preflights));
 		// What a policy needs may change while the application runs.
 		registration.setEnabled(
 				!pathPolicies(properties, policies, parser, environment).isEmpty() || enforcer.needsFilter(true));
@@ -251,14 +268,67 @@ public final class RateLimitWebAutoConfiguration {
 		@Bean
 		@Order(0)
 		CorsFilters rateLimitSecurityCorsFilters(ObjectProvider<FilterChainProxy> security) {
-			return (request) -> security.stream()
+			return (request) -> filters(security, request).filter(CorsFilter.class::isInstance).toList();
+		}
+
+		/**
+		 * The filter writes them when the chain returns, which has nothing to do here.
+		 */
+		@Bean
+		@ConditionalOnMissingBean
+		SecurityHeaders rateLimitSecurityHeaders(ObjectProvider<FilterChainProxy> security) {
+			return (request, response) -> {
+				for (Filter filter : filters(security, request).filter(HeaderWriterFilter.class::isInstance).toList()) {
+					filter.doFilter(request, response, (sameRequest, sameResponse) -> {
+					});
+				}
+			};
+		}
+
+		/** Filters that come before the CORS filter may look for credentials. */
+		@Bean
+		@ConditionalOnMissingBean
+		SecurityPreflights rateLimitSecurityPreflights(ObjectProvider<FilterChainProxy> security) {
+			return (request) -> {
+				List<Filter> filters = filters(security, request).toList();
+				return filters.isEmpty() ? Optional.empty()
+						: filters.stream()
+							.filter((filter) -> isOfCors(filter)
+									|| !filter.getClass().getName().startsWith("org.springframework.security."))
+							.findFirst()
+							.map(SecurityConfiguration::isOfCors)
+							.or(() -> Optional.of(false));
+			};
+		}
+
+		private static boolean isOfCors(Filter filter) {
+			return filter instanceof CorsFilter || filter instanceof PreFlightRequestFilter;
+		}
+
+		@Bean
+		SmartInitializingSingleton rateLimitFilterOrderCheck(ListableBeanFactory beans, RateLimitProperties properties,
+				ConfiguredPolicies policies, ServletPolicyEnforcer enforcer, Environment environment,
+				@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser) {
+			return () -> {
+				List<PathPolicy> paths = pathPolicies(properties, policies, parser, environment);
+				if (!paths.isEmpty() && beans.getBeanNamesForType(FilterChainProxy.class, true, false).length > 0) {
+					FilterOrders.read(properties.filter(), environment)
+						.requireUsable(paths.stream()
+							.map(PathPolicy::policy)
+							.filter(enforcer::needsUser)
+							.map((policy) -> policy.policy().name())
+							.toList());
+				}
+			};
+		}
+
+		private static Stream<Filter> filters(ObjectProvider<FilterChainProxy> security, HttpServletRequest request) {
+			return security.stream()
 				.flatMap((proxy) -> proxy.getFilterChains().stream())
 				.filter((chain) -> chain.matches(request))
 				.findFirst()
 				.stream()
-				.flatMap((chain) -> chain.getFilters().stream())
-				.filter(CorsFilter.class::isInstance)
-				.toList();
+				.flatMap((chain) -> chain.getFilters().stream());
 		}
 
 	}
@@ -276,17 +346,12 @@ public final class RateLimitWebAutoConfiguration {
 			.anyMatch((name) -> !RefreshedPolicies.class.equals(beans.getType(name)));
 	}
 
-	private static int orderBesideSecurity(Environment environment, int distance) {
-		int security = Binder.get(environment).bind("spring.security.filter.order", Integer.class).orElse(SECURITY);
-		return (int) Math.max(Integer.MIN_VALUE, Math.min(Integer.MAX_VALUE, (long) security + distance));
-	}
-
-	private static FilterRegistrationBean<RateLimitFilter> registration(String name, Environment environment,
-			RateLimitFilter filter, int distance) {
+	private static FilterRegistrationBean<RateLimitFilter> registration(String name, int order,
+			RateLimitFilter filter) {
 		FilterRegistrationBean<RateLimitFilter> registration = new FilterRegistrationBean<>(filter);
 		registration.setName(name);
-		registration.setOrder(orderBesideSecurity(environment, distance));
-		registration.setDispatcherTypes(DispatcherType.REQUEST);
+		registration.setOrder(order);
+		registration.setDispatcherTypes(EnumSet.allOf(DispatcherType.class));
 		return registration;
 	}
 

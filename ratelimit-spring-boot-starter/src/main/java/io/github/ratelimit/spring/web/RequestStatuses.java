@@ -4,11 +4,18 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.spring.Mode;
+import io.github.ratelimit.spring.PolicyCharge;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 
@@ -31,6 +38,9 @@ final class RequestStatuses {
 	/** By the name of the limit, and the identifier. */
 	private final Map<String, Map<Identifier, LimitStatus>> statuses = new LinkedHashMap<>();
 
+	/** Whose limits are known in part only. */
+	private final Set<Policy> policies = new LinkedHashSet<>();
+
 	/** Returns those of a request; methods of one request may be called in parallel. */
 	static RequestStatuses of(HttpServletRequest request) {
 		return PerRequest.get(request, RequestStatuses.class, RequestStatuses::new);
@@ -45,13 +55,29 @@ final class RequestStatuses {
 	 * Name of a limit on the wire: that of its policy, with the window if it has several.
 	 */
 	static String name(LimitStatus status) {
-		String name = status.policy().name();
-		return (status.policy().limits().size() == 1) ? name : name + '/' + status.limit().windowText();
+		return name(status.policy(), status.limit());
+	}
+
+	static String name(Policy policy, Limit limit) {
+		return (policy.limits().size() == 1) ? policy.name() : policy.name() + '/' + limit.windowText();
 	}
 
 	/** The limit that is closest to denying. */
 	static LimitStatus closest(Collection<LimitStatus> statuses) {
 		return statuses.stream().min(CLOSEST_TO_DENYING).orElseThrow();
+	}
+
+	/**
+	 * Adds a decision over some charges, without which not all of their limits may stand.
+	 */
+	synchronized void add(Decision decision, List<PolicyCharge> charges) {
+		add(decision);
+		if (decision.source() == Decision.Source.DENIAL_CACHE) {
+			charges.stream()
+				.filter((charge) -> charge.policy().enforcement().mode() == Mode.ENFORCE)
+				.flatMap((charge) -> charge.ofPlan().stream())
+				.forEach((charge) -> this.policies.add(charge.charge().policy()));
+		}
 	}
 
 	synchronized void add(Decision decision) {
@@ -74,7 +100,13 @@ final class RequestStatuses {
 		if (this.statuses.isEmpty() || response.isCommitted()) {
 			return false;
 		}
-		headers.write(this.statuses.values().stream().map((each) -> closest(each.values())).toList(), response);
+		List<LimitStatus> known = this.statuses.values().stream().map((each) -> closest(each.values())).toList();
+		if (this.policies.isEmpty()) {
+			headers.write(known, response);
+		}
+		else {
+			headers.write(known, this.policies, response);
+		}
 		return true;
 	}
 

@@ -14,6 +14,7 @@ import io.github.ratelimit.StoreException;
 import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.PolicyCharge;
+import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.RateLimitExemption;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
@@ -118,7 +119,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		CostSettlement costs = costs(request, response);
 		Decision decision = this.decisions.decide(charges, (used) -> costs.add(used, response));
 		RequestStatuses statuses = RequestStatuses.of(request);
-		statuses.add(decision);
+		statuses.add(decision, charges);
 		if (response != null) {
 			this.responses.writeHeaders(statuses, response);
 		}
@@ -126,35 +127,45 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	}
 
 	/**
-	 * Enforces all policies for the path of a request at once, all or nothing.
+	 * Enforces all policies for the path that a request has reached at once, all or
+	 * nothing. What is included cannot be answered alone: if it is denied, the request
+	 * is, by the exception that a denied method would throw.
 	 * @param userKnown whether users have logged in by now
 	 * @return whether the request may go on; if not, the response is written
 	 */
 	boolean enforce(List<PathPolicy> policies, RequestPaths paths, boolean userKnown, HttpServletRequest request,
 			HttpServletResponse response) throws ServletException, IOException {
-		Answer answer;
+		ReachedPaths reached = ReachedPaths.of(request);
+		if (reached.isDenied()) {
+			return true;
+		}
 		try {
-			Decision decision = decide(policies, paths, userKnown, request, response);
+			Decision decision = decide(policies, paths, userKnown, reached, request, response);
 			if (decision.allowed()) {
 				return true;
 			}
-			answer = Answer.denied(decision);
+			reached.deny();
+			if (request.getDispatcherType() == DispatcherType.INCLUDE) {
+				throw new RateLimitExceededException(decision);
+			}
+			answer(Answer.denied(decision), request, response);
 		}
-		catch (CallerDeniedException ex) {
-			answer = Answer.CALLER_DENIED;
+		catch (CallerDeniedException | StoreException ex) {
+			reached.deny();
+			Answer answer = Answer.to(ex);
+			if (answer == null || request.getDispatcherType() == DispatcherType.INCLUDE) {
+				throw ex;
+			}
+			answer(answer, request, response);
 		}
-		catch (StoreException ex) {
-			answer = Answer.STORE_FAILED;
-		}
-		answer(answer, request, response);
 		return false;
 	}
 
-	private Decision decide(List<PathPolicy> policies, RequestPaths paths, boolean userKnown,
+	private Decision decide(List<PathPolicy> policies, RequestPaths paths, boolean userKnown, ReachedPaths reached,
 			HttpServletRequest request, HttpServletResponse response) {
 		if (userKnown) {
 			giveBackBeforeLogin(request, response);
-			List<PathUse> left = PathUse.left(request);
+			List<PathUse> left = reached.takeLeft();
 			if ((left.isEmpty() && !needsFilter(true)) || isUnlimited(request, true)) {
 				return UNLIMITED;
 			}
@@ -171,19 +182,22 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			.map((policy) -> PathUse.find(policy, paths, request, (use, patterns) -> current(use, patterns, request)))
 			.flatMap(Optional::stream)
 			.filter((use) -> this.conditions.apply(use.configured().policy(), request))
+			.filter(reached::isFirstUse)
 			.toList();
 		// That may be another matter after the login.
 		boolean unlimited = isUnlimited(request, false);
 		List<PolicyCharge> charges = new ArrayList<>();
+		List<PathUse> left = new ArrayList<>();
 		for (PathUse use : uses) {
 			boolean apart = use.needsPlan();
 			Optional<PolicyCharge> charge = (unlimited || (apart && !mayFailToLogIn(request))) ? Optional.empty()
 					: chargeBeforeLogin(use, request);
 			charge.map((each) -> apart ? each.countedBeforeLogin() : each).ifPresent(charges::add);
 			if (needsUser(use.use().policy())) {
-				use.leave(charge.isPresent() && !apart, request);
+				left.add(use.withCounted(charge.isPresent() && !apart));
 			}
 		}
+		reached.leave(left);
 		return charges.isEmpty() ? UNLIMITED : decide(charges, request, response);
 	}
 
@@ -281,11 +295,27 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			return false;
 		}
 		// Whoever is known only after login has been counted before it.
+		giveBack(request);
+		return true;
+	}
+
+	/**
+	 * Settles what a request costs at its end if other threads go on to serve it. Tomcat
+	 * tells of an end that comes at once to those only who wait for it by now.
+	 */
+	void awaitEnd(HttpServletRequest request) {
+		CostSettlement costs = CostSettlement.find(request);
+		if (costs != null) {
+			AsyncEnd.await(request, costs, this.decisions);
+		}
+	}
+
+	/** Gives back, at its end, what a request has used so far. */
+	void giveBack(HttpServletRequest request) {
 		CostSettlement costs = CostSettlement.find(request);
 		if (costs != null) {
 			costs.giveBack();
 		}
-		return true;
 	}
 
 	private CostSettlement costs(HttpServletRequest request, @Nullable HttpServletResponse response) {

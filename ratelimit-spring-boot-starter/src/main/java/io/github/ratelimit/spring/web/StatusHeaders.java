@@ -9,30 +9,48 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 
+import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
 import jakarta.servlet.http.HttpServletResponse;
 import org.greenbytes.http.sfv.ListElement;
 import org.greenbytes.http.sfv.OuterList;
 import org.greenbytes.http.sfv.Parameters;
 import org.greenbytes.http.sfv.StringItem;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Writes the headers that tell a client how its limits stand.
  */
 final class StatusHeaders implements LimitHeaders {
 
+	private static final Logger logger = LoggerFactory.getLogger(StatusHeaders.class);
+
 	/** Structured fields hold integers of at most 15 digits (RFC 9651, section 3.3.1). */
 	private static final long LARGEST_INTEGER = 999_999_999_999_999L;
+
+	/**
+	 * Characters of both headers of the draft. Tomcat answers with 500 when all headers
+	 * of a response are longer than 8 KB together, and the application has its own.
+	 */
+	private static final int LONGEST_DRAFT = 4096;
 
 	private final Set<HeaderStyle> styles;
 
 	private final InstantSource clock;
 
-	StatusHeaders(Set<HeaderStyle> styles, InstantSource clock) {
+	private final Map<String, String> units;
+
+	private final AtomicBoolean told = new AtomicBoolean();
+
+	StatusHeaders(Set<HeaderStyle> styles, InstantSource clock, Map<String, String> units) {
 		this.styles = Set.copyOf(styles);
 		this.clock = clock;
+		this.units = Map.copyOf(units);
 	}
 
 	/** Time in whole seconds, rounded up: earlier would be too early. */
@@ -47,9 +65,14 @@ final class StatusHeaders implements LimitHeaders {
 
 	@Override
 	public void write(Collection<LimitStatus> statuses, HttpServletResponse response) {
+		write(statuses, List.of(), response);
+	}
+
+	@Override
+	public void write(Collection<LimitStatus> statuses, Collection<Policy> policies, HttpServletResponse response) {
 		LimitStatus closest = RequestStatuses.closest(statuses);
 		if (this.styles.contains(HeaderStyle.DRAFT)) {
-			writeDraft(statuses, response);
+			writeDraft(statuses, policies, response);
 		}
 		if (this.styles.contains(HeaderStyle.X_RATE_LIMIT)) {
 			response.setHeader("X-Rate-Limit-Limit", Long.toString(closest.limit().quota()));
@@ -68,24 +91,56 @@ final class StatusHeaders implements LimitHeaders {
 		return time.getEpochSecond() + ((time.getNano() > 0) ? 1 : 0);
 	}
 
-	private static void writeDraft(Collection<LimitStatus> statuses, HttpServletResponse response) {
-		List<ListElement<? extends Object>> policies = new ArrayList<>();
+	private void writeDraft(Collection<LimitStatus> statuses, Collection<Policy> policies,
+			HttpServletResponse response) {
+		Map<String, ListElement<? extends Object>> checked = new LinkedHashMap<>();
+		for (Policy policy : policies) {
+			policy.limits()
+				.forEach((limit) -> checked.put(RequestStatuses.name(policy, limit), checkedItem(policy, limit)));
+		}
 		List<ListElement<? extends Object>> limits = new ArrayList<>();
 		for (LimitStatus status : statuses) {
 			String name = RequestStatuses.name(status);
-			Map<String, Object> policy = new LinkedHashMap<>();
-			policy.put("q", integer(status.limit().quota()));
-			if (status.limit().window().toMillis() % 1000 == 0) {
-				policy.put("w", integer(status.limit().window().toSeconds()));
-			}
-			policies.add(StringItem.valueOf(name).withParams(Parameters.valueOf(policy)));
+			checked.put(name, checkedItem(status.policy(), status.limit()));
 			Map<String, Object> limit = new LinkedHashMap<>();
 			limit.put("r", integer(status.remaining()));
-			limit.put("t", integer(seconds(status.resetAfter())));
+			if (status.limit().quota() > 0) {
+				limit.put("t", integer(seconds(status.resetAfter())));
+			}
 			limits.add(StringItem.valueOf(name).withParams(Parameters.valueOf(limit)));
 		}
-		response.setHeader("RateLimit-Policy", OuterList.valueOf(policies).serialize());
-		response.setHeader("RateLimit", OuterList.valueOf(limits).serialize());
+		String policyField = OuterList.valueOf(List.copyOf(checked.values())).serialize();
+		String limitField = OuterList.valueOf(limits).serialize();
+		if (policyField.length() + limitField.length() <= LONGEST_DRAFT) {
+			response.setHeader("RateLimit-Policy", policyField);
+			response.setHeader("RateLimit", limitField);
+		}
+		else {
+			leaveOut(checked.size(), response);
+		}
+	}
+
+	/** What was written when fewer limits were checked goes as well. */
+	private void leaveOut(int limits, HttpServletResponse response) {
+		response.setHeader("RateLimit-Policy", null);
+		response.setHeader("RateLimit", null);
+		if (this.told.compareAndSet(false, true)) {
+			logger.warn("RateLimit-Policy and RateLimit are left out of responses to requests that are checked by"
+					+ " {} limits: they would be longer than {} characters", limits, LONGEST_DRAFT);
+		}
+	}
+
+	private StringItem checkedItem(Policy policy, Limit limit) {
+		Map<String, Object> parameters = new LinkedHashMap<>();
+		parameters.put("q", integer(limit.quota()));
+		String unit = this.units.get(policy.name());
+		if (unit != null) {
+			parameters.put("qu", unit);
+		}
+		if (limit.window().toMillis() % 1000 == 0) {
+			parameters.put("w", integer(limit.window().toSeconds()));
+		}
+		return StringItem.valueOf(RequestStatuses.name(policy, limit)).withParams(Parameters.valueOf(parameters));
 	}
 
 	private static long integer(long number) {

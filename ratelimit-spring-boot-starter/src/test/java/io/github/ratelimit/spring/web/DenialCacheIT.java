@@ -78,6 +78,24 @@ class DenialCacheIT {
 	}
 
 	@Test
+	void policiesStandInTheHeadersOfEveryDenial() {
+		try (TestApplication application = start("ratelimit.denial-cache.max-age=1h",
+				"ratelimit.policies.other.paths=/api", "ratelimit.policies.other.limits=5/h,10/d")) {
+			application.get("/api");
+			HttpResponse<String> first = application.get("/api");
+			String calls = calls();
+			HttpResponse<String> second = application.get("/api");
+			assertThat(calls()).isEqualTo(calls);
+			assertThat(second.statusCode()).isEqualTo(429);
+			assertThat(second.headers().allValues("RateLimit-Policy"))
+				.isEqualTo(first.headers().allValues("RateLimit-Policy"))
+				.hasSize(1);
+			assertThat(second.headers().firstValue("RateLimit").orElseThrow()).startsWith("\"api\";r=0;t=")
+				.doesNotContain("other");
+		}
+	}
+
+	@Test
 	void redisIsAskedEachTimeUnlessDenialsMayBeRemembered() {
 		for (String property : new String[] { "ratelimit.redis.scripting=false",
 				"ratelimit.denial-cache.enabled=false" }) {

@@ -7,13 +7,17 @@ import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
 import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
 import jakarta.servlet.DispatcherType;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterProperties;
 import org.springframework.boot.test.context.assertj.AssertableWebApplicationContext;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.security.web.FilterChainProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -38,11 +42,50 @@ class FilterRegistrationTests {
 	}
 
 	@Test
-	void filtersServeRequestsOnlyAndHaveNamesOfTheirOwn() {
+	void filtersStandWhereTheyAreConfigured() {
+		this.runner
+			.withPropertyValues("ratelimit.filter.before-login-order=-300", "ratelimit.filter.after-login-order=7")
+			.run((context) -> {
+				assertThat(filter(context, "rateLimitFilterBeforeSecurity").getOrder()).isEqualTo(-300);
+				assertThat(filter(context, "rateLimitFilterAfterSecurity").getOrder()).isEqualTo(7);
+			});
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "before-login-order, -90", "after-login-order, -110", "before-login-order, 5" })
+	void startFailsWhenTheSecondFilterWouldNotComeAfterTheFirst(String property, String order) {
+		this.runner.withPropertyValues("ratelimit.filter." + property + "=" + order)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(InvalidConfigurationPropertyValueException.class)
+				.hasMessageContainingAll("ratelimit.filter." + property, order, "must be greater than"));
+	}
+
+	@Test
+	void startFailsWhenUsersAreNotKnownToTheSecondFilter() {
+		this.runner.withBean(FilterChainProxy.class)
+			.withPropertyValues("ratelimit.filter.after-login-order=-105", "ratelimit.policies.api.limits=1/s",
+					"ratelimit.policies.api.paths=/**", "ratelimit.policies.api.identifiers=user")
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(InvalidConfigurationPropertyValueException.class)
+				.hasMessageContainingAll("ratelimit.filter.after-login-order", "-105",
+						"spring.security.filter.order (-100)", "[api]"));
+	}
+
+	@Test
+	void startSucceedsWhenNoPolicyNeedsTheUser() {
+		this.runner.withBean(FilterChainProxy.class)
+			.withPropertyValues("ratelimit.filter.after-login-order=-105", "ratelimit.policies.api.limits=1/s",
+					"ratelimit.policies.api.paths=/**")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void filtersServeAllDispatchesAndHaveNamesOfTheirOwn() {
 		this.runner.run((context) -> {
 			for (String name : List.of("rateLimitFilterBeforeSecurity", "rateLimitFilterAfterSecurity")) {
 				FilterRegistrationBean<?> filter = filter(context, name);
-				assertThat(filter.determineDispatcherTypes()).containsExactly(DispatcherType.REQUEST);
+				assertThat(filter.determineDispatcherTypes()).containsExactlyInAnyOrder(DispatcherType.values());
 				assertThat(filter.getFilterName()).isEqualTo(name);
 				assertThat(filter.getFilter()).isInstanceOf(RateLimitFilter.class);
 				assertThat(filter.getUrlPatterns()).isEmpty();

@@ -3,6 +3,8 @@ package io.github.ratelimit.spring.web;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
+import java.util.List;
+import java.util.stream.IntStream;
 
 import io.github.ratelimit.spring.RateLimitExemption;
 import io.github.ratelimit.spring.annotation.RateLimited;
@@ -91,6 +93,37 @@ class RateLimitSecurityIT {
 	}
 
 	@Test
+	void denialBeforeTheLoginHasTheHeadersOfSpringSecurity() {
+		List<HttpResponse<String>> responses = IntStream.range(0, 4)
+			.mapToObj((i) -> get("/address", "anna", "secret"))
+			.toList();
+		assertThat(responses.get(3).statusCode()).isEqualTo(429);
+		for (HttpResponse<String> response : responses) {
+			assertThat(response.headers().allValues("X-Content-Type-Options")).containsExactly("nosniff");
+			assertThat(response.headers().allValues("X-Frame-Options")).containsExactly("DENY");
+			assertThat(response.headers().allValues("Cache-Control")).hasSize(1);
+		}
+		assertThat(responses.get(3).headers().allValues("Cache-Control")).containsExactly("no-store");
+	}
+
+	/**
+	 * Or Spring Security would tell right passwords from wrong ones, as often as asked.
+	 */
+	@Test
+	void preflightThatSpringSecurityWouldLogInIsCounted() {
+		List<Integer> statuses = IntStream.range(0, 5)
+			.mapToObj((i) -> preflight("/address", "anna", "wrong" + i).statusCode())
+			.toList();
+		assertThat(statuses).containsExactly(401, 401, 401, 429, 429);
+		assertThat(preflight("/address", "anna", "secret").statusCode()).isEqualTo(429);
+	}
+
+	private static HttpResponse<String> preflight(String path, String user, String password) {
+		return application.send("OPTIONS", path, "Authorization", basic(user, password), "Origin",
+				"https://page.example", "Access-Control-Request-Method", "GET");
+	}
+
+	@Test
 	void combinationWithUserIsCountedForEveryUser() {
 		get("/both", "anna", "secret");
 		get("/both", "anna", "secret");
@@ -173,9 +206,11 @@ class RateLimitSecurityIT {
 	}
 
 	private static HttpResponse<String> get(TestApplication application, String path, String user, String password) {
-		String credentials = Base64.getEncoder()
-			.encodeToString((user + ":" + password).getBytes(StandardCharsets.UTF_8));
-		return application.get(path, "Authorization", "Basic " + credentials);
+		return application.get(path, "Authorization", basic(user, password));
+	}
+
+	private static String basic(String user, String password) {
+		return "Basic " + Base64.getEncoder().encodeToString((user + ":" + password).getBytes(StandardCharsets.UTF_8));
 	}
 
 	/** Nobody is limited but anna, who is known only after the login. */

@@ -2,7 +2,12 @@ package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
+import io.github.ratelimit.spring.annotation.RateLimited;
+import jakarta.servlet.http.HttpServletResponse;
 import org.greenbytes.http.sfv.OuterList;
 import org.greenbytes.http.sfv.Parametrizable;
 import org.greenbytes.http.sfv.Parser;
@@ -13,9 +18,11 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -41,7 +48,10 @@ class RateLimitWireIT {
 				"ratelimit.policies[" + ODD_NAME + "].algorithm=fixed-window", "ratelimit.policies.one.paths=/both",
 				"ratelimit.policies.one.limits=5/m", "ratelimit.policies.two.paths=/both,/two",
 				"ratelimit.policies.two.limits=2/h", "ratelimit.policies.shadow.paths=/shadow",
-				"ratelimit.policies.shadow.limits=2/m", "ratelimit.policies.shadow.mode=shadow");
+				"ratelimit.policies.shadow.limits=2/m", "ratelimit.policies.shadow.mode=shadow",
+				"ratelimit.policies.bytes.paths=/upload", "ratelimit.policies.bytes.limits=1000/m",
+				"ratelimit.policies.bytes.unit=bytes", "ratelimit.policies.tokens.paths=/upload",
+				"ratelimit.policies.tokens.limits=10/1500ms,100/m", "ratelimit.policies.tokens.unit=tokens");
 	}
 
 	@AfterAll
@@ -121,7 +131,45 @@ class RateLimitWireIT {
 		HttpResponse<String> denied = application.get("/never");
 		assertThat(denied.statusCode()).isEqualTo(429);
 		assertHeader(denied, "Retry-After", null);
-		assertHeader(denied, "RateLimit", "\"never\";r=0;t=0");
+		assertHeader(denied, "RateLimit-Policy", "\"never\";q=0;w=60");
+		assertHeader(denied, "RateLimit", "\"never\";r=0");
+		assertThat(application.decisions()).isZero();
+	}
+
+	@Test
+	void unitStandsInThePolicyWhenItIsNotRequests() {
+		assertHeader(application.get("/upload"), "RateLimit-Policy",
+				"\"bytes\";q=1000;qu=\"content-bytes\";w=60, \"tokens/1500ms\";q=10;qu=\"tokens\","
+						+ " \"tokens/m\";q=100;qu=\"tokens\";w=60");
+	}
+
+	@Test
+	void deniedCallKeepsNothingThatTellsOfTheContent() {
+		assertThat(application.get("/begun").headers().map()).containsKeys("etag", "content-encoding", "x-begun");
+		HttpResponse<String> denied = application.get("/begun");
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertThat(denied.headers().map())
+			.doesNotContainKeys("content-encoding", "etag", "location", "last-modified", "content-language",
+					"content-disposition", "content-range")
+			.containsKeys("x-begun", "ratelimit", "retry-after");
+	}
+
+	@Test
+	void draftHeadersAreLeftOutWhenTheyWouldBeTooLong() {
+		String[] properties = IntStream.range(0, 30)
+			.boxed()
+			.flatMap((i) -> Stream.of("ratelimit.policies.%s%d.paths=/api".formatted("long-name-".repeat(12), i),
+					"ratelimit.policies.%s%d.limits=1/m".formatted("long-name-".repeat(12), i)))
+			.toArray(String[]::new);
+		try (TestApplication other = TestApplication.start(Application.class, properties)) {
+			for (int status : new int[] { 200, 429 }) {
+				HttpResponse<String> response = other.get("/api");
+				assertThat(response.statusCode()).isEqualTo(status);
+				assertHeader(response, "RateLimit", null);
+				assertHeader(response, "RateLimit-Policy", null);
+				assertHeader(response, "X-Rate-Limit-Limit", "1");
+			}
+		}
 	}
 
 	@Test
@@ -239,9 +287,38 @@ class RateLimitWireIT {
 	@RestController
 	static class Application {
 
-		@GetMapping({ "/api", "/slow", "/never", "/odd", "/both", "/two", "/free", "/shadow" })
+		private final ObjectProvider<Calls> calls;
+
+		Application(ObjectProvider<Calls> calls) {
+			this.calls = calls;
+		}
+
+		@GetMapping({ "/api", "/slow", "/never", "/odd", "/both", "/two", "/free", "/shadow", "/upload" })
 		String get() {
 			return "served";
+		}
+
+		@GetMapping("/begun")
+		String begun(HttpServletResponse response) {
+			for (String name : List.of("Content-Encoding", "ETag", "Location", "Last-Modified", "Content-Language",
+					"Content-Disposition", "Content-Range", "X-Begun")) {
+				response.setHeader(name, "begun");
+			}
+			return this.calls.getObject().call();
+		}
+
+		@Bean
+		static Calls calls() {
+			return new Calls();
+		}
+
+	}
+
+	static class Calls {
+
+		@RateLimited(limits = "1/m")
+		public String call() {
+			return "called";
 		}
 
 	}

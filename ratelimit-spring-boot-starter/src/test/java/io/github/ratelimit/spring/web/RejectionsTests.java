@@ -283,7 +283,7 @@ class RejectionsTests {
 		PolicyDecisions decisions = new PolicyDecisions(new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")),
 				List.of(), List::of);
 		LimitedResponses responses = new LimitedResponses(LimitHeaders.of(Set.of(), Instant::now), rejections(null),
-				new ApplicationCors((request) -> List.of(), List::of));
+				new ApplicationCors((request) -> List.of(), List::of), SecurityHeaders.NONE);
 		RequestIdentifiers identifiers = new RequestIdentifiers(new AddressResolver(64, null, false), Map.of());
 		return new ServletPolicyEnforcer(decisions, identifiers, new AccessLists(List.of(), List.of(), identifiers),
 				UserPlans.none(), new RequestConditions(Map.of()), responses, RequestCost.configured(), List.of(), false);

@@ -1,0 +1,211 @@
+package io.github.ratelimit.spring.web;
+
+import java.io.IOException;
+import java.net.http.HttpResponse;
+
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.boot.web.servlet.ServletRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.security.config.Customizer;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.web.bind.annotation.CrossOrigin;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.cors.CorsConfiguration;
+import org.springframework.web.cors.UrlBasedCorsConfigurationSource;
+import org.springframework.web.filter.CorsFilter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Which preflight requests are free: those that CORS code answers.
+ */
+class PreflightIT {
+
+	private static final String PAGE = "https://page.example";
+
+	@ParameterizedTest
+	@ValueSource(classes = { Plain.class, PlainOnJetty.class, WithFilter.class, SecurityWithCors.class,
+			SecurityWithMvcCors.class })
+	void preflightIsFreeWhenCorsCodeAnswersIt(Class<?> configuration) {
+		try (TestApplication application = start(configuration)) {
+			assertThat(application.get("/api/x").statusCode()).isEqualTo(200);
+			assertThat(application.get("/api/x").statusCode()).isEqualTo(429);
+			for (int i = 0; i < 3; i++) {
+				HttpResponse<String> preflight = preflight(application, "/api/x");
+				assertThat(preflight.statusCode()).isEqualTo(200);
+				assertThat(preflight.headers().allValues("Access-Control-Allow-Origin")).containsExactly("*");
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { SecurityWithCors.class, SecurityWithMvcCors.class })
+	void preflightIsFreeWhateverItCarriesWhenCorsCodeAnswersFirst(Class<?> configuration) {
+		try (TestApplication application = start(configuration)) {
+			for (int i = 0; i < 3; i++) {
+				assertThat(preflight(application, "/api/x", "Authorization", "Basic d3Jvbmc6d3Jvbmc=").statusCode())
+					.isEqualTo(200);
+			}
+			assertThat(application.decisions()).isZero();
+		}
+	}
+
+	@Test
+	void whatCorsCodeAnswersBehindSpringSecurityIsGivenBack() {
+		try (TestApplication application = start(SecurityWithoutCors.class)) {
+			for (int i = 0; i < 3; i++) {
+				assertThat(preflight(application, "/api/x").statusCode()).isEqualTo(200);
+				application.assertUsed("api", 0);
+			}
+			assertThat(preflight(application, "/api/x", "Authorization", "Basic d3Jvbmc6d3Jvbmc=").statusCode())
+				.isEqualTo(401);
+			application.assertUsed("api", 1);
+			assertThat(preflight(application, "/api/x", "Authorization", "Basic d3Jvbmc6d3Jvbmc=").statusCode())
+				.isEqualTo(429);
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { Plain.class, PlainOnJetty.class, SecurityWithoutCors.class })
+	void preflightIsCountedWhenAnotherServletGetsIt(Class<?> configuration) {
+		try (TestApplication application = start(configuration)) {
+			assertThat(preflight(application, "/api/servlet").body()).isEqualTo("reached");
+			application.assertUsed("api", 1);
+			assertThat(preflight(application, "/api/servlet").statusCode()).isEqualTo(429);
+		}
+	}
+
+	@Test
+	void preflightWithCredentialsIsCountedWhenAFilterMayReadThem() {
+		try (TestApplication application = start(Plain.class)) {
+			assertThat(preflight(application, "/api/y", "Authorization", "Bearer guess").statusCode()).isEqualTo(200);
+			application.assertUsed("api", 1);
+			assertThat(preflight(application, "/api/y", "Authorization", "Bearer other").statusCode()).isEqualTo(429);
+		}
+	}
+
+	private static TestApplication start(Class<?> configuration) {
+		return TestApplication.start(configuration, "ratelimit.policies.api.paths=/api/**",
+				"ratelimit.policies.api.limits=1/m");
+	}
+
+	private static HttpResponse<String> preflight(TestApplication application, String path, String... headers) {
+		String[] all = new String[headers.length + 4];
+		System.arraycopy(headers, 0, all, 4, headers.length);
+		all[0] = "Origin";
+		all[1] = PAGE;
+		all[2] = "Access-Control-Request-Method";
+		all[3] = "GET";
+		return application.send("OPTIONS", path, all);
+	}
+
+	@RestController
+	static class Handlers {
+
+		@CrossOrigin
+		@GetMapping("/api/x")
+		String get() {
+			return "served";
+		}
+
+		@GetMapping("/api/y")
+		String other() {
+			return "served";
+		}
+
+		@Bean
+		static ServletRegistrationBean<OtherServlet> otherServlet() {
+			return new ServletRegistrationBean<>(new OtherServlet(), "/api/servlet");
+		}
+
+	}
+
+	static class OtherServlet extends HttpServlet {
+
+		private static final long serialVersionUID = 1;
+
+		@Override
+		protected void doOptions(HttpServletRequest request, HttpServletResponse response) throws IOException {
+			response.getWriter().print("reached");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(
+			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@Import(Handlers.class)
+	static class Plain {
+
+	}
+
+	@Import(JettyServer.class)
+	static class PlainOnJetty extends Plain {
+
+	}
+
+	static class WithFilter extends Plain {
+
+		@Bean
+		CorsFilter corsFilter() {
+			return new CorsFilter(source());
+		}
+
+	}
+
+	private static UrlBasedCorsConfigurationSource source() {
+		UrlBasedCorsConfigurationSource source = new UrlBasedCorsConfigurationSource();
+		source.registerCorsConfiguration("/**", new CorsConfiguration().applyPermitDefaultValues());
+		return source;
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import(Handlers.class)
+	static class SecurityWithCors {
+
+		@Bean
+		SecurityFilterChain chain(HttpSecurity http) {
+			return http.cors((cors) -> cors.configurationSource(source())).httpBasic(Customizer.withDefaults()).build();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import(Handlers.class)
+	static class SecurityWithMvcCors {
+
+		@Bean
+		SecurityFilterChain chain(HttpSecurity http) {
+			return http.cors(Customizer.withDefaults()).httpBasic(Customizer.withDefaults()).build();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import(Handlers.class)
+	static class SecurityWithoutCors {
+
+		@Bean
+		SecurityFilterChain chain(HttpSecurity http) {
+			return http.csrf((csrf) -> csrf.disable()).httpBasic(Customizer.withDefaults()).build();
+		}
+
+	}
+
+}
