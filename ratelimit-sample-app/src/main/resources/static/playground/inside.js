@@ -60,7 +60,8 @@ export class Inside {
 		lane.inside.replaceChildren(
 			html('h3', { textContent: 'In Redis' }),
 			html('table', {},
-				html('thead', {}, html('tr', {}, ...['Redis key', 'Bytes', 'Gone in'].map((text) => html('th', { scope: 'col', textContent: text })))),
+				html('thead', {}, html('tr', {}, html('th', { scope: 'col', textContent: 'Redis key' }),
+					...['Bytes', 'Gone in'].map((text) => html('th', { scope: 'col', className: 'number', textContent: text })))),
 				this.keys),
 			html('h3', { textContent: 'The command that decided, and what it did there' }),
 			this.command, this.share, html('p', {}, 'The same client: ', counts));
@@ -106,7 +107,7 @@ export class Inside {
 		if (lane !== this.#lane) {
 			return;
 		}
-		const rows = found.filter(({ key }) => key.includes(`}:${lane.policy}:`)).map(({ key, bytes, ttlMillis }) => html('tr', {},
+		const rows = found.filter(({ key, bytes }) => bytes && key.includes(`}:${lane.policy}:`)).map(({ key, bytes, ttlMillis }) => html('tr', {},
 			html('td', { className: 'key', textContent: key }),
 			html('td', { className: 'number', textContent: bytes }),
 			html('td', { className: 'number', textContent: `${(ttlMillis / 1000).toFixed(1)} s` })));

@@ -52,7 +52,7 @@ export function showExamples() {
 function show(example) {
 	const line = curl(example);
 	const answer = html('pre', { className: 'answer', tabIndex: 0, textContent: 'The answer comes here.' });
-	answer.setAttribute('aria-live', 'polite');
+	answer.setAttribute('role', 'status');
 	answer.setAttribute('aria-label', `Answer to: ${example.title}`);
 	const copy = html('button', { type: 'button', textContent: 'Copy' });
 	const send = html('button', { type: 'button', className: 'primary', textContent: 'Send' });

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
@@ -83,9 +84,10 @@ class LocalRedisController {
 	}
 
 	/**
-	 * A Redis key: what it takes of the memory, and the time until it is gone.
+	 * A Redis key: what it takes of the memory, and the time until it is gone. No bytes if
+	 * it has just gone.
 	 */
-	record RedisKey(String key, Long bytes, long ttlMillis) {
+	record RedisKey(String key, @Nullable Long bytes, long ttlMillis) {
 	}
 
 }

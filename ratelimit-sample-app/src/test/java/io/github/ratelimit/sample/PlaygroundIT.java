@@ -1,7 +1,6 @@
 package io.github.ratelimit.sample;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -25,29 +24,18 @@ import org.openqa.selenium.Keys;
 import org.openqa.selenium.WebElement;
 import redis.embedded.RedisServer;
 
-import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
-import org.springframework.context.ConfigurableApplicationContext;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The playground in a real browser, against the application with a Redis of its own. Runs
  * with {@code -Pbrowser}.
- * <p>
- * Writes a picture of each part into the folder that the system property
- * {@code ratelimit.pictures} names, or else into {@code target/pictures}.
  */
 @Tag("browser")
 class PlaygroundIT {
 
 	private static final int DESKTOP = 1280;
 
-	private static final int PHONE = 390;
-
-	private static final Path PICTURES = Path.of(System.getProperty("ratelimit.pictures", "target/pictures"));
-
-	private static ConfigurableApplicationContext application;
+	private static Playground playground;
 
 	private static String page;
 
@@ -55,10 +43,8 @@ class PlaygroundIT {
 
 	@BeforeAll
 	static void start() {
-		application = new SpringApplicationBuilder(SampleApplication.class).run("--server.port=0",
-				"--spring.main.banner-mode=off", "--ratelimit.redis.timeout=10s");
-		page = "http://localhost:%d/"
-			.formatted(((ServletWebServerApplicationContext) application).getWebServer().getPort());
+		playground = new Playground();
+		page = playground.url();
 		browser = new Browser();
 	}
 
@@ -67,12 +53,12 @@ class PlaygroundIT {
 		if (browser != null) {
 			browser.close();
 		}
-		application.close();
+		playground.close();
 	}
 
 	@BeforeEach
 	void redisRuns() throws IOException {
-		RedisServer redis = application.getBean(RedisServer.class);
+		RedisServer redis = playground.bean(RedisServer.class);
 		if (!redis.isActive()) {
 			redis.start();
 		}
@@ -131,7 +117,7 @@ class PlaygroundIT {
 	}
 
 	@Test
-	void laneShowsRedisKeyAndCommandByKeyboard() throws IOException {
+	void laneShowsRedisKeyAndCommandByKeyboard() {
 		browser.open(page, DESKTOP, false);
 		await(() -> assertThat(browser.findAll(".lane")).isNotEmpty());
 		WebElement lane = browser.find("[data-algorithm=token-bucket] .lane-open");
@@ -143,14 +129,13 @@ class PlaygroundIT {
 			.containsPattern("ratelimit-sample-app:\\{header%3AX-Client:race-\\w+-1}:demo-token-bucket:tb-10s\\d+"));
 		assertThat(browser.focused()).isEqualTo(lane);
 		assertThat(lane.getDomAttribute("aria-expanded")).isEqualTo("true");
-		browser.picture("[data-algorithm=token-bucket]", PICTURES.resolve("playground-redis.png"));
 		lane.sendKeys(Keys.ENTER);
 		assertThat(lane.getDomAttribute("aria-expanded")).isEqualTo("false");
 		assertThat(browser.errors()).isEmpty();
 	}
 
 	@Test
-	void policiesDoAsTheySayWhileRedisIsStopped() throws IOException {
+	void policiesDoAsTheySayWhileRedisIsStopped() {
 		browser.open(page, DESKTOP, true);
 		await(() -> assertThat(browser.text("#redis-status")).isEqualTo("Redis runs."));
 		browser.click("[data-preset=clients]");
@@ -165,7 +150,6 @@ class PlaygroundIT {
 		assertThat(browser.findAll(tile("local", "failed"))).isEmpty();
 		assertThat(browser.findAll(tile("allow", "failed"))).isEmpty();
 		await(() -> assertThat(browser.text("#health")).isEqualTo("Redis: unreachable"));
-		browser.picture("#live", PICTURES.resolve("playground-live.png"));
 		browser.click("#redis-start");
 		await(() -> assertThat(browser.text("#health")).isEqualTo("Redis: reachable"));
 		await(() -> assertThat(browser.text("[data-mode=deny] .last")).startsWith("200"));
@@ -173,7 +157,7 @@ class PlaygroundIT {
 	}
 
 	@Test
-	void everyExampleIsAnsweredAlsoAcrossOrigins() throws IOException {
+	void everyExampleIsAnsweredAlsoAcrossOrigins() {
 		browser.open(page, DESKTOP, false);
 		await(() -> assertThat(browser.findAll(".example")).hasSizeGreaterThan(5));
 		for (WebElement example : browser.findAll(".example .primary")) {
@@ -186,7 +170,6 @@ class PlaygroundIT {
 			.startsWith("Answers: 200 200 200 200 200 429.")
 			.contains("ratelimit: \"demo-token-bucket\";r=0;t=", "retry-after: ", "quota-exceeded");
 		assertThat(browser.text("[data-path='/report?rows=700'] .answer")).contains("will be sent to you");
-		browser.picture("#try", PICTURES.resolve("playground-try.png"));
 		assertThat(browser.errors()).isEmpty();
 	}
 
@@ -203,20 +186,6 @@ class PlaygroundIT {
 			.isEqualTo("200 null");
 	}
 
-	@ParameterizedTest
-	@CsvSource({ "1280, false, playground-race.png", "390, true, playground-phone.png" })
-	void raceIsPictured(int width, boolean dark, String file) throws IOException {
-		browser.open(page, width, dark);
-		await(() -> assertThat(browser.text("#preset-text")).isNotEmpty());
-		browser.click("[data-preset=edge]");
-		browser.click("#race-start");
-		await(() -> assertThat(shown("fixed-window", "allowed")).isGreaterThanOrEqualTo(9));
-		await(() -> assertThat(shown("sliding-window", "denied")).isPositive());
-		browser.picture("#race", PICTURES.resolve(file));
-		assertThat(browser.text("[data-algorithm=sliding-window] .extremes")).isEqualTo("most 5, bound 5");
-		assertThat(browser.errors()).isEmpty();
-	}
-
 	private static String tile(String mode, String outcome) {
 		return "[data-mode=%s] .mark.%s".formatted(mode, outcome);
 	}
@@ -231,7 +200,7 @@ class PlaygroundIT {
 	}
 
 	private static Map<String, Long> decisions() {
-		return application.getBean(MeterRegistry.class)
+		return playground.bean(MeterRegistry.class)
 			.find("ratelimit.decisions")
 			.timers()
 			.stream()
