@@ -1,5 +1,7 @@
 package io.github.ratelimit.denial;
 
+import java.time.Duration;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.ratelimit.Charge;
@@ -22,16 +24,21 @@ final class CachedRateLimiter implements RateLimiter {
 
 	private final boolean answers;
 
+	private final Function<Policy, Duration> maxAge;
+
 	/**
 	 * Creates a rate limiter.
 	 * @param memory the memory at the time, which is another one when all is forgotten
 	 * @param answers whether requests are answered from memory; otherwise denials are
 	 * only forgotten
+	 * @param maxAge for how long the denials of a policy are remembered at most
 	 */
-	CachedRateLimiter(RateLimiter store, Supplier<DenialMemory> memory, boolean answers) {
+	CachedRateLimiter(RateLimiter store, Supplier<DenialMemory> memory, boolean answers,
+			Function<Policy, Duration> maxAge) {
 		this.store = store;
 		this.memory = memory;
 		this.answers = answers;
+		this.maxAge = maxAge;
 	}
 
 	@Override
@@ -40,7 +47,7 @@ final class CachedRateLimiter implements RateLimiter {
 		DenialMemory.Call call = null;
 		if (mayAnswer(request)) {
 			DenialMemory present = this.memory.get();
-			Decision known = present.find(request, keys);
+			Decision known = present.find(request, keys, this.maxAge);
 			if (known != null) {
 				return known;
 			}
@@ -68,7 +75,7 @@ final class CachedRateLimiter implements RateLimiter {
 	 */
 	@Override
 	public Decision peek(RateLimitRequest request) {
-		Decision known = mayAnswer(request) ? this.memory.get().find(request, Key.of(request)) : null;
+		Decision known = mayAnswer(request) ? this.memory.get().find(request, Key.of(request), this.maxAge) : null;
 		return (known != null) ? known : this.store.peek(request);
 	}
 

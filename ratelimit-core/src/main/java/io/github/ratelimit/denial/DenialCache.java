@@ -2,6 +2,7 @@ package io.github.ratelimit.denial;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
@@ -10,6 +11,7 @@ import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Decision.Source;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
 import org.jspecify.annotations.Nullable;
 
@@ -96,7 +98,20 @@ public final class DenialCache {
 	 * @return a rate limiter that asks the store only if the answer is not known
 	 */
 	public RateLimiter cache(RateLimiter store) {
-		return new CachedRateLimiter(store, () -> this.memory, true);
+		return cache(store, (policy) -> LONGEST_AGE);
+	}
+
+	/**
+	 * Answers from memory as {@link #cache(RateLimiter)}, and remembers the denials of
+	 * some policies for less than the maximum age: those that other processes may soon
+	 * give something back to.
+	 * @param store the store
+	 * @param maxAge for how long a denial of a policy is remembered at most, if that is
+	 * less than the maximum age of this cache
+	 * @return a rate limiter that asks the store only if the answer is not known
+	 */
+	public RateLimiter cache(RateLimiter store, Function<Policy, Duration> maxAge) {
+		return new CachedRateLimiter(store, () -> this.memory, true, maxAge);
 	}
 
 	/**
@@ -106,7 +121,7 @@ public final class DenialCache {
 	 * @return a rate limiter that asks the store each time
 	 */
 	public RateLimiter watchCounts(RateLimiter store) {
-		return new CachedRateLimiter(store, () -> this.memory, false);
+		return new CachedRateLimiter(store, () -> this.memory, false, (policy) -> LONGEST_AGE);
 	}
 
 	/**

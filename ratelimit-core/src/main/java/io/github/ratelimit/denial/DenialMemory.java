@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 import com.github.benmanes.caffeine.cache.Cache;
@@ -61,7 +62,7 @@ final class DenialMemory {
 	 * Denies a request if it is known that the store would. The time to wait may be too
 	 * short if the store was asked too often.
 	 */
-	@Nullable Decision find(RateLimitRequest request, Key[] keys) {
+	@Nullable Decision find(RateLimitRequest request, Key[] keys, Function<Policy, Duration> maxAges) {
 		long now = this.nanos.getAsLong();
 		Block block = this.blocks.asMap().isEmpty() ? null : block(keys, now);
 		long blocked = (block != null) ? Verdict.microsLeft(block.time(), now - block.since()) : 0;
@@ -71,13 +72,14 @@ final class DenialMemory {
 		int at = 0;
 		for (int i = 0; i < request.charges().size(); i++) {
 			Charge charge = request.charges().get(i);
+			long maxAge = Math.min(this.maxAge, maxAges.apply(charge.policy()).toNanos());
 			for (int j = 0; j < charge.identifiers().size(); j++) {
 				Verdicts known = known(keys[at++], charge.policy());
 				Verdict verdict = (known != null) ? known.find(charge.cost()) : null;
-				List<LimitStatus> limits = (verdict != null) ? verdict.at(now, this.maxAge) : null;
+				List<LimitStatus> limits = (verdict != null) ? verdict.at(now, maxAge) : null;
 				complete = complete && verdict != null && limits != null && (block != null || !verdict.blocked());
 				if (known != null && limits == null && isPossible(charge)) {
-					limits = known.violatedByLess(charge.cost(), now, this.maxAge);
+					limits = known.violatedByLess(charge.cost(), now, maxAge);
 				}
 				if (known != null && limits != null && !limits.isEmpty()) {
 					violated = Verdict.concat(violated, limits);

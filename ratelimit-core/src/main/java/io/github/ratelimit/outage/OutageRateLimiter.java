@@ -139,6 +139,18 @@ public final class OutageRateLimiter implements RateLimiter {
 	 */
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
+		return tryAcquire(request, this.onStoreFailure);
+	}
+
+	/**
+	 * Decides a request that says itself what is to happen if the store fails.
+	 * @param request the request
+	 * @param onStoreFailure what happens to the request, by each of its policies
+	 * @return allowed or denied
+	 * @throws StoreException if the store failed, and a policy of the request denies
+	 * requests then
+	 */
+	public Decision tryAcquire(RateLimitRequest request, Function<Policy, OnStoreFailure> onStoreFailure) {
 		try {
 			Decision decision = this.store.tryAcquire(request);
 			if (decision.allowed()) {
@@ -147,7 +159,7 @@ public final class OutageRateLimiter implements RateLimiter {
 			return decision;
 		}
 		catch (StoreException ex) {
-			return withoutStore(request, ex, this.local::tryAcquire);
+			return withoutStore(request, ex, onStoreFailure, this.local::tryAcquire);
 		}
 	}
 
@@ -162,7 +174,7 @@ public final class OutageRateLimiter implements RateLimiter {
 			return this.store.peek(request);
 		}
 		catch (StoreException ex) {
-			return withoutStore(request, ex, this.local::peek);
+			return withoutStore(request, ex, this.onStoreFailure, this.local::peek);
 		}
 	}
 
@@ -271,12 +283,12 @@ public final class OutageRateLimiter implements RateLimiter {
 	}
 
 	private Decision withoutStore(RateLimitRequest request, StoreException ex,
-			Function<RateLimitRequest, Decision> decideLocally) {
+			Function<Policy, OnStoreFailure> onStoreFailure, Function<RateLimitRequest, Decision> decideLocally) {
 		noteFailure(request, ex);
 		boolean works = ex instanceof StoreBusyException;
 		List<Charge> limited = new ArrayList<>();
 		for (Charge charge : request.charges()) {
-			switch (this.onStoreFailure.apply(charge.policy())) {
+			switch (onStoreFailure.apply(charge.policy())) {
 				case DENY -> throw ex;
 				case LOCAL -> limited.add(charge);
 				case ALLOW -> {

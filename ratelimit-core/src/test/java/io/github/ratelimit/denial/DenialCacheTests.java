@@ -38,6 +38,23 @@ class DenialCacheTests extends DenialCacheFixture {
 	}
 
 	@Test
+	void storeIsAskedAgainSoonAboutPoliciesWithAnAgeOfTheirOwn() {
+		Policy other = Policy.of("other", new SlidingLog(), Limit.parse("2/m"));
+		RateLimiter limiter = this.cache.cache(this.store,
+				(policy) -> policy.equals(other) ? Duration.ofSeconds(1) : DenialCache.LONGEST_AGE);
+		for (Policy policy : List.of(POLICY, other)) {
+			RateLimitRequest request = RateLimitRequest.of(policy, ALICE);
+			for (int i = 0; i < 9; i++) {
+				assertThat(limiter.tryAcquire(request).allowed()).isEqualTo(i < 2);
+			}
+			this.memory.refund(request);
+			assertThat(limiter.tryAcquire(request).allowed()).isFalse();
+			this.clock.advance(Duration.ofSeconds(1));
+			assertThat(limiter.tryAcquire(request).allowed()).isEqualTo(policy == other);
+		}
+	}
+
+	@Test
 	void timesAreThoseThatAreLeft() {
 		exhaust();
 		this.limiter.tryAcquire(REQUEST);

@@ -33,9 +33,9 @@ class ClusterPermissionsIT {
 
 	private static final TestCluster CLUSTER = TestCluster.shared();
 
-	private static final Path GUIDE = Path.of("..", "docs", "guide.md");
+	private static final Path PAGE = Path.of("..", "docs", "redis.md");
 
-	/** What the guide says is needed besides. */
+	/** What the documentation says is needed besides. */
 	private static final String SLOTS = "+cluster|slots";
 
 	private static final String ASKING = "+asking";
@@ -52,7 +52,7 @@ class ClusterPermissionsIT {
 	@ParameterizedTest
 	@EnumSource(names = "SCRIPTS")
 	void userOfGuideIsEnough(Store store) throws IOException {
-		assertThat(Files.readString(GUIDE).replace('\n', ' '))
+		assertThat(Files.readString(PAGE).replace('\n', ' '))
 			.contains("In a cluster `" + SLOTS + "` as well, and `" + ASKING + "`");
 		try (RedisConnections redis = connect(store, SLOTS, ASKING)) {
 			store.operations(redis, this.keyPrefix).forEach(Runnable::run);

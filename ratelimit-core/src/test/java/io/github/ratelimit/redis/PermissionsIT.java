@@ -31,13 +31,13 @@ import redis.clients.jedis.Jedis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a user of Redis must be allowed to do: exactly what the guide says.
+ * What a user of Redis must be allowed to do: exactly what the documentation says.
  */
 class PermissionsIT {
 
-	private static final Path GUIDE = Path.of("..", "docs", "guide.md");
+	private static final Path PAGE = Path.of("..", "docs", "redis.md");
 
-	/** How the lines of the guide begin. */
+	/** How the lines of the documentation begin. */
 	private static final List<String> BEGINNING = List.of("ACL", "SETUSER", "ratelimit", "on", ">PASSWORD",
 			"~ratelimit:*");
 
@@ -50,7 +50,7 @@ class PermissionsIT {
 
 	private final Jedis admin = new Jedis(TestRedis.uri());
 
-	/** A store, in the order of the guide. */
+	/** A store, in the order of the documentation. */
 	enum Store {
 
 		SCRIPTS {
@@ -188,9 +188,9 @@ class PermissionsIT {
 			.build();
 	}
 
-	/** What the guide allows a user of a store. */
+	/** What the documentation allows a user of a store. */
 	static List<String> commands(Store store) throws IOException {
-		List<List<String>> lines = Files.readAllLines(GUIDE)
+		List<List<String>> lines = Files.readAllLines(PAGE)
 			.stream()
 			.map((line) -> Arrays.asList(line.split(" ")))
 			.filter((words) -> words.size() > BEGINNING.size() && words.subList(0, BEGINNING.size()).equals(BEGINNING))

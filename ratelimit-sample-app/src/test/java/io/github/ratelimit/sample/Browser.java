@@ -76,9 +76,9 @@ final class Browser implements AutoCloseable {
 		run("document.querySelector(arguments[0]).click()", selector);
 	}
 
-	/** Text of an element, also of one that is scrolled away. */
+	/** Text of an element, also of one that is scrolled away; empty if there is none. */
 	String text(String selector) {
-		return (String) run("return document.querySelector(arguments[0]).textContent", selector);
+		return (String) run("return document.querySelector(arguments[0])?.textContent ?? ''", selector);
 	}
 
 	Object run(String script, Object... arguments) {

@@ -12,7 +12,9 @@ import org.jspecify.annotations.Nullable;
  * @param onStoreFailure what becomes of requests while the store fails; those of a policy
  * in shadow mode are allowed in any case
  * @param countWhen which responses count; {@code null} for all. What others have used is
- * given back when they are complete
+ * given back when they are complete. Until then requests hold it: one that is denied, but
+ * would be allowed if those that this instance serves gave back what they hold, is told
+ * to try again after a second, because nobody knows how long they take
  * @param missing what becomes of requests that lack an identifier; a policy in shadow
  * mode does not deny them
  * @since 0.1

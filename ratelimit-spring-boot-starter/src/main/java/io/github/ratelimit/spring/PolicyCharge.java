@@ -16,9 +16,12 @@ import org.jspecify.annotations.Nullable;
  * @param plan the plan of who makes the request; {@code null} if there is none, or the
  * policy knows no such plan
  * @param source where it was counted, once it was: in the store, or locally
+ * @param beforeLogin whether it is counted apart, among the requests that have not come
+ * through the login, until it has
  * @since 0.1
  */
-public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable String plan, Decision.Source source) {
+public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable String plan, Decision.Source source,
+		boolean beforeLogin) {
 
 	/**
 	 * Creates a charge that is to be counted in the store.
@@ -27,7 +30,7 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 	 * @param plan the plan of who makes the request; {@code null} if there is none
 	 */
 	public PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable String plan) {
-		this(policy, charge, plan, Decision.Source.STORE);
+		this(policy, charge, plan, Decision.Source.STORE, false);
 	}
 
 	/**
@@ -39,9 +42,32 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 		this(policy, charge, null);
 	}
 
-	/** Returns the same charge as it was counted. */
+	/**
+	 * Returns the same charge as it was counted.
+	 * @param source where it was counted
+	 * @return the charge
+	 */
 	public PolicyCharge countedIn(Decision.Source source) {
-		return (source == this.source) ? this : new PolicyCharge(this.policy, this.charge, this.plan, source);
+		return (source == this.source) ? this
+				: new PolicyCharge(this.policy, this.charge, this.plan, source, this.beforeLogin);
+	}
+
+	/**
+	 * Returns the same charge of other identifiers, or at another cost.
+	 * @param charge what is decided, of the same policy
+	 * @return a new charge
+	 */
+	public PolicyCharge withCharge(Charge charge) {
+		return new PolicyCharge(this.policy, charge, this.plan, this.source, this.beforeLogin);
+	}
+
+	/**
+	 * Returns the same charge, to be counted among the requests that have not come
+	 * through the login.
+	 * @return a new charge
+	 */
+	public PolicyCharge countedBeforeLogin() {
+		return new PolicyCharge(this.policy, this.charge, this.plan, this.source, true);
 	}
 
 	/**

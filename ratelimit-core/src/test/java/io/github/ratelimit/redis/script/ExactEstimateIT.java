@@ -32,7 +32,7 @@ class ExactEstimateIT {
 
 	private static final Identifier ALICE = Identifier.user("alice");
 
-	private static final int DECISIONS = 2500;
+	private static final int DECISIONS = Integer.getInteger("ratelimit.estimate.decisions", 800);
 
 	private Instant now = Instant.EPOCH;
 

@@ -5,8 +5,10 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Decision;
@@ -22,6 +24,7 @@ import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.actuate.CountsDescriptor.BlockDescriptor;
 import io.github.ratelimit.spring.policy.AnnotatedPolicy;
+import io.github.ratelimit.spring.policy.BeforeLogin;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.Access;
@@ -143,7 +146,7 @@ public final class RateLimitsEndpoint {
 			}
 			List<IdentifiedPolicy> counting = this.policies.counting(who, policy);
 			counting.stream()
-				.flatMap((each) -> each.policies().stream())
+				.flatMap((each) -> Stream.concat(each.policies().stream(), beforeLogin(each).stream()))
 				.forEach((each) -> this.limiter.reset(each, who));
 			return ok(Map.of("reset", counting.stream().map((each) -> each.policy().name()).toList()));
 		});
@@ -154,6 +157,8 @@ public final class RateLimitsEndpoint {
 		List<CountsDescriptor> counts = new ArrayList<>();
 		for (IdentifiedPolicy each : this.policies.counting(who, policy)) {
 			counts.add(counts(who, each.policy(), null));
+			beforeLogin(each).filter((failed) -> isUsed(failed, who))
+				.ifPresent((failed) -> counts.add(counts(who, failed, null)));
 			each.plans().forEach((plan, instead) -> {
 				if (instead.policy() != null) {
 					counts.add(counts(who, instead.policy(), plan));
@@ -161,6 +166,18 @@ public final class RateLimitsEndpoint {
 			});
 		}
 		return counts;
+	}
+
+	/** What counts requests that have not come through the login. */
+	private static Optional<Policy> beforeLogin(IdentifiedPolicy policy) {
+		return policy.plans().isEmpty() ? Optional.empty() : Optional.of(BeforeLogin.of(policy.policy()));
+	}
+
+	private boolean isUsed(Policy policy, Identifier identifier) {
+		return this.limiter.peek(RateLimitRequest.of(policy, identifier))
+			.statuses()
+			.stream()
+			.anyMatch((status) -> !status.resetAfter().isZero());
 	}
 
 	private CountsDescriptor counts(Identifier identifier, Policy policy, @Nullable String plan) {

@@ -98,7 +98,8 @@ public @interface RateLimited {
 	String algorithm() default "";
 
 	/**
-	 * What a call uses of each quota.
+	 * What a call uses of each quota. A call that costs nothing asks nobody, and is never
+	 * denied: neither by a limit or a block, nor because the store fails.
 	 * @return 0 or more, and no more than the smallest quota
 	 */
 	long cost() default 1;

@@ -49,6 +49,11 @@ public final class RateLimitMethodAutoConfiguration {
 		return new RateLimitedBeanCheck(advisor);
 	}
 
+	@Bean
+	static ScheduledMethods rateLimitScheduledMethods(RateLimitedAdvisor advisor) {
+		return new ScheduledMethods(advisor.operations());
+	}
+
 	/**
 	 * Makes sure that there is somebody to apply the advisor, whatever
 	 * {@code spring.aop.auto} and {@code spring.aop.proxy-target-class} say.

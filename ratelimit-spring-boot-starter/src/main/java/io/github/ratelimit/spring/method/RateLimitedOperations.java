@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.policy.AnnotatedPolicy;
@@ -34,11 +35,14 @@ final class RateLimitedOperations {
 		this.reader = reader;
 	}
 
+	/** Returns what was read so far. */
+	Stream<RateLimitedOperation> all() {
+		return this.operations.values().stream().flatMap(Optional::stream);
+	}
+
 	/** Returns the policies of what was read so far. */
 	Set<AnnotatedPolicy> annotatedPolicies() {
-		return this.operations.values()
-			.stream()
-			.flatMap(Optional::stream)
+		return all()
 			.flatMap((operation) -> operation.uses()
 				.stream()
 				.map((use) -> new AnnotatedPolicy(operation.shortPlace(), use.policy())))

@@ -25,7 +25,9 @@ import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.spring.policy.BeforeLogin;
 import io.github.ratelimit.spring.policy.IdentifierParts;
+import io.github.ratelimit.spring.policy.NearestNames;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -335,10 +337,11 @@ final class RateLimitedReader {
 			requireNone("algorithm", "(" + text(annotation.algorithm()) + ")", text(annotation.algorithm()).isEmpty(),
 					name);
 			ConfiguredPolicies policies = RateLimitedReader.this.policies.get();
-			IdentifiedPolicy policy = policies.find(name)
-				.orElseThrow(
-						() -> new IllegalArgumentException("there is no policy '%s' below ratelimit.policies, only %s."
-							.formatted(name, policies.policies().keySet().stream().sorted().toList())));
+			IdentifiedPolicy policy = policies.find(name).orElseThrow(() -> {
+				List<String> names = policies.policies().keySet().stream().sorted().toList();
+				return new IllegalArgumentException("there is no policy '%s' below ratelimit.policies, only %s.%s"
+					.formatted(name, names, NearestNames.question(name, names)));
+			});
 			return (annotation.identifiers().length == 0) ? policy
 					: policy.withIdentifiers(list(annotation.identifiers()));
 		}
@@ -358,6 +361,7 @@ final class RateLimitedReader {
 			String own = text(annotation.name());
 			String name = own.isEmpty() ? this.defaultName : own;
 			ConfiguredPolicies policies = RateLimitedReader.this.policies.get();
+			BeforeLogin.requireOther(name);
 			requireUnique(name, own.isEmpty() ? this.place : standsOn, policies);
 			String algorithm = text(annotation.algorithm());
 			Policy policy = new Policy(name,

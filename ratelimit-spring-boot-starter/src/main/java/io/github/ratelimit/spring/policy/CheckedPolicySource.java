@@ -2,13 +2,18 @@ package io.github.ratelimit.spring.policy;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
 import io.github.ratelimit.Policy;
+import io.github.ratelimit.spring.Caller;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.MissingIdentifier;
+import io.github.ratelimit.spring.Plan;
 import io.github.ratelimit.spring.PolicySource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,6 +29,9 @@ final class CheckedPolicySource implements PolicySource {
 
 	private static final Logger logger = LoggerFactory.getLogger(CheckedPolicySource.class);
 
+	/** About 1 MB. */
+	private static final int MOST_ANSWERS = 2000;
+
 	private static final long CALM = Duration.ofMinutes(1).toNanos();
 
 	private final PolicySource source;
@@ -31,6 +39,12 @@ final class CheckedPolicySource implements PolicySource {
 	private final Consumer<Policy> requireSupported;
 
 	private final LongSupplier nanoTime;
+
+	/** What is wrong with policies that were answered; empty if nothing is. */
+	private final Cache<Policy, Optional<String>> checked = Caffeine.newBuilder()
+		.executor(Runnable::run)
+		.maximumSize(MOST_ANSWERS)
+		.build();
 
 	/** When the last wrong answer about a policy came, by its name. */
 	private final Map<String, Long> problems = new ConcurrentHashMap<>();
@@ -48,11 +62,11 @@ final class CheckedPolicySource implements PolicySource {
 	}
 
 	@Override
-	public IdentifiedPolicy current(IdentifiedPolicy configured) {
+	public IdentifiedPolicy current(IdentifiedPolicy configured, Caller caller) {
 		String name = configured.policy().name();
 		IdentifiedPolicy answer;
 		try {
-			answer = this.source.current(configured);
+			answer = this.source.current(configured, caller);
 		}
 		catch (RuntimeException ex) {
 			report(name, ex.getClass().getName(), ex);
@@ -85,13 +99,26 @@ final class CheckedPolicySource implements PolicySource {
 			return "Invalid missing identifier (%s): must stay the same, or be skip, deny or ip."
 				.formatted(((MissingIdentifier.Fallback) answer.enforcement().missing()).identifier());
 		}
-		try {
-			answer.policies().forEach(this.requireSupported);
-			return null;
+		String unsupported = unsupported(answer.policy());
+		for (Plan plan : answer.plans().values()) {
+			if (unsupported == null && plan.policy() != null) {
+				unsupported = unsupported(plan.policy());
+			}
 		}
-		catch (IllegalArgumentException ex) {
-			return String.valueOf(ex.getMessage());
-		}
+		return unsupported;
+	}
+
+	/** Why the store cannot hold a policy; null if it can. Asked once for each policy. */
+	private @Nullable String unsupported(Policy policy) {
+		return this.checked.get(policy, (unknown) -> {
+			try {
+				this.requireSupported.accept(unknown);
+				return Optional.empty();
+			}
+			catch (IllegalArgumentException ex) {
+				return Optional.of(String.valueOf(ex.getMessage()));
+			}
+		}).orElse(null);
 	}
 
 	/** Others may be unknown, or be known only after the login. */

@@ -125,8 +125,11 @@ public final class NamedAlgorithms {
 	private IllegalArgumentException unknown(String name, String more) {
 		List<String> beans = beans();
 		String library = Algorithms.all().stream().map(Algorithm::name).collect(Collectors.joining(", "));
-		return invalid(name, "must be one of %s%s.%s".formatted(library,
-				beans.isEmpty() ? "" : ", or of the Algorithm beans " + String.join(", ", beans), more));
+		List<String> known = Stream.concat(Algorithms.all().stream().map(Algorithm::name), beans.stream()).toList();
+		return invalid(name,
+				"must be one of %s%s.%s%s".formatted(library,
+						beans.isEmpty() ? "" : ", or of the Algorithm beans " + String.join(", ", beans), more,
+						NearestNames.question(name, known)));
 	}
 
 	private static IllegalArgumentException invalid(String name, String rule) {

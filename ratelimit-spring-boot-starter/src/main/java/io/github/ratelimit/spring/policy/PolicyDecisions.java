@@ -3,9 +3,7 @@ package io.github.ratelimit.spring.policy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -19,9 +17,8 @@ import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.outage.LocalRateLimiter;
 import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.outage.OutageRateLimiter;
-import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.Caller;
 import io.github.ratelimit.spring.DecisionListener;
-import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.OutageHandling;
@@ -32,8 +29,6 @@ import io.github.ratelimit.spring.PolicySource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Decides over policies as each of them is to be enforced, and tells the listeners.
@@ -52,51 +47,32 @@ public final class PolicyDecisions {
 
 	private static final Decision NOTHING_TO_DENY = new Decision(true, List.of());
 
-	private final OutageRateLimiter outages;
-
-	/** The same, behind the denial cache if there is one. */
-	private final RateLimiter limiter;
+	/** The store, behind the denial cache if there is one. */
+	private final OutageRateLimiter limiter;
 
 	private final LocalRateLimiter local;
 
+	private final Reservations reservations = new Reservations();
+
 	private final List<DecisionListener> listeners;
 
-	private final SingletonSupplier<List<PolicySource>> sources;
-
-	/** How each policy was last enforced, by its name: sources may change it. */
-	private final Map<String, Enforcement> enforcements = new ConcurrentHashMap<>();
-
-	/**
-	 * Creates decisions.
-	 * @param store what decides, and may fail
-	 * @param policies say what becomes of requests while it does; those of other policies
-	 * are allowed
-	 * @param listeners are told of every decision, in this order
-	 */
-	public PolicyDecisions(RateLimiter store, ConfiguredPolicies policies, List<DecisionListener> listeners) {
-		this(store, policies, listeners, List::of);
-	}
+	private final CurrentPolicies policies;
 
 	/**
 	 * Creates decisions over policies that change.
 	 * @param store what decides, and may fail
-	 * @param policies say what becomes of requests while it does; those of other policies
-	 * are allowed
 	 * @param listeners are told of every decision, in this order
 	 * @param sources supplies what says what the policies are now, one after another;
 	 * asked only once, with the first decision, because sources may depend on beans whose
 	 * methods are limited
 	 */
-	public PolicyDecisions(RateLimiter store, ConfiguredPolicies policies, List<DecisionListener> listeners,
-			Supplier<List<PolicySource>> sources) {
-		this(store, policies, listeners, sources, OutageHandling.ofRedis(() -> 1), null);
+	public PolicyDecisions(RateLimiter store, List<DecisionListener> listeners, Supplier<List<PolicySource>> sources) {
+		this(store, listeners, sources, OutageHandling.ofRedis(() -> 1), null);
 	}
 
 	/**
 	 * Creates decisions over policies that change.
 	 * @param store what decides, and may fail
-	 * @param policies say what becomes of requests while it does; those of other policies
-	 * are allowed
 	 * @param listeners are told of every decision, in this order
 	 * @param sources supplies what says what the policies are now, one after another;
 	 * asked only once, with the first decision
@@ -104,75 +80,71 @@ public final class PolicyDecisions {
 	 * @param denials remembers whom the store has denied; {@code null} to ask it each
 	 * time
 	 */
-	public PolicyDecisions(RateLimiter store, ConfiguredPolicies policies, List<DecisionListener> listeners,
-			Supplier<List<PolicySource>> sources, OutageHandling outages, @Nullable DenialCache denials) {
+	public PolicyDecisions(RateLimiter store, List<DecisionListener> listeners, Supplier<List<PolicySource>> sources,
+			OutageHandling outages, @Nullable DenialCache denials) {
 		this.local = outages.local();
-		this.outages = new OutageRateLimiter(store, this::onStoreFailure, this.local, outages.isOutage());
-		this.limiter = (denials != null) ? denials.cache(this.outages) : this.outages;
+		RateLimiter cached = (denials != null) ? denials.cache(store, this.reservations::longestDenial) : store;
+		// Every request says itself what is to become of it.
+		this.limiter = new OutageRateLimiter(cached, (policy) -> OnStoreFailure.DENY, this.local, outages.isOutage());
 		this.listeners = List.copyOf(listeners);
-		this.sources = SingletonSupplier.of(() -> sources.get()
-			.stream()
-			.<PolicySource>map((source) -> new CheckedPolicySource(source, store::requireSupported, System::nanoTime))
-			.toList());
-		policies.policies().forEach((name, policy) -> this.enforcements.put(name, policy.enforcement()));
-	}
-
-	private OnStoreFailure onStoreFailure(Policy policy) {
-		return this.enforcements.getOrDefault(policy.name(), Enforcement.DEFAULT).whenStoreFails();
+		this.policies = new CurrentPolicies(sources, store::requireSupported);
 	}
 
 	/**
-	 * Returns a policy as it is to be enforced now.
+	 * Returns a policy as it is to be enforced now, for nobody in particular.
 	 * @param configured the policy as it is configured
 	 * @return the policy as the sources of policies say; the same if they change nothing
 	 */
 	public IdentifiedPolicy current(IdentifiedPolicy configured) {
-		IdentifiedPolicy policy = configured;
-		for (PolicySource source : this.sources.obtain()) {
-			policy = source.current(policy);
-		}
-		String name = policy.policy().name();
-		if (!policy.enforcement().equals(this.enforcements.get(name))) {
-			this.enforcements.put(name, policy.enforcement());
-		}
-		return policy;
+		return this.policies.current(configured, Caller.UNKNOWN);
 	}
 
 	/**
-	 * Returns a use of the policy as it is to be enforced now. To be asked once for each
+	 * Returns a use of the policy as it is to be enforced now. To be asked for each
 	 * request, before its identifiers and plan are found out.
 	 * @param configured a use of the policy as it is configured
-	 * @return the same use of the {@linkplain #current(IdentifiedPolicy) current} policy
+	 * @param caller who uses it; what the use knows of identifiers is added
+	 * @return the same use of the policy as the sources of policies say
 	 */
-	public PolicyUse current(PolicyUse configured) {
-		return configured.withPolicy(current(configured.policy()));
+	public PolicyUse current(PolicyUse configured, Caller caller) {
+		return configured
+			.withPolicy(this.policies.current(configured.policy(), (name) -> configured.identify(name, caller::find)));
 	}
 
 	/**
-	 * Decides a request, over the {@linkplain #current(PolicyUse) current} policies, for
-	 * the plan of each charge.
+	 * Decides a request, over the {@linkplain #current(PolicyUse, Caller) current}
+	 * policies, for the plan of each charge. What costs nothing is always allowed, and
+	 * nobody is asked about it.
 	 * @param requested what the request uses of each policy, none twice; may be empty
 	 * @return allowed or denied, with the status of every limit that may deny
 	 * @throws StoreException if the store failed, and one of the policies denies requests
 	 * then
 	 */
 	public Decision decide(List<PolicyCharge> requested) {
-		return decide(requested, (charge) -> {
+		return decideAll(requested, (charge) -> {
 		});
 	}
 
 	/**
-	 * Decides a request, over the {@linkplain #current(PolicyUse) current} policies, for
-	 * the plan of each charge.
+	 * Decides a request as {@link #decide(List)}, and will settle it.
 	 * @param requested what the request uses of each policy, none twice; may be empty
-	 * @param used is told what has been used, which can be {@linkplain #settle settled}
-	 * later
+	 * @param used is told what has been used, all of which is to be {@linkplain #settle
+	 * settled} or {@linkplain #giveBack given back} later
 	 * @return allowed or denied, with the status of every limit that may deny
 	 * @throws StoreException if the store failed, and one of the policies denies requests
 	 * then
 	 */
 	public Decision decide(List<PolicyCharge> requested, Consumer<PolicyCharge> used) {
-		List<PolicyCharge> charges = requested.stream().map(PolicyCharge::ofPlan).flatMap(Optional::stream).toList();
+		return decideAll(requested, (charge) -> {
+			this.reservations.hold(charge);
+			used.accept(charge);
+		});
+	}
+
+	private Decision decideAll(List<PolicyCharge> requested, Consumer<PolicyCharge> used) {
+		List<PolicyCharge> ofPlans = requested.stream().map(PolicyCharge::ofPlan).flatMap(Optional::stream).toList();
+		ofPlans.stream().filter((charge) -> charge.charge().cost() == 0).forEach(used);
+		List<PolicyCharge> charges = ofPlans.stream().filter((charge) -> charge.charge().cost() > 0).toList();
 		List<PolicyCharge> enforced = charges.stream().filter((charge) -> !isShadow(charge)).toList();
 		Decision decision = enforced.isEmpty() ? NOTHING_TO_DENY : acquire(enforced, used);
 		if (decision.allowed() && enforced.size() < charges.size()) {
@@ -182,21 +154,42 @@ public final class PolicyDecisions {
 	}
 
 	/**
-	 * Settles what has been used: gives back what is too much, and charges what is too
-	 * little, whether it is allowed or not, where it was counted. If the store fails
-	 * nothing is changed in it.
+	 * Settles what has been used, where it was counted: gives back what is too much, and
+	 * charges what is too little. If the store fails nothing is changed in it.
 	 * @param used what has been used
 	 * @param cost what should have been, 0 or more
 	 */
 	public void settle(PolicyCharge used, long cost) {
-		RateLimiter limiter = (used.source() == Decision.Source.LOCAL) ? this.local : this.limiter;
 		long difference = cost - used.charge().cost();
-		if (difference < 0) {
-			limiter.refund(RateLimitRequest.of(used.charge().withCost(-difference)));
+		try {
+			if (difference < 0) {
+				where(used).refund(RateLimitRequest.of(BeforeLogin.counted(used).withCost(-difference)));
+			}
+			else if (difference > 0) {
+				where(used).charge(RateLimitRequest.of(BeforeLogin.counted(used).withCost(difference)));
+			}
 		}
-		else if (difference > 0) {
-			limiter.charge(RateLimitRequest.of(used.charge().withCost(difference)));
+		finally {
+			this.reservations.release(used);
 		}
+	}
+
+	/**
+	 * Gives all of it back that one decision has used, at once. If the store fails
+	 * nothing is changed in it.
+	 * @param used what has been used, at least one charge, each of another policy
+	 */
+	public void giveBack(List<PolicyCharge> used) {
+		try {
+			where(used.get(0)).refund(new RateLimitRequest(used.stream().map(BeforeLogin::counted).toList()));
+		}
+		finally {
+			used.forEach(this.reservations::release);
+		}
+	}
+
+	private RateLimiter where(PolicyCharge used) {
+		return (used.source() == Decision.Source.LOCAL) ? this.local : this.limiter;
 	}
 
 	/**
@@ -214,7 +207,7 @@ public final class PolicyDecisions {
 	 * enforced
 	 */
 	public Optional<Instant> failingSince() {
-		return this.outages.failingSince();
+		return this.limiter.failingSince();
 	}
 
 	/**
@@ -224,7 +217,7 @@ public final class PolicyDecisions {
 	 * @param failure why it failed
 	 */
 	public void noteFailure(RateLimitRequest request, StoreException failure) {
-		this.outages.noteFailure(request, failure);
+		this.limiter.noteFailure(request, failure);
 	}
 
 	/**
@@ -232,7 +225,7 @@ public final class PolicyDecisions {
 	 * @return the failure; empty if limits are enforced
 	 */
 	public Optional<StoreException> lastFailure() {
-		return this.outages.lastFailure();
+		return this.limiter.lastFailure();
 	}
 
 	/**
@@ -240,7 +233,7 @@ public final class PolicyDecisions {
 	 * @return whether it did not answer when it failed last, and limits are not enforced
 	 */
 	public boolean isUnanswered() {
-		return this.outages.isUnanswered();
+		return this.limiter.isUnanswered();
 	}
 
 	/**
@@ -249,14 +242,14 @@ public final class PolicyDecisions {
 	 * @param request what it was asked
 	 */
 	public void noteAllowed(RateLimitRequest request) {
-		this.outages.noteAllowed(request);
+		this.limiter.noteAllowed(request);
 	}
 
 	/**
 	 * Notes that the store answers again, which ends an outage in which it did not.
 	 */
 	public void storeAnswers() {
-		this.outages.storeAnswers();
+		this.limiter.storeAnswers();
 	}
 
 	/**
@@ -265,7 +258,7 @@ public final class PolicyDecisions {
 	 * @return the number since the start
 	 */
 	public long busyCount() {
-		return this.outages.busyCount();
+		return this.limiter.busyCount();
 	}
 
 	private static boolean isShadow(PolicyCharge charge) {
@@ -275,8 +268,11 @@ public final class PolicyDecisions {
 	private Decision acquire(List<PolicyCharge> charges, Consumer<PolicyCharge> used) {
 		long start = System.nanoTime();
 		try {
-			Decision decision = this.limiter
-				.tryAcquire(new RateLimitRequest(charges.stream().map(PolicyCharge::charge).toList()));
+			List<Charge> counted = charges.stream().map(BeforeLogin::counted).toList();
+			this.reservations.note(charges, counted);
+			Decision decision = this.reservations
+				.withSoon(BeforeLogin.named(this.limiter.tryAcquire(new RateLimitRequest(counted),
+						(policy) -> whenStoreFails(policy, charges, counted)), charges), charges);
 			tell(charges, decision, start);
 			if (decision.allowed()) {
 				charges.stream()
@@ -290,6 +286,11 @@ public final class PolicyDecisions {
 			tell(charges, null, start);
 			throw ex;
 		}
+	}
+
+	private static OnStoreFailure whenStoreFails(Policy policy, List<PolicyCharge> charges, List<Charge> counted) {
+		int at = counted.stream().map(Charge::policy).toList().indexOf(policy);
+		return charges.get(at).policy().enforcement().whenStoreFails();
 	}
 
 	private void tell(List<PolicyCharge> charges, @Nullable Decision decision, long start) {
@@ -322,8 +323,8 @@ public final class PolicyDecisions {
 			return Decision.Source.NONE;
 		}
 		boolean unlimited = decision.source() == Decision.Source.LOCAL && decision.allowed()
-				&& this.outages.failingSince().isPresent()
-				&& onStoreFailure(charge.charge().policy()) != OnStoreFailure.LOCAL;
+				&& this.limiter.failingSince().isPresent()
+				&& charge.policy().enforcement().whenStoreFails() != OnStoreFailure.LOCAL;
 		return unlimited ? Decision.Source.NONE : decision.source();
 	}
 

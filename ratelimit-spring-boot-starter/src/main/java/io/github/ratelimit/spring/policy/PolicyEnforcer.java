@@ -61,7 +61,7 @@ public interface PolicyEnforcer {
 			@Override
 			public Decision enforce(List<PolicyUse> uses) {
 				return decisions.decide(uses.stream()
-					.map(decisions::current)
+					.map((use) -> decisions.current(use, ThreadIdentifiers::find))
 					.map(PolicyEnforcer::withoutRequest)
 					.flatMap(Optional::stream)
 					.toList());
@@ -87,12 +87,12 @@ public interface PolicyEnforcer {
 	 * {@linkplain Enforcement#missing() rule} for that counts; as there is no address to
 	 * fall back to, it is counted for everybody together then.
 	 * @param use the use
-	 * @return the charge; empty if the policy does not apply
+	 * @return the charge; empty if the policy does not apply, or the call costs nothing
 	 * @throws CallerDeniedException if the call lacks an identifier that the policy
 	 * insists on
 	 */
 	static Optional<PolicyCharge> withoutRequest(PolicyUse use) {
-		List<Identifier> identifiers = ThreadIdentifiers.find(use);
+		List<Identifier> identifiers = (use.cost() > 0) ? ThreadIdentifiers.find(use) : List.of();
 		return identifiers.isEmpty() ? Optional.empty() : Optional
 			.of(new PolicyCharge(use.policy(), new Charge(use.policy().policy(), identifiers, use.cost())));
 	}

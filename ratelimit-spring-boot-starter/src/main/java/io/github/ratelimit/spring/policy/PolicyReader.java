@@ -83,6 +83,7 @@ public final class PolicyReader {
 	private IdentifiedPolicy readPolicy(String name, PolicyProperties properties, NamedAlgorithms algorithms) {
 		read(property(name, ""), name, () -> {
 			Policy.requireName(name);
+			BeforeLogin.requireOther(name);
 			return name;
 		});
 		if (properties.limits().isEmpty()) {

@@ -15,7 +15,9 @@ import org.jspecify.annotations.Nullable;
  * A value; safe for use by several threads.
  *
  * @param policy the policy
- * @param cost what is used of each quota, 0 or more
+ * @param cost what is used of each quota, 0 or more; a cost of 0 asks nobody, and is
+ * never denied: neither by a limit, nor by a block, nor by a failing store, nor for want
+ * of an identifier
  * @param values what the caller knows of identifiers already: the values of those parts
  * of the policy's identifiers that are expressions over the arguments of a method, by
  * their text, which starts with {@code #}; a part with no value, or a blank one, is

@@ -20,6 +20,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.DependsOn;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.Environment;
 
@@ -35,6 +36,18 @@ import org.springframework.core.env.Environment;
 public final class RateLimitAutoConfiguration {
 
 	@Bean
+	static PolicyNames rateLimitPolicyNames() {
+		return new PolicyNames();
+	}
+
+	@Bean
+	EnvironmentSettings rateLimitEnvironmentSettings(Environment environment) {
+		return new EnvironmentSettings(environment);
+	}
+
+	/** A misspelt setting is told rather than that it is missing. */
+	@Bean
+	@DependsOn("rateLimitEnvironmentSettings")
 	@ConditionalOnMissingBean
 	ConfiguredPolicies rateLimitPolicies(RateLimitProperties properties, Environment environment,
 			NamedAlgorithms algorithms) {
@@ -63,13 +76,13 @@ public final class RateLimitAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	PolicyDecisions rateLimitDecisions(RateLimiter limiter, ObjectProvider<RateLimiterDecorator> decorators,
-			ConfiguredPolicies policies, ObjectProvider<DecisionListener> listeners,
-			ObjectProvider<PolicySource> sources, OutageHandling outages, ObjectProvider<DenialCache> denials) {
+			ObjectProvider<DecisionListener> listeners, ObjectProvider<PolicySource> sources, OutageHandling outages,
+			ObjectProvider<DenialCache> denials) {
 		RateLimiter decorated = limiter;
 		for (RateLimiterDecorator decorator : decorators.orderedStream().toList()) {
 			decorated = decorator.decorate(decorated);
 		}
-		return new PolicyDecisions(decorated, policies, listeners.orderedStream().toList(),
+		return new PolicyDecisions(decorated, listeners.orderedStream().toList(),
 				() -> sources.orderedStream().toList(), outages, denials.getIfAvailable());
 	}
 

@@ -11,6 +11,7 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.spring.Caller;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
@@ -88,7 +89,7 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 	}
 
 	@Override
-	public IdentifiedPolicy current(IdentifiedPolicy configured) {
+	public IdentifiedPolicy current(IdentifiedPolicy configured, Caller caller) {
 		IdentifiedPolicy policy = this.refreshed.get(configured.policy().name());
 		if (policy == null) {
 			return configured;
@@ -101,8 +102,8 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 	public synchronized void onApplicationEvent(RefreshPoliciesEvent event) {
 		try {
 			RateLimitProperties properties = Binder.get(this.environment)
-				.bindOrCreate("ratelimit", Bindable.of(RateLimitProperties.class),
-						new NoUnboundElementsBindHandler(BindHandler.DEFAULT, new UnboundElementsSourceFilter()));
+				.bindOrCreate("ratelimit", Bindable.of(RateLimitProperties.class), new PolicyNames()
+					.apply(new NoUnboundElementsBindHandler(BindHandler.DEFAULT, new UnboundElementsSourceFilter())));
 			PolicyReader reader = new PolicyReader(properties, this.environment);
 			ConfiguredPolicies policies = reader.readPolicies(this.algorithms);
 			reader.requireSupported(policies, this.limiter);

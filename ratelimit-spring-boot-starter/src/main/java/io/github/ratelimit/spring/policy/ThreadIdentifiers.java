@@ -27,6 +27,8 @@ final class ThreadIdentifiers {
 			"org.springframework.security.core.context.SecurityContextHolder",
 			ThreadIdentifiers.class.getClassLoader());
 
+	private static final UncountedRequests uncounted = new UncountedRequests();
+
 	private ThreadIdentifiers() {
 	}
 
@@ -50,6 +52,7 @@ final class ThreadIdentifiers {
 			Identifier identifier = find(fallback.identifier());
 			identifiers.add((identifier != null) ? identifier : Identifier.GLOBAL);
 		}
+		uncounted.note(use.policy(), !identifiers.isEmpty());
 		return identifiers;
 	}
 
@@ -63,7 +66,8 @@ final class ThreadIdentifiers {
 		}
 	}
 
-	private static @Nullable Identifier find(String name) {
+	/** Finds an identifier; null if there is none, or none of that kind. */
+	static @Nullable Identifier find(String name) {
 		List<Identifier> parts = new ArrayList<>();
 		for (String part : name.split("\\+", -1)) {
 			Identifier identifier = findPart(part);
@@ -92,8 +96,11 @@ final class ThreadIdentifiers {
 
 		static @Nullable Identifier find() {
 			Authentication authentication = SecurityContextHolder.getContext().getAuthentication();
-			return (authentication != null && trust.isAuthenticated(authentication) && authentication.getName() != null)
-					? Identifier.user(authentication.getName()) : null;
+			if (authentication == null || !trust.isAuthenticated(authentication)) {
+				return null;
+			}
+			String name = authentication.getName();
+			return (name != null && !name.isBlank()) ? Identifier.user(name) : null;
 		}
 
 	}

@@ -120,7 +120,7 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 		return switch (RedisErrorKind.of(ex)) {
 			case NOAUTH -> "Redis wants a login: is its password configured?";
 			case WRONGPASS -> "Are the user name and password right?";
-			case NOPERM -> "Is its user allowed what the guide lists?";
+			case NOPERM -> "Does its user have the permissions that docs/redis.md lists?";
 			default -> "Is Redis running, and is ratelimit.redis.url right?";
 		};
 	}

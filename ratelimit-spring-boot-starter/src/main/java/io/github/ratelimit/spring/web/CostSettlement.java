@@ -88,6 +88,17 @@ public final class CostSettlement {
 		this.settled.clear();
 	}
 
+	/**
+	 * Takes out what has been used before the login, because the request has come through
+	 * it. That is to be given back now.
+	 */
+	synchronized List<PolicyCharge> takeBeforeLogin() {
+		Map<Account, PolicyCharge> taken = new LinkedHashMap<>(this.used);
+		taken.keySet().removeIf((account) -> !account.beforeLogin());
+		this.used.keySet().removeAll(taken.keySet());
+		return settle(taken, (account, charge) -> 0).stream().map(Settlement::used).toList();
+	}
+
 	/** Notes what has been used of a policy, by each of the identifiers. */
 	synchronized void add(PolicyCharge charge, @Nullable HttpServletResponse response) {
 		this.response = (this.response != null) ? this.response : response;
@@ -177,13 +188,11 @@ public final class CostSettlement {
 	}
 
 	private static PolicyCharge withCost(PolicyCharge charge, long cost) {
-		return new PolicyCharge(charge.policy(), charge.charge().withCost(cost), charge.plan(), charge.source());
+		return charge.withCharge(charge.charge().withCost(cost));
 	}
 
 	private static PolicyCharge withIdentifiers(PolicyCharge charge, List<Identifier> identifiers) {
-		return new PolicyCharge(charge.policy(),
-				new Charge(charge.charge().policy(), identifiers, charge.charge().cost()), charge.plan(),
-				charge.source());
+		return charge.withCharge(new Charge(charge.charge().policy(), identifiers, charge.charge().cost()));
 	}
 
 	/**
@@ -197,16 +206,17 @@ public final class CostSettlement {
 	 * Where something was counted. Plans with the same algorithm and windows share a
 	 * count; other plans have counts of their own.
 	 */
-	private record Account(String policy, String stateForm, Identifier identifier, Decision.Source source) {
+	private record Account(String policy, String stateForm, Identifier identifier, Decision.Source source,
+			boolean beforeLogin) {
 
 		static Account of(PolicyCharge charge, Identifier identifier) {
 			Policy policy = charge.charge().policy();
-			return new Account(policy.name(), policy.stateForm(), identifier, charge.source());
+			return new Account(policy.name(), policy.stateForm(), identifier, charge.source(), charge.beforeLogin());
 		}
 
 		boolean isOfSame(Account other) {
 			return this.policy.equals(other.policy) && this.stateForm.equals(other.stateForm)
-					&& this.identifier.equals(other.identifier);
+					&& this.identifier.equals(other.identifier) && this.beforeLogin == other.beforeLogin;
 		}
 
 	}

@@ -12,14 +12,13 @@ import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.policy.HiddenValueException;
 import io.github.ratelimit.spring.policy.InvalidBeanNameException;
 import io.github.ratelimit.spring.policy.ListPropertyNames;
+import io.github.ratelimit.spring.policy.NearestNames;
 import io.github.ratelimit.spring.policy.PolicyReader;
 import io.github.ratelimit.spring.policy.RateLimitProperties;
 import io.github.ratelimit.spring.web.address.AddressResolver;
 import io.github.ratelimit.spring.web.address.TrustedProxies;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.boot.cloud.CloudPlatform;
-import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.core.env.Environment;
 
@@ -30,8 +29,6 @@ import org.springframework.core.env.Environment;
 final class IdentifierReader {
 
 	private static final String PROXIES = "ratelimit.ip.trusted-proxies";
-
-	private static final String STRATEGY = "server.forward-headers-strategy";
 
 	private final RateLimitProperties properties;
 
@@ -91,11 +88,9 @@ final class IdentifierReader {
 			}
 			return null;
 		}
-		if ("framework".equalsIgnoreCase(strategy())) {
-			throw new InvalidConfigurationPropertyValueException(PROXIES, blocks,
-					"Has no effect with %s=framework, which takes the headers away and believes everybody: set that to none or native."
-						.formatted(STRATEGY));
-		}
+		ServerForwarding.find(this.environment).ifPresent((forwarding) -> {
+			throw forwarding.beside(PROXIES);
+		});
 		ForwardedHeader header = (ip.forwardedHeader() != null) ? ip.forwardedHeader()
 				: ForwardedHeader.X_FORWARDED_FOR;
 		readEach(PROXIES, blocks, (block) -> new TrustedProxies(List.of(block), header));
@@ -104,17 +99,7 @@ final class IdentifierReader {
 
 	/** Whether somebody else has been told to read forwarded headers. */
 	private boolean isForwardingConfigured() {
-		String strategy = strategy();
-		if (strategy != null) {
-			return !strategy.equalsIgnoreCase("none");
-		}
-		CloudPlatform platform = CloudPlatform.getActive(this.environment);
-		return (platform != null && platform.isUsingForwardHeaders())
-				|| this.environment.containsProperty("server.tomcat.remoteip.remote-ip-header");
-	}
-
-	private @Nullable String strategy() {
-		return Binder.get(this.environment).bind(STRATEGY, String.class).orElse(null);
+		return ServerForwarding.isFramework(this.environment) || ServerForwarding.find(this.environment).isPresent();
 	}
 
 	/** Makes the lists of who is never limited and who is always denied. */
@@ -159,7 +144,8 @@ final class IdentifierReader {
 			identifiers.requireKnown(name);
 		}
 		catch (IllegalArgumentException ex) {
-			throw new IllegalArgumentException("Must be skip, deny, or an identifier. " + ex.getMessage(), ex);
+			throw new IllegalArgumentException("Must be skip, deny, or an identifier.%s %s"
+				.formatted(NearestNames.question(name, List.of("skip", "deny")), ex.getMessage()), ex);
 		}
 	}
 

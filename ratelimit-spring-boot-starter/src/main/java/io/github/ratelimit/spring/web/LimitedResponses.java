@@ -46,6 +46,12 @@ public final class LimitedResponses {
 		}
 	}
 
+	/** Writes how the limits stand without what was written before, and has changed. */
+	void writeHeadersAgain(RequestStatuses statuses, HttpServletResponse response) {
+		this.headers.names().forEach((name) -> response.setHeader(name, null));
+		writeHeaders(statuses, response);
+	}
+
 	/**
 	 * Returns the response for the filters and the handler that come next, one of which
 	 * may let browsers on other origins read it.

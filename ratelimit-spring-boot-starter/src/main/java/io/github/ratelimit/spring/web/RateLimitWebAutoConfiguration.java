@@ -28,6 +28,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnNotWarDeployment;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.boot.context.properties.bind.Binder;
@@ -41,6 +42,7 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.security.web.FilterChainProxy;
+import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.filter.CorsFilter;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerMapping;
@@ -60,6 +62,9 @@ import org.springframework.web.util.pattern.PathPatternParser;
 public final class RateLimitWebAutoConfiguration {
 
 	private static final Logger logger = LoggerFactory.getLogger(RateLimitWebAutoConfiguration.class);
+
+	/** The bean of Spring Security that users log in by. */
+	private static final String SECURITY_FILTER = "springSecurityFilterChain";
 
 	/** Order of Spring Security's filter chain, unless it is configured. */
 	private static final int SECURITY = -100;
@@ -81,6 +86,12 @@ public final class RateLimitWebAutoConfiguration {
 		RequestIdentifiers identifiers = reader.readIdentifiers(IdentifierBean.all(beans));
 		reader.requireKnown(identifiers, policies);
 		return identifiers;
+	}
+
+	@Bean
+	ForwardingCheck rateLimitForwardingCheck(RateLimitProperties properties, ListableBeanFactory beans,
+			Environment environment) {
+		return new ForwardingCheck(!properties.ip().trustedProxies().isEmpty(), beans, environment);
 	}
 
 	@Bean
@@ -134,9 +145,9 @@ public final class RateLimitWebAutoConfiguration {
 	@Fallback
 	ServletPolicyEnforcer rateLimitPolicyEnforcer(PolicyDecisions decisions, RequestIdentifiers identifiers,
 			AccessLists lists, UserPlans plans, LimitedResponses responses, RequestCost cost,
-			ObjectProvider<RateLimitExemption> exemptions) {
+			ObjectProvider<RateLimitExemption> exemptions, ListableBeanFactory beans) {
 		return new ServletPolicyEnforcer(decisions, identifiers, lists, plans, responses, cost,
-				exemptions.orderedStream().toList());
+				exemptions.orderedStream().toList(), beans.containsBean(SECURITY_FILTER));
 	}
 
 	/**
@@ -188,6 +199,15 @@ public final class RateLimitWebAutoConfiguration {
 			AnnotatedPolicies annotated, @Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser,
 			Environment environment, ObjectProvider<RequestMappingInfoHandlerMapping> mappings) {
 		return new CountedTwice(pathPolicies(properties, policies, parser, environment), annotated, mappings);
+	}
+
+	/** In a web server of others, users may log in without any filter. */
+	@Bean
+	@ConditionalOnNotWarDeployment
+	UserCheck rateLimitUserCheck(RateLimitProperties properties, ConfiguredPolicies policies,
+			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment,
+			WebApplicationContext context) {
+		return new UserCheck(pathPolicies(properties, policies, parser, environment), context);
 	}
 
 	@Bean

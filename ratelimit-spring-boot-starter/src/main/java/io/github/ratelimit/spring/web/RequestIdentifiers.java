@@ -1,6 +1,5 @@
 package io.github.ratelimit.spring.web;
 
-import java.security.Principal;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -22,13 +21,12 @@ import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.policy.IdentifierParts;
+import io.github.ratelimit.spring.policy.NearestNames;
 import io.github.ratelimit.spring.policy.PolicyUse;
+import io.github.ratelimit.spring.policy.UncountedRequests;
 import io.github.ratelimit.spring.web.address.AddressResolver;
-import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.http.HttpMethod;
 
 /**
  * Finds the identifiers of requests, as configuration names them: {@code ip},
@@ -50,11 +48,6 @@ public final class RequestIdentifiers {
 
 	private static final String METHOD = "method";
 
-	/**
-	 * Methods that HTTP does not know, of which a client may invent as many as it likes.
-	 */
-	private static final String OTHER_METHOD = "*";
-
 	/** A token (RFC 9110, section 5.6.2), without the plus sign that joins. */
 	private static final Pattern NAMED = Pattern.compile("(header|cookie):([!#$%&'*.^_`|~0-9A-Za-z-]+)");
 
@@ -64,13 +57,13 @@ public final class RequestIdentifiers {
 	private static final Set<String> RESERVED = Set.of(ADDRESS, USER, PATH, METHOD, "global", "header", "cookie",
 			"skip", "deny");
 
-	private static final Set<HttpMethod> METHODS = Set.of(HttpMethod.values());
-
 	private final AddressResolver addresses;
 
 	private final Map<String, OwnIdentifier> own = new TreeMap<>();
 
 	private final Map<String, Kind> kinds = new ConcurrentHashMap<>();
+
+	private final UncountedRequests uncounted = new UncountedRequests();
 
 	/**
 	 * Creates identifiers.
@@ -137,8 +130,7 @@ public final class RequestIdentifiers {
 	 * @throws CallerDeniedException if the request lacks what its policy insists on
 	 */
 	List<Identifier> find(PolicyUse use, Collection<String> patterns, HttpServletRequest request) {
-		Set<Identifier> identifiers = find(use, (name) -> true, patterns, request);
-		return List.copyOf(identifiers.isEmpty() ? instead(use, patterns, request) : identifiers);
+		return orInstead(find(use, (name) -> true, patterns, request), false, use, patterns, request);
 	}
 
 	/**
@@ -159,8 +151,14 @@ public final class RequestIdentifiers {
 	 */
 	List<Identifier> findAfterLogin(PolicyUse use, boolean foundBefore, Collection<String> patterns,
 			HttpServletRequest request) {
-		Set<Identifier> identifiers = find(use, this::needsUser, patterns, request);
-		return List.copyOf(identifiers.isEmpty() && !foundBefore ? instead(use, patterns, request) : identifiers);
+		return orInstead(find(use, this::needsUser, patterns, request), foundBefore, use, patterns, request);
+	}
+
+	private List<Identifier> orInstead(Set<Identifier> found, boolean foundBefore, PolicyUse use,
+			Collection<String> patterns, HttpServletRequest request) {
+		Set<Identifier> identifiers = (found.isEmpty() && !foundBefore) ? instead(use, patterns, request) : found;
+		this.uncounted.note(use.policy(), foundBefore || !identifiers.isEmpty());
+		return List.copyOf(identifiers);
 	}
 
 	private Set<Identifier> find(PolicyUse use, Predicate<String> wanted, Collection<String> patterns,
@@ -231,6 +229,11 @@ public final class RequestIdentifiers {
 		return kind(name).find(request, null);
 	}
 
+	/** Finds an identifier, by the pattern of one form of the path if it needs that. */
+	@Nullable Identifier find(String name, Collection<String> patterns, HttpServletRequest request) {
+		return kind(name).find(request, patterns.isEmpty() ? null : patterns.iterator().next());
+	}
+
 	private Kind kind(String name) {
 		return this.kinds.computeIfAbsent(name, this::parse);
 	}
@@ -249,13 +252,13 @@ public final class RequestIdentifiers {
 			return Kind.of(part, this.addresses::resolve);
 		}
 		if (part.equals(USER)) {
-			return new Kind(() -> true, false, (request, pattern) -> identifier(part, user(request)));
+			return new Kind(() -> true, false, (request, pattern) -> identifier(part, RequestValues.user(request)));
 		}
 		if (part.equals(PATH)) {
 			return new Kind(() -> false, true, (request, pattern) -> identifier(part, pattern));
 		}
 		if (part.equals(METHOD)) {
-			return Kind.of(part, RequestIdentifiers::method);
+			return Kind.of(part, RequestValues::method);
 		}
 		if (part.equals(Identifier.GLOBAL.type())) {
 			return new Kind(() -> false, false, (request, pattern) -> Identifier.GLOBAL);
@@ -263,7 +266,7 @@ public final class RequestIdentifiers {
 		if (NAMED.matcher(part).matches()) {
 			String wanted = part.substring(part.indexOf(':') + 1);
 			return part.startsWith("header") ? Kind.of(part, (request) -> request.getHeader(wanted))
-					: Kind.of(part, (request) -> cookie(wanted, request));
+					: Kind.of(part, (request) -> RequestValues.cookie(wanted, request));
 		}
 		OwnIdentifier resolver = this.own.get(part);
 		if (resolver != null) {
@@ -271,45 +274,24 @@ public final class RequestIdentifiers {
 					(request, pattern) -> identifier(part, resolver.resolve(request)));
 		}
 		throw new IllegalArgumentException(
-				"Invalid identifier (%s): must be ip, user, header:NAME, cookie:NAME, path, method, global%s, or several of them joined by '+'."
-					.formatted(name, this.own.isEmpty() ? "" : ", " + String.join(", ", this.own.keySet())));
+				"Invalid identifier (%s): must be ip, user, header:NAME, cookie:NAME, path, method, global%s, or several of them joined by '+'.%s"
+					.formatted(name, this.own.isEmpty() ? "" : ", " + String.join(", ", this.own.keySet()),
+							NearestNames.question(part, similar(part))));
+	}
+
+	/** What a part that is unknown may have been meant to be. */
+	private List<String> similar(String part) {
+		List<String> names = new ArrayList<>(List.of(ADDRESS, USER, PATH, METHOD, Identifier.GLOBAL.type()));
+		names.addAll(this.own.keySet());
+		String[] named = part.split(":", 2);
+		if (named.length > 1 && !named[0].equals("header") && !named[0].equals("cookie")) {
+			names.addAll(List.of("header:" + named[1], "cookie:" + named[1]));
+		}
+		return names;
 	}
 
 	private static @Nullable Identifier identifier(String type, @Nullable String value) {
 		return (value != null && !value.isBlank()) ? new Identifier(type, value) : null;
-	}
-
-	private static @Nullable String user(HttpServletRequest request) {
-		Principal principal = request.getUserPrincipal();
-		return (principal != null) ? principal.getName() : null;
-	}
-
-	/** Handlers of GET serve HEAD as well. */
-	private static String method(HttpServletRequest request) {
-		HttpMethod method = HttpMethod.valueOf(request.getMethod());
-		if (method.equals(HttpMethod.HEAD)) {
-			return HttpMethod.GET.name();
-		}
-		return METHODS.contains(method) ? method.name() : OTHER_METHOD;
-	}
-
-	private static @Nullable String cookie(String name, HttpServletRequest request) {
-		Cookie[] cookies;
-		try {
-			cookies = request.getCookies();
-		}
-		catch (IllegalArgumentException ex) {
-			// There are more than the container wants to read.
-			return null;
-		}
-		if (cookies == null) {
-			return null;
-		}
-		return Arrays.stream(cookies)
-			.filter((cookie) -> cookie.getName().equals(name))
-			.findFirst()
-			.map(Cookie::getValue)
-			.orElse(null);
 	}
 
 	private static @Nullable Identifier combine(List<Kind> kinds, HttpServletRequest request,

@@ -60,6 +60,12 @@ final class RequestStatuses {
 		}
 	}
 
+	/** Forgets what was added of a policy. */
+	synchronized void forget(String policy) {
+		this.statuses.values()
+			.removeIf((each) -> each.values().stream().anyMatch((status) -> status.policy().name().equals(policy)));
+	}
+
 	/**
 	 * Writes every limit, in the order in which they were first checked.
 	 * @return whether there is any, and the response is still to be sent

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
+import java.util.function.Supplier;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -18,6 +18,7 @@ import io.github.ratelimit.spring.RateLimitExemption;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
 import io.github.ratelimit.spring.policy.PolicyUse;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -42,6 +43,8 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	private final PolicyDecisions decisions;
 
+	private final PolicyEnforcer outsideOfRequests;
+
 	private final RequestIdentifiers identifiers;
 
 	private final AccessLists lists;
@@ -54,6 +57,8 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	private final UserPlans plans;
 
+	private final boolean login;
+
 	/**
 	 * Creates an enforcer.
 	 * @param decisions what decides
@@ -63,32 +68,33 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	 * @param responses what tells the client
 	 * @param cost what requests cost
 	 * @param exemptions which requests are exempt from all limits; may be empty
+	 * @param login whether requests may fail between the filters, because users log in
+	 * there; if not, policies with plans are decided after it only
 	 */
 	public ServletPolicyEnforcer(PolicyDecisions decisions, RequestIdentifiers identifiers, AccessLists lists,
-			UserPlans plans, LimitedResponses responses, RequestCost cost, List<RateLimitExemption> exemptions) {
+			UserPlans plans, LimitedResponses responses, RequestCost cost, List<RateLimitExemption> exemptions,
+			boolean login) {
 		this.decisions = decisions;
+		this.outsideOfRequests = PolicyEnforcer.withoutRequests(decisions);
 		this.identifiers = identifiers;
 		this.lists = lists;
 		this.plans = plans;
 		this.responses = responses;
 		this.cost = cost;
 		this.exemptions = List.copyOf(exemptions);
+		this.login = login;
 	}
 
 	/**
 	 * Decides whether the request that the present thread serves may go on, whatever its
 	 * path has been charged. Outside of a request it has the identifiers of
-	 * {@link PolicyEnforcer#withoutRequest}.
+	 * {@link PolicyEnforcer#withoutRequests}.
 	 */
 	@Override
 	public Decision enforce(List<PolicyUse> uses) {
 		ServletRequestAttributes attributes = CurrentRequest.find();
 		if (attributes == null) {
-			return this.decisions.decide(uses.stream()
-				.map(this.decisions::current)
-				.map(PolicyEnforcer::withoutRequest)
-				.flatMap(Optional::stream)
-				.toList());
+			return this.outsideOfRequests.enforce(uses);
 		}
 		HttpServletRequest request = attributes.getRequest();
 		if (isUnlimited(request, true)) {
@@ -97,8 +103,8 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		Object pattern = request.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE);
 		List<String> patterns = (pattern != null) ? List.of(pattern.toString()) : List.of();
 		return decide(uses.stream()
-			.map(this.decisions::current)
-			.map((use) -> charge(use, this.identifiers.find(use, patterns, request), request))
+			.map((use) -> current(use, patterns, request))
+			.map((use) -> charge(use, () -> this.identifiers.find(use, patterns, request), request))
 			.flatMap(Optional::stream)
 			.toList(), request, attributes.getResponse());
 	}
@@ -146,6 +152,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	private Decision decide(List<PathPolicy> policies, List<PathContainer> paths, boolean userKnown,
 			HttpServletRequest request, HttpServletResponse response) {
 		if (userKnown) {
+			giveBackBeforeLogin(request, response);
 			List<PathUse> left = PathUse.left(request);
 			if ((left.isEmpty() && !needsFilter(true)) || isUnlimited(request, true)) {
 				return UNLIMITED;
@@ -160,21 +167,42 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			return UNLIMITED;
 		}
 		List<PathUse> uses = policies.stream()
-			.map((policy) -> use(policy, paths, request))
+			.map((policy) -> PathUse.find(policy, paths, request, (use, patterns) -> current(use, patterns, request)))
 			.flatMap(Optional::stream)
 			.toList();
 		// That may be another matter after the login.
 		boolean unlimited = isUnlimited(request, false);
 		List<PolicyCharge> charges = new ArrayList<>();
 		for (PathUse use : uses) {
-			Optional<PolicyCharge> charge = (unlimited || use.needsPlan()) ? Optional.empty()
+			boolean apart = use.needsPlan();
+			Optional<PolicyCharge> charge = (unlimited || (apart && !mayFailToLogIn(request))) ? Optional.empty()
 					: chargeBeforeLogin(use, request);
-			charge.ifPresent(charges::add);
+			charge.map((each) -> apart ? each.countedBeforeLogin() : each).ifPresent(charges::add);
 			if (needsUser(use.use().policy())) {
-				use.leave(charge.isPresent(), request);
+				use.leave(charge.isPresent() && !apart, request);
 			}
 		}
 		return charges.isEmpty() ? UNLIMITED : decide(charges, request, response);
+	}
+
+	/** Only what the client has sent comes to the login, and to the filter after it. */
+	private boolean mayFailToLogIn(HttpServletRequest request) {
+		return this.login && request.getDispatcherType() == DispatcherType.REQUEST;
+	}
+
+	/**
+	 * Gives back what policies with plans have counted before the login, in one call of
+	 * the store, and at once, so that nobody is denied for longer than a login takes.
+	 */
+	private void giveBackBeforeLogin(HttpServletRequest request, HttpServletResponse response) {
+		CostSettlement costs = mayFailToLogIn(request) ? CostSettlement.find(request) : null;
+		List<PolicyCharge> used = (costs != null) ? costs.takeBeforeLogin() : List.of();
+		if (!used.isEmpty()) {
+			this.decisions.giveBack(used);
+			RequestStatuses statuses = RequestStatuses.of(request);
+			used.forEach((charge) -> statuses.forget(charge.charge().policy().name()));
+			this.responses.writeHeadersAgain(statuses, response);
+		}
 	}
 
 	/** Answers a request that does not come to the handlers of the application. */
@@ -218,10 +246,12 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	/**
 	 * Returns whether a policy counts requests before the user has logged in.
 	 * @param policy a policy with known identifiers
-	 * @return whether one of its identifiers is known by then, and it has no plans
+	 * @return whether one of its identifiers is known by then, and it has no plans, or
+	 * there is a login that may fail
 	 */
 	public boolean countsBeforeLogin(IdentifiedPolicy policy) {
-		return policy.plans().isEmpty() && !policy.identifiers().stream().allMatch(this.identifiers::needsUser);
+		return (this.login || policy.plans().isEmpty())
+				&& !policy.identifiers().stream().allMatch(this.identifiers::needsUser);
 	}
 
 	/**
@@ -270,31 +300,37 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		return costs;
 	}
 
-	/** A request costs the most if the forms of its path differ in that. */
-	private Optional<PathUse> use(PathPolicy policy, List<PathContainer> paths, HttpServletRequest request) {
-		Set<Route> routes = policy.routes(request, paths);
-		if (routes.isEmpty()) {
-			return Optional.empty();
-		}
-		long cost = routes.stream().mapToLong(Route::cost).max().orElseThrow();
-		List<String> patterns = routes.stream().map((route) -> route.pattern().getPatternString()).toList();
-		return Optional.of(new PathUse(this.decisions.current(new PolicyUse(policy.policy(), cost)), patterns, false));
+	private PolicyUse current(PolicyUse configured, List<String> patterns, HttpServletRequest request) {
+		return this.decisions.current(configured, (name) -> this.identifiers.find(name, patterns, request));
 	}
 
 	private Optional<PolicyCharge> chargeBeforeLogin(PathUse use, HttpServletRequest request) {
-		return charge(use.use(), this.identifiers.findBeforeLogin(use.use(), use.patterns(), request), request);
+		return charge(use.use(), () -> this.identifiers.findBeforeLogin(use.use(), use.patterns(), request), request);
 	}
 
 	/**
 	 * Before the login nobody has a plan, so that policies with plans are charged now.
 	 */
-	private Optional<PolicyCharge> chargeAfterLogin(PathUse use, HttpServletRequest request) {
-		return charge(use.use(), use.needsPlan() ? this.identifiers.find(use.use(), use.patterns(), request)
-				: this.identifiers.findAfterLogin(use.use(), use.counted(), use.patterns(), request), request);
+	private Optional<PolicyCharge> chargeAfterLogin(PathUse left, HttpServletRequest request) {
+		PolicyUse use = current(left.configured(), left.patterns(), request);
+		return charge(use, () -> left.needsPlan() ? this.identifiers.find(use, left.patterns(), request)
+				: this.identifiers.findAfterLogin(use, left.counted(), left.patterns(), request), request);
 	}
 
-	private Optional<PolicyCharge> charge(PolicyUse use, List<Identifier> found, HttpServletRequest request) {
+	/** What costs nothing is not denied for what it lacks. */
+	private Optional<PolicyCharge> charge(PolicyUse use, Supplier<List<Identifier>> identifiers,
+			HttpServletRequest request) {
 		IdentifiedPolicy policy = use.policy();
+		List<Identifier> found;
+		try {
+			found = identifiers.get();
+		}
+		catch (CallerDeniedException ex) {
+			if (cost(use, request) > 0) {
+				throw ex;
+			}
+			found = List.of();
+		}
 		return found.isEmpty() ? Optional.empty()
 				: Optional.of(new PolicyCharge(policy, new Charge(policy.policy(), found, cost(use, request)),
 						policy.plans().isEmpty() ? null : this.plans.find(request)));

@@ -6,8 +6,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.spring.algorithm.DailyAllowance;
@@ -16,9 +18,9 @@ import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
 import io.github.ratelimit.spring.redis.TestCertificate;
 import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -37,7 +39,10 @@ class DocumentedConfigurationTests {
 
 	private static final Path ROOT = Path.of("..");
 
-	private static final List<String> PAGES = List.of("README.md", "docs/guide.md", "docs/algorithms.md");
+	/** Links to files, and to headings of this or another page. */
+	private static final Pattern LINK = Pattern.compile("\\]\\((?!https?:)([^)#]*)(?:#([^)]+))?\\)");
+
+	private static final int MOST_LINES = 200;
 
 	private static final Pattern EXAMPLE = Pattern.compile("(?m)^```yaml\\n(.*?)^```", Pattern.DOTALL);
 
@@ -51,7 +56,7 @@ class DocumentedConfigurationTests {
 
 	static List<Example> examples() throws IOException {
 		List<Example> examples = new ArrayList<>();
-		for (String page : PAGES) {
+		for (String page : pages()) {
 			Matcher matcher = EXAMPLE.matcher(Files.readString(ROOT.resolve(page)));
 			while (matcher.find()) {
 				examples.add(new Example(page, matcher.group(1)));
@@ -77,9 +82,48 @@ class DocumentedConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@FieldSource("PAGES")
-	void pageHasExamples(String page) throws IOException {
-		assertThat(examples()).extracting(Example::page).contains(page);
+	@MethodSource("pages")
+	void pageIsShort(String page) throws IOException {
+		assertThat(Files.readAllLines(ROOT.resolve(page))).hasSizeLessThanOrEqualTo(MOST_LINES);
+	}
+
+	@ParameterizedTest
+	@MethodSource("pages")
+	void linksLeadSomewhere(String page) throws IOException {
+		Path file = ROOT.resolve(page);
+		Matcher link = LINK.matcher(Files.readString(file));
+		while (link.find()) {
+			Path target = link.group(1).isEmpty() ? file : file.resolveSibling(link.group(1));
+			assertThat(target).exists();
+			if (link.group(2) != null) {
+				assertThat(headings(target)).as(link.group()).contains(link.group(2));
+			}
+		}
+	}
+
+	private static List<String> headings(Path page) throws IOException {
+		return Files.readAllLines(page)
+			.stream()
+			.filter((line) -> line.startsWith("#"))
+			.map((line) -> line.replaceAll("[^\\p{L}\\p{N} -]", "").strip().toLowerCase(Locale.ROOT).replace(' ', '-'))
+			.toList();
+	}
+
+	@Test
+	void pagesHaveExamples() throws IOException {
+		assertThat(examples()).hasSizeGreaterThan(30);
+	}
+
+	/** The pages of the documentation that people write. */
+	static List<String> pages() throws IOException {
+		try (Stream<Path> files = Files.list(ROOT.resolve("docs"))) {
+			return Stream
+				.concat(Stream.of("README.md"),
+						files.map((file) -> "docs/" + file.getFileName())
+							.filter((name) -> name.endsWith(".md") && !name.endsWith("configuration.md"))
+							.sorted())
+				.toList();
+		}
 	}
 
 	private record Example(String page, String yaml) {

@@ -71,6 +71,37 @@ class FailureAnalysisTests {
 			.contains("Invalid limit (often): must be quota/window");
 	}
 
+	/** In this file, and in nothing else, are the lists and groups that are wrong. */
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			conflict      | ratelimit.policies.conflict.limits      | 5:11
+			missing       | ratelimit.policies.missing.limits       | 4:14
+			twice         | ratelimit.policies.twice.identifiers    | 5:21
+			capital       | ratelimit.policies[myApi].limits[0]     | 4:16
+			plan          | ratelimit.policies.plan.plans.pro       | 7:24
+			proxies       | ratelimit.ip.trusted-proxies[0]         | 3:23
+			list          | ratelimit.deny[1]                       | 4:7
+			nodes         | ratelimit.redis.cluster.nodes           | 5:11
+			names         | ratelimit.policies.myapi                | 4:15
+			slash         | ratelimit.policies[a/b]                 | 4:15
+			""")
+	void descriptionNamesOriginOfListsAndGroups(String profile, String property, String place, CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
+				"spring.config.location=classpath:/io/github/ratelimit/spring/policy/origin/" + profile + ".yml"));
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("for configuration property '%s' (originating from '".formatted(property))
+			.contains(profile + ".yml] - " + place)
+			.doesNotContain("topsecret");
+	}
+
+	@Test
+	void nearestPolicyIsProposedWhenAnnotationNamesNone(CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(AnnotatedApplication.class, WebApplicationType.SERVLET,
+				"ratelimit.policies.nothin.limits=1/s"));
+		assertThat(output)
+			.contains("there is no policy 'nothing' below ratelimit.policies, only [nothin]. Did you mean 'nothin'?");
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "ratelimit.policies.api.path=/api/**", "ratelimit.policy.api.limits=10/s",
 			"ratelimit.redis.hots=localhost", "ratelimit.enable=false" })

@@ -85,7 +85,7 @@ class InvalidPlanTests {
 
 	@Test
 	void expressionNeedsNoPlansWhenPoliciesMayGetThem() {
-		this.web.withBean(PolicySource.class, () -> (policy) -> policy)
+		this.web.withBean(PolicySource.class, () -> (policy, caller) -> policy)
 			.withPropertyValues("ratelimit.plan='pro'", "ratelimit.plan-cache-ttl=5m")
 			.run((context) -> assertThat(context).hasNotFailed());
 	}

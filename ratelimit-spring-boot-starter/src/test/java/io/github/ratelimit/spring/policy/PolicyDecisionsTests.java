@@ -3,7 +3,7 @@ package io.github.ratelimit.spring.policy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -18,13 +18,13 @@ import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.outage.OnStoreFailure;
-import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.Outcome;
 import io.github.ratelimit.spring.PolicyCharge;
 import io.github.ratelimit.spring.PolicyDecision;
+import io.github.ratelimit.spring.ResponseCondition;
 import io.github.ratelimit.test.ManualClock;
 import org.junit.jupiter.api.Test;
 
@@ -182,10 +182,87 @@ class PolicyDecisionsTests {
 	}
 
 	@Test
+	void whatCostsNothingIsAllowedWhateverFails() {
+		this.store.block(ALICE, null, Duration.ofMinutes(1), "test");
+		for (PolicyDecisions each : List.of(this.decisions, decisions(new FailingStore()))) {
+			List<PolicyCharge> free = charges(LOGIN, ONE).stream()
+				.map((charge) -> charge.withCharge(charge.charge().withCost(0)))
+				.toList();
+			assertThat(each.decide(free)).isEqualTo(new Decision(true, List.of()));
+			assertThat(each.failingSince()).isEmpty();
+		}
+		assertThat(this.told).isEmpty();
+	}
+
+	@Test
+	void whatCostsNothingCanBeSettled() {
+		List<PolicyCharge> used = new ArrayList<>();
+		PolicyCharge free = charges(LOGIN).get(0);
+		this.decisions.decide(List.of(free.withCharge(free.charge().withCost(0))), used::add);
+		this.decisions.settle(used.get(0), 2);
+		assertThat(remaining(LOGIN)).isEqualTo(3);
+	}
+
+	@Test
+	void deniedRequestIsToldToWaitForWhatIsReserved() {
+		List<PolicyCharge> used = new ArrayList<>();
+		IdentifiedPolicy policy = policy("reserving", "2/m",
+				new Enforcement(Mode.ENFORCE, OnStoreFailure.DENY, ResponseCondition.parse("status in [401]")));
+		this.decisions.decide(charges(policy), used::add);
+		this.decisions.decide(charges(policy), used::add);
+		Decision denied = decide(policy);
+		assertThat(denied.retryAfter()).contains(Duration.ofSeconds(1));
+		assertThat(denied.statuses().get(0).resetAfter()).isEqualTo(Duration.ofMinutes(1));
+		PolicyCharge more = charges(policy).get(0);
+		assertThat(this.decisions.decide(List.of(more.withCharge(more.charge().withCost(3)))).retryAfter()).isEmpty();
+		used.forEach((each) -> this.decisions.settle(each, 1));
+		assertThat(decide(policy).retryAfter()).contains(Duration.ofMinutes(1));
+	}
+
+	@Test
+	void deniedRequestIsNotToldToWaitForTooLittle() {
+		IdentifiedPolicy policy = policy("reserving", "3/m",
+				new Enforcement(Mode.ENFORCE, OnStoreFailure.DENY, ResponseCondition.parse("status in [401]")));
+		decide(policy);
+		decide(policy);
+		this.decisions.decide(charges(policy), (charge) -> {
+		});
+		PolicyCharge two = charges(policy).get(0);
+		assertThat(this.decisions.decide(List.of(two.withCharge(two.charge().withCost(2)))).retryAfter())
+			.contains(Duration.ofMinutes(1));
+		assertThat(decide(policy).retryAfter()).contains(Duration.ofSeconds(1));
+	}
+
+	@Test
+	void countBeforeTheLoginIsApartAndHasTheNameOfThePolicy() {
+		List<PolicyCharge> used = new ArrayList<>();
+		List<PolicyCharge> failed = charges(ONE).stream().map(PolicyCharge::countedBeforeLogin).toList();
+		assertThat(this.decisions.decide(failed, used::add).allowed()).isTrue();
+		assertThat(this.decisions.decide(failed).violated()).extracting((status) -> status.policy())
+			.containsExactly(ONE.policy());
+		assertThat(remaining(ONE)).isEqualTo(1);
+		this.decisions.giveBack(used);
+		assertThat(this.decisions.decide(failed).allowed()).isTrue();
+		assertThat(outcomes("one")).containsExactly(Outcome.ALLOWED, Outcome.DENIED, Outcome.ALLOWED);
+		assertThat(decisions(new FailingStore()).decide(failed).allowed()).isTrue();
+	}
+
+	@Test
+	void longNameIsAllowedBeforeTheLogin() {
+		List<PolicyCharge> failed = Stream.of("a", "b")
+			.map((end) -> policy("p".repeat(127) + end, "1/m", Enforcement.DEFAULT))
+			.flatMap((policy) -> charges(policy).stream())
+			.map(PolicyCharge::countedBeforeLogin)
+			.toList();
+		assertThat(this.decisions.decide(failed).allowed()).isTrue();
+		assertThat(this.decisions.decide(failed).violated()).hasSize(2);
+	}
+
+	@Test
 	void failureOfListenerChangesNothing() {
-		PolicyDecisions decisions = new PolicyDecisions(this.store, policies(), List.of((decision) -> {
+		PolicyDecisions decisions = new PolicyDecisions(this.store, List.of((decision) -> {
 			throw new IllegalStateException("broken");
-		}, this.told::add));
+		}, this.told::add), List::of);
 		assertThat(decisions.decide(charges(ONE)).allowed()).isTrue();
 		assertThat(this.told).hasSize(1);
 	}
@@ -195,13 +272,8 @@ class PolicyDecisionsTests {
 				enforcement);
 	}
 
-	private static ConfiguredPolicies policies() {
-		return new ConfiguredPolicies(Map.of("one", ONE, "two", TWO, "shadow", SHADOW, "login", LOGIN, "open", OPEN),
-				List.of("ip"));
-	}
-
 	private PolicyDecisions decisions(RateLimiter limiter) {
-		return new PolicyDecisions(limiter, policies(), List.of(this.told::add));
+		return new PolicyDecisions(limiter, List.of(this.told::add), List::of);
 	}
 
 	private Decision decide(IdentifiedPolicy... policies) {

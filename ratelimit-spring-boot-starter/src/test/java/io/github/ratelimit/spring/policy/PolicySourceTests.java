@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
@@ -21,7 +22,7 @@ import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.outage.OnStoreFailure;
-import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.Caller;
 import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.Mode;
@@ -98,11 +99,11 @@ class PolicySourceTests {
 
 	@Test
 	void sourcesAreAskedOneAfterAnother() {
-		PolicyDecisions chained = new PolicyDecisions(this.store, new ConfiguredPolicies(Map.of(), List.of("ip")),
-				List.of(),
-				() -> List.of((policy) -> policy.withLimits(List.of(Limit.parse("10/m"))),
-						(policy) -> policy.withLimits(List.of(new Limit(policy.policy().limits().get(0).quota() + 1,
-								policy.policy().limits().get(0).window())))));
+		PolicyDecisions chained = new PolicyDecisions(this.store, List.of(),
+				() -> List.of((policy, caller) -> policy.withLimits(List.of(Limit.parse("10/m"))),
+						(policy, caller) -> policy
+							.withLimits(List.of(new Limit(policy.policy().limits().get(0).quota() + 1,
+									policy.policy().limits().get(0).window())))));
 		assertThat(decide(chained, API, null).statuses()).singleElement()
 			.satisfies((status) -> assertThat(status.limit()).isEqualTo(Limit.parse("11/m")));
 	}
@@ -123,30 +124,89 @@ class PolicySourceTests {
 	@Test
 	void sourceThatFailsForSomeUsersOnlyIsReportedOnce(CapturedOutput output) {
 		AtomicLong nanoTime = new AtomicLong(Long.MAX_VALUE);
-		CheckedPolicySource source = new CheckedPolicySource((policy) -> this.change.apply(policy), (policy) -> {
-		}, nanoTime::get);
+		CheckedPolicySource source = new CheckedPolicySource((policy, caller) -> this.change.apply(policy),
+				(policy) -> {
+				}, nanoTime::get);
 		for (int i = 0; i < 5; i++) {
 			String user = "alice" + i;
 			this.change = (policy) -> {
 				throw new IllegalStateException("unknown user " + user);
 			};
-			assertThat(source.current(API)).isSameAs(API);
+			assertThat(source.current(API, Caller.UNKNOWN)).isSameAs(API);
 			this.change = (policy) -> new IdentifiedPolicy(Policy.of(user, new SlidingLog(), Limit.parse("9/m")),
 					policy.identifiers());
-			assertThat(source.current(API)).isSameAs(API);
+			assertThat(source.current(API, Caller.UNKNOWN)).isSameAs(API);
 			this.change = Function.identity();
-			assertThat(source.current(API)).isSameAs(API);
+			assertThat(source.current(API, Caller.UNKNOWN)).isSameAs(API);
 			nanoTime.addAndGet(Duration.ofSeconds(59).toNanos());
 		}
 		assertThat(StringUtils.countOccurrencesOf(output.toString(), WARNING)).isEqualTo(1);
 		assertThat(output).contains("java.lang.IllegalStateException").doesNotContain("alice").doesNotContain("again");
 		nanoTime.addAndGet(Duration.ofSeconds(1).toNanos());
-		source.current(API);
-		source.current(API);
+		source.current(API, Caller.UNKNOWN);
+		source.current(API, Caller.UNKNOWN);
 		assertThat(StringUtils.countOccurrencesOf(output.toString(), "says again")).isEqualTo(1);
 		this.change = (policy) -> null;
-		source.current(API);
+		source.current(API, Caller.UNKNOWN);
 		assertThat(StringUtils.countOccurrencesOf(output.toString(), WARNING)).isEqualTo(2);
+	}
+
+	@Test
+	void answerHoldsForItsCallerOnly() {
+		Map<String, OnStoreFailure> tenants = Map.of("careful", OnStoreFailure.DENY, "careless", OnStoreFailure.ALLOW);
+		PolicyDecisions withoutStore = new PolicyDecisions(new FailingStore(), List.of(),
+				() -> List.of((policy, caller) -> policy.withEnforcement(
+						new Enforcement(Mode.ENFORCE, tenants.get(caller.find("header:X-Tenant").value()), null))));
+		List<PolicyCharge> charges = Stream.of("careful", "careless")
+			.map((tenant) -> withoutStore.current(new PolicyUse(API, 1), (name) -> new Identifier(name, tenant))
+				.policy())
+			.map((policy) -> new PolicyCharge(policy, Charge.of(policy.policy(), ALICE)))
+			.toList();
+		for (int i = 0; i < 9; i++) {
+			assertThat(withoutStore.decide(charges.subList(1, 2)).allowed()).isTrue();
+			assertThatExceptionOfType(StoreException.class)
+				.isThrownBy(() -> withoutStore.decide(charges.subList(0, 1)));
+		}
+	}
+
+	@Test
+	void sourceSeesTheIdentifiersThatAMethodHas() {
+		List<Identifier> seen = new ArrayList<>();
+		PolicyDecisions asking = new PolicyDecisions(this.store, List.of(), () -> List.of((policy, caller) -> {
+			seen.add(caller.find("#tenant"));
+			seen.add(caller.find("global"));
+			return policy;
+		}));
+		IdentifiedPolicy policy = API.withIdentifiers(List.of("#tenant"));
+		PolicyEnforcer.withoutRequests(asking).enforce(List.of(new PolicyUse(policy, 1, Map.of("#tenant", "acme"))));
+		assertThat(seen).containsExactly(new Identifier("#tenant", "acme"), Identifier.GLOBAL);
+	}
+
+	@Test
+	void sameAnswerIsCheckedOnce() {
+		List<Policy> checked = new ArrayList<>();
+		CheckedPolicySource source = new CheckedPolicySource((policy, caller) -> this.change.apply(policy),
+				checked::add, System::nanoTime);
+		this.change = (policy) -> policy.withLimits(List.of(Limit.parse("5/m")))
+			.withPlans(Map.of("pro", plan("6/m"), "free", plan("5/m")));
+		for (int i = 0; i < 9; i++) {
+			assertThat(source.current(API, Caller.UNKNOWN).policy().limits()).containsExactly(Limit.parse("5/m"));
+		}
+		assertThat(checked).hasSize(2);
+	}
+
+	@Test
+	void answersThatWereCheckedAreForgottenWhenThereAreTooMany() {
+		List<Policy> checked = new ArrayList<>();
+		CheckedPolicySource source = new CheckedPolicySource((policy, caller) -> this.change.apply(policy),
+				checked::add, System::nanoTime);
+		for (int round = 0; round < 2; round++) {
+			IntStream.rangeClosed(1, 5000).forEach((quota) -> {
+				this.change = (policy) -> policy.withLimits(List.of(new Limit(quota, Duration.ofMinutes(1))));
+				source.current(API, Caller.UNKNOWN);
+			});
+		}
+		assertThat(checked).hasSizeGreaterThan(5000);
 	}
 
 	static Stream<Arguments> wrongAnswers() {
@@ -208,9 +268,9 @@ class PolicySourceTests {
 	@Test
 	void listenersHearOfThePlanOnlyIfThePolicyKnowsIt() {
 		List<String> plans = new ArrayList<>();
-		PolicyDecisions heard = new PolicyDecisions(this.store, new ConfiguredPolicies(Map.of(), List.of("ip")),
-				List.of((decision) -> plans
-					.add(decision.charge().plan() + " " + decision.charge().charge().policy().limits())));
+		PolicyDecisions heard = new PolicyDecisions(this.store, List
+			.of((decision) -> plans.add(decision.charge().plan() + " " + decision.charge().charge().policy().limits())),
+				List::of);
 		IdentifiedPolicy api = API.withPlans(Map.of("pro", plan("5/m")));
 		for (String plan : Arrays.asList("pro", "unheard-of", null)) {
 			decide(heard, api, plan);
@@ -231,9 +291,8 @@ class PolicySourceTests {
 	}
 
 	private PolicyDecisions decisions(RateLimiter store) {
-		return new PolicyDecisions(store, new ConfiguredPolicies(Map.of("api", API), List.of("ip")),
-				List.of((decision) -> this.outcomes.add(decision.outcome())),
-				() -> List.of((policy) -> this.change.apply(policy)));
+		return new PolicyDecisions(store, List.of((decision) -> this.outcomes.add(decision.outcome())),
+				() -> List.of((policy, caller) -> this.change.apply(policy)));
 	}
 
 	private long allowed(IdentifiedPolicy policy, int requests) {

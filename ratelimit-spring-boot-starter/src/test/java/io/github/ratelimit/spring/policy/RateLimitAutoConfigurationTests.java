@@ -396,7 +396,7 @@ class RateLimitAutoConfigurationTests {
 		ServletPolicyEnforcer mine(PolicyDecisions decisions, RequestIdentifiers identifiers, AccessLists lists,
 				LimitedResponses responses, RequestCost cost) {
 			return new ServletPolicyEnforcer(decisions, identifiers, lists, UserPlans.none(), responses, cost,
-					List.of());
+					List.of(), false);
 		}
 
 	}

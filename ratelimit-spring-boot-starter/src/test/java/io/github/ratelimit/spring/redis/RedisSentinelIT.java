@@ -126,7 +126,7 @@ class RedisSentinelIT {
 			.setting("sentinel auth-pass main secret")
 			.setting("sentinel down-after-milliseconds main 500")
 			.setting("sentinel failover-timeout main 2000")
-			// The user of the guide, and no other without a password.
+			// The user of the documentation, and no other without a password.
 			.setting("requirepass other")
 			.setting("user guard on >open resetchannels &+switch-master +subscribe +sentinel|get-master-addr-by-name")
 			.build();

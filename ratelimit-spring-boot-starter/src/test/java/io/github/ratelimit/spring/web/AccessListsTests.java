@@ -121,7 +121,7 @@ class AccessListsTests {
 					method:GET          | Invalid entry: must be of ip, user, header:NAME, cookie:NAME or an identifier of your own, not of method.
 					global:x            | Invalid entry: must be of ip, user, header:NAME, cookie:NAME or an identifier of your own, not of global.
 					ip+user:1           | Invalid entry: must be of ip, user, header:NAME, cookie:NAME or an identifier of your own, not of ip+user.
-					users:admin         | Invalid identifier (users): must be ip, user, header:NAME, cookie:NAME, path, method, global, plan, tenant, or several of them joined by '+'.
+					users:admin         | Invalid identifier (users): must be ip, user, header:NAME, cookie:NAME, path, method, global, plan, tenant, or several of them joined by '+'. Did you mean 'user'?
 					""")
 	void entryIsRefused(String entry, String message) {
 		assertThatIllegalArgumentException()

@@ -121,7 +121,7 @@ class CostSettlementTests {
 	}
 
 	private static PolicyCharge local(PolicyCharge charge) {
-		return new PolicyCharge(charge.policy(), charge.charge(), charge.plan(), Decision.Source.LOCAL);
+		return charge.countedIn(Decision.Source.LOCAL);
 	}
 
 	@Test

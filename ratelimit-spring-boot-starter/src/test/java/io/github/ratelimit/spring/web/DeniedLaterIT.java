@@ -9,6 +9,7 @@ import java.util.stream.IntStream;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.spring.Caller;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.Plan;
 import io.github.ratelimit.spring.PolicySource;
@@ -161,7 +162,7 @@ class DeniedLaterIT {
 	private static final class Tenants implements PolicySource, Supplier<String> {
 
 		@Override
-		public IdentifiedPolicy current(IdentifiedPolicy policy) {
+		public IdentifiedPolicy current(IdentifiedPolicy policy, Caller caller) {
 			return policy.withPlans(
 					Map.of("free", new Plan(Policy.of(policy.policy().name(), new SlidingLog(), Limit.parse("3/d")))));
 		}

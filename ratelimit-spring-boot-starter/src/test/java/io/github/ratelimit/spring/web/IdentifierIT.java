@@ -115,6 +115,19 @@ class IdentifierIT {
 	}
 
 	@Test
+	void emptyHeaderAndCookieAreMissing() {
+		for (int i = 0; i < 3; i++) {
+			assertThat(status("/skip", "X-User", "")).isEqualTo(200);
+			assertThat(status("/deny", "X-User", "")).isEqualTo(403);
+			assertThat(status("/free", "X-Tenant", "")).isEqualTo(200);
+		}
+		assertThat(application.decisions()).isZero();
+		assertThat(status("/cookie", "Cookie", "huge=")).isEqualTo(200);
+		assertThat(status("/cookie", "Cookie", "huge=; a=b")).isEqualTo(429);
+		assertThat(status("/cookie")).isEqualTo(429);
+	}
+
+	@Test
 	void clientIsDeniedByOwnIdentifier() {
 		assertThat(status("/free", "X-Tenant", "denied")).isEqualTo(403);
 		assertThat(status("/free", "X-Tenant", "other")).isEqualTo(200);

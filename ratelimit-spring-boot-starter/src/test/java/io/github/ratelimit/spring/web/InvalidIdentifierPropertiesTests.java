@@ -113,7 +113,23 @@ class InvalidIdentifierPropertiesTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "nothing", "refuse", "Skip", "header:", "ip+", "tenant" })
+	@CsvSource({ "usr, user", "Ip, ip", "ip+methd, method", "haeder:X-Key, header:X-Key", "golbal, global",
+			"paths, path" })
+	void nearestIdentifierIsProposedWhenItIsUnknown(String name, String meant) {
+		assertRefused("ratelimit.policies.api.identifiers", name,
+				"Invalid identifier (%s): %s Did you mean '%s'?".formatted(name, RULE, meant),
+				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.identifiers=" + name);
+	}
+
+	@Test
+	void nearestRuleIsProposedWhenFallbackIsUnknown() {
+		assertRefused("ratelimit.policies.api.missing-identifier", "Skip",
+				"Must be skip, deny, or an identifier. Did you mean 'skip'? Invalid identifier (Skip): " + RULE,
+				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.missing-identifier=Skip");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "nothing", "refuse", "header:", "ip+", "tenant" })
 	void startFailsWhenFallbackIsUnknown(String name) {
 		assertRefused("ratelimit.policies.api.missing-identifier", name,
 				"Must be skip, deny, or an identifier. Invalid identifier (%s): %s".formatted(name, RULE),
@@ -197,12 +213,9 @@ class InvalidIdentifierPropertiesTests {
 	}
 
 	@Test
-	void startFailsWhenSpringTakesHeadersAway() {
-		assertRefused("ratelimit.ip.trusted-proxies", List.of("10.0.0.0/8"),
-				"Has no effect with server.forward-headers-strategy=framework, which takes the headers away and believes everybody: set that to none or native.",
-				"ratelimit.ip.trusted-proxies=10.0.0.0/8", "server.forward-headers-strategy=FRAMEWORK");
+	void proxiesMayBeNamedBesideFilterOfForwardedHeaders() {
 		this.runner
-			.withPropertyValues("ratelimit.ip.trusted-proxies=10.0.0.0/8", "server.forward-headers-strategy=native")
+			.withPropertyValues("ratelimit.ip.trusted-proxies=10.0.0.0/8", "server.forward-headers-strategy=framework")
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 

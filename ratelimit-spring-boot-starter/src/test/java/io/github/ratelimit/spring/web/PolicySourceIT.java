@@ -1,16 +1,16 @@
 package io.github.ratelimit.spring.web;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.UnaryOperator;
 
+import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.spring.Enforcement;
-import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.Plan;
@@ -22,6 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -44,7 +45,9 @@ class PolicySourceIT {
 
 	private static final AtomicInteger asked = new AtomicInteger();
 
-	private static volatile UnaryOperator<IdentifiedPolicy> change = UnaryOperator.identity();
+	private static final PolicySource NOTHING = (policy, caller) -> policy;
+
+	private static volatile PolicySource change = NOTHING;
 
 	private static TestApplication application;
 
@@ -65,7 +68,7 @@ class PolicySourceIT {
 	@BeforeEach
 	void forget() {
 		application.forget();
-		change = UnaryOperator.identity();
+		change = NOTHING;
 	}
 
 	@Test
@@ -73,7 +76,7 @@ class PolicySourceIT {
 		assertStatuses("/path", 403);
 		change = mode(Mode.SHADOW);
 		assertStatuses("/path", 200, 200, 200);
-		change = UnaryOperator.identity();
+		change = NOTHING;
 		assertStatuses("/path", 403);
 	}
 
@@ -86,17 +89,17 @@ class PolicySourceIT {
 
 	@Test
 	void changedRuleForMissingIdentifierCountsForTheNextRequest() {
-		change = (policy) -> policy
+		change = (policy, caller) -> policy
 			.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null, MissingIdentifier.SKIP));
 		assertStatuses("/path", 200, 200, 200);
-		change = (policy) -> policy
+		change = (policy, caller) -> policy
 			.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null, MissingIdentifier.ADDRESS));
 		assertStatuses("/path", 200, 200, 429);
 	}
 
 	@Test
 	void otherIdentifierForThoseWhoHaveNoneIsRefused(CapturedOutput output) {
-		change = (policy) -> policy.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null,
+		change = (policy, caller) -> policy.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null,
 				new MissingIdentifier.Fallback("header:X-Other")));
 		assertStatuses("/path", 403);
 		assertThat(output).contains("The policy 'keyed' stays as it is configured")
@@ -105,7 +108,7 @@ class PolicySourceIT {
 
 	@Test
 	void firstPlansOfAPolicyCountForNobodyWhenNobodyKnowsThePlansOfUsers() {
-		change = (policy) -> policy.withPlans(
+		change = (policy, caller) -> policy.withPlans(
 				Map.of("free", new Plan(Policy.of(policy.policy().name(), new SlidingLog(), Limit.parse("9/m")))));
 		for (int status : new int[] { 200, 200, 429 }) {
 			assertThat(application.get("/path", "X-Key", "a").statusCode()).isEqualTo(status);
@@ -115,15 +118,37 @@ class PolicySourceIT {
 	@ParameterizedTest
 	@ValueSource(strings = { "/path", "/method" })
 	void sourceIsAskedOncePerPolicyOfARequest(String path) {
-		change = (policy) -> policy.withLimits(
-				List.of(new Limit(policy.policy().limits().get(0).quota() + 1, java.time.Duration.ofMinutes(1))));
+		change = (policy, caller) -> policy
+			.withLimits(List.of(new Limit(policy.policy().limits().get(0).quota() + 1, Duration.ofMinutes(1))));
 		asked.set(0);
 		assertThat(application.get(path, "X-Key", "a").statusCode()).isEqualTo(200);
 		assertThat(asked).hasValue(1);
 	}
 
-	private static UnaryOperator<IdentifiedPolicy> mode(Mode mode) {
-		return (policy) -> policy
+	@ParameterizedTest
+	@CsvSource({ "/path, acme, 3", "/path, other, 1", "/method, acme, 3", "/method, other, 1" })
+	void tenantHasItsOwnLimits(String path, String tenant, int quota) {
+		change = (policy, caller) -> {
+			Identifier who = caller.find("header:X-Tenant");
+			long limit = (who != null && who.value().equals("acme")) ? 3 : 1;
+			return mode(Mode.ENFORCE).current(policy.withLimits(List.of(new Limit(limit, Duration.ofMinutes(1)))),
+					caller);
+		};
+		for (int i = 0; i <= quota; i++) {
+			assertThat(application.get(path, "X-Key", "a", "X-Tenant", tenant).statusCode())
+				.isEqualTo((i < quota) ? 200 : 429);
+		}
+	}
+
+	@Test
+	void planCostsNoCallMoreWhereNobodyLogsIn() {
+		change = (policy, caller) -> policy.withPlans(Map.of("free", new Plan(policy.policy())));
+		assertThat(application.get("/path", "X-Key", "a").statusCode()).isEqualTo(200);
+		assertThat(application.decisions()).isEqualTo(1);
+	}
+
+	private static PolicySource mode(Mode mode) {
+		return (policy, caller) -> policy
 			.withEnforcement(new Enforcement(mode, OnStoreFailure.ALLOW, null, policy.enforcement().missing()));
 	}
 
@@ -152,9 +177,9 @@ class PolicySourceIT {
 
 		@Bean
 		PolicySource policySource() {
-			return (policy) -> {
+			return (policy, caller) -> {
 				asked.incrementAndGet();
-				return change.apply(policy);
+				return change.current(policy, caller);
 			};
 		}
 

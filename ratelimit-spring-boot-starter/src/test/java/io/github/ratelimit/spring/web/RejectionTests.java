@@ -17,7 +17,6 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.memory.MemoryRateLimiter;
-import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.web.address.AddressResolver;
@@ -153,12 +152,12 @@ class RejectionTests {
 
 	private static ServletPolicyEnforcer enforcer() {
 		PolicyDecisions decisions = new PolicyDecisions(new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")),
-				new ConfiguredPolicies(Map.of(), List.of("ip")), List.of());
+				List.of(), List::of);
 		LimitedResponses responses = new LimitedResponses(LimitHeaders.of(Set.of(), Instant::now),
 				RejectionHandler.problems(JsonMapper.shared()), new ApplicationCors((request) -> List.of(), List::of));
 		RequestIdentifiers identifiers = new RequestIdentifiers(new AddressResolver(64, null, false), Map.of());
 		return new ServletPolicyEnforcer(decisions, identifiers, new AccessLists(List.of(), List.of(), identifiers),
-				UserPlans.none(), responses, RequestCost.configured(), List.of());
+				UserPlans.none(), responses, RequestCost.configured(), List.of(), false);
 	}
 
 	private static MockHttpServletResponse write(long perSecond, long perMinute) {

@@ -245,7 +245,7 @@ class RequestIdentifiersTests {
 			"cookie:", "cookie:a b", "skip", "deny", "Tenant", "path:/a", "#id" })
 	void unknownIdentifierIsRefused(String name) {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.identifiers.requireKnown(name))
-			.withMessage("Invalid identifier (%s): %s", name, RULE);
+			.withMessageStartingWith("Invalid identifier (%s): %s".formatted(name, RULE));
 	}
 
 	private List<Identifier> find(String... names) {

@@ -18,8 +18,9 @@ import org.slf4j.LoggerFactory;
  * into IPv6. What is no address is left as it is; no name is looked up.
  * <p>
  * The address is the connection's. Forwarded headers, which anybody can send, count only
- * where a trusted proxy has sent them, or where the container or Spring's
- * {@code ForwardedHeaderFilter} has been told to use them.
+ * where a trusted proxy has sent them. They are read as the server has received them,
+ * whatever filters make of them. Without trusted proxies, headers count where the server
+ * or Spring's {@code ForwardedHeaderFilter} has been told to use them.
  * <p>
  * Safe for use by several threads.
  *
@@ -63,9 +64,15 @@ public final class AddressResolver {
 			logger.warn("Requests come with forwarded headers, which do not count: clients behind a proxy share its"
 					+ " address. If the proxy is yours, name it in ratelimit.ip.trusted-proxies");
 		}
-		String text = request.getRemoteAddr();
+		HttpServletRequest seen = (this.proxies != null) ? ServerRequest.of(request) : request;
+		String text = remoteAddress(seen);
 		IPAddress connection = (text != null) ? AddressText.connection(text) : null;
-		return (connection != null && this.proxies != null) ? this.proxies.client(connection, request) : connection;
+		return (connection != null && this.proxies != null) ? this.proxies.client(connection, seen) : connection;
+	}
+
+	private static @Nullable String remoteAddress(HttpServletRequest request) {
+		String text = request.getRemoteAddr();
+		return (text != null && !text.isBlank()) ? text : ServerRequest.connection(request);
 	}
 
 	private static boolean isForwarded(HttpServletRequest request) {
@@ -81,7 +88,7 @@ public final class AddressResolver {
 	public @Nullable String resolve(HttpServletRequest request) {
 		IPAddress address = address(request);
 		if (address == null) {
-			String text = request.getRemoteAddr();
+			String text = remoteAddress((this.proxies != null) ? ServerRequest.of(request) : request);
 			return (text != null && !text.isBlank()) ? text : null;
 		}
 		boolean network = address.isIPv6() && this.ipv6Prefix < address.getBitCount();

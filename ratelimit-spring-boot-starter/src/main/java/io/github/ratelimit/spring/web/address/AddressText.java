@@ -62,7 +62,8 @@ final class AddressText {
 
 	/**
 	 * Reads the address of a connection, however it is written: brackets and port are
-	 * left out, and octal and hexadecimal numbers are read.
+	 * left out, and octal and hexadecimal numbers are read. Spring's filter puts brackets
+	 * around an IPv4 address with its port.
 	 * @return the address; {@code null} if the text is none
 	 */
 	static @Nullable IPAddress connection(String text) {
@@ -70,6 +71,9 @@ final class AddressText {
 			return null;
 		}
 		IPAddress address = new HostName(text).asAddress();
+		if (address == null && text.startsWith("[") && text.endsWith("]")) {
+			address = new HostName(text.substring(1, text.length() - 1)).asAddress();
+		}
 		return (address != null && !address.isMultiple()) ? plain(address.withoutPrefixLength()) : null;
 	}
 

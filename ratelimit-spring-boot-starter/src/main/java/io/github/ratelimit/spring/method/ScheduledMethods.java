@@ -1,0 +1,66 @@
+package io.github.ratelimit.spring.method;
+
+import java.util.List;
+
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.MissingIdentifier;
+import io.github.ratelimit.spring.policy.IdentifierParts;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.context.ApplicationListener;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.annotation.Schedules;
+
+/**
+ * Tells at the start of limited methods that a scheduler calls, where there is no request
+ * that could have the identifiers of their policies.
+ */
+final class ScheduledMethods implements ApplicationListener<ApplicationReadyEvent> {
+
+	private static final Logger logger = LoggerFactory.getLogger(ScheduledMethods.class);
+
+	private final RateLimitedOperations operations;
+
+	ScheduledMethods(RateLimitedOperations operations) {
+		this.operations = operations;
+	}
+
+	@Override
+	public void onApplicationEvent(ApplicationReadyEvent event) {
+		this.operations.all()
+			.filter(ScheduledMethods::isScheduled)
+			.forEach((operation) -> operation.uses().forEach((use) -> look(operation, use.policy())));
+	}
+
+	private static boolean isScheduled(RateLimitedOperation operation) {
+		return AnnotatedElementUtils.hasAnnotation(operation.method(), Scheduled.class)
+				|| AnnotatedElementUtils.hasAnnotation(operation.method(), Schedules.class);
+	}
+
+	private static void look(RateLimitedOperation operation, IdentifiedPolicy policy) {
+		if (policy.identifiers().stream().noneMatch(ScheduledMethods::isKnown)) {
+			logger.warn(
+					"{} is called by a scheduler, without a request: its policy '{}' by {} {}. Identify it by global",
+					operation.place(), policy.policy().name(), policy.identifiers(),
+					outcome(policy.enforcement().missing()));
+		}
+	}
+
+	/** Whether all of an identifier is known without a request, and without a user. */
+	private static boolean isKnown(String identifier) {
+		List<String> parts = IdentifierParts.of(identifier);
+		return parts.stream().allMatch((part) -> part.equals("global") || IdentifierParts.isExpression(part));
+	}
+
+	private static String outcome(MissingIdentifier missing) {
+		if (missing == MissingIdentifier.SKIP) {
+			return "does not limit it";
+		}
+		return (missing == MissingIdentifier.DENY) ? "denies all such calls"
+				: "counts all such calls together, as those of global";
+	}
+
+}

@@ -1,0 +1,122 @@
+package io.github.ratelimit.spring.policy;
+
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
+import org.springframework.boot.origin.PropertySourceOrigin;
+import org.springframework.core.env.Environment;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.env.StandardEnvironment;
+
+/**
+ * Refuses misspelt settings in environment variables and system properties, where Spring
+ * Boot does not look for them. What may be of another program is only told in the log.
+ */
+final class EnvironmentSettings {
+
+	private static final Logger logger = LoggerFactory.getLogger(EnvironmentSettings.class);
+
+	private static final ConfigurationPropertyName OWN = ConfigurationPropertyName.of("ratelimit");
+
+	private static final ConfigurationPropertyName POLICIES = OWN.append("policies");
+
+	/** What Kubernetes and Docker set in all containers for a service of some name. */
+	private static final Pattern SERVICE = Pattern
+		.compile("(?i).*_SERVICE_(HOST|PORT(_\\w+)?)|.*_PORT_\\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?");
+
+	private static final Pattern SERVICE_URL = Pattern.compile("(tcp|udp|sctp)://.*");
+
+	private final Set<ConfigurationProperty> misspelt = new TreeSet<>();
+
+	private final Set<String> told = new TreeSet<>();
+
+	/**
+	 * Looks at the settings.
+	 * @throws UnboundConfigurationPropertiesException if one of them is misspelt
+	 */
+	EnvironmentSettings(Environment environment) {
+		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+			boolean variable = isVariable(source);
+			if ((variable || isNamed(source, StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME))
+					&& source instanceof IterableConfigurationPropertySource names) {
+				names.stream().filter(OWN::isAncestorOf).forEach((name) -> look(name, source, variable));
+			}
+		}
+		if (!this.misspelt.isEmpty()) {
+			throw new UnboundConfigurationPropertiesException(this.misspelt);
+		}
+		if (!this.told.isEmpty()) {
+			logger.warn("There are no settings of these names, so that they have no effect on the limiter: {}",
+					String.join(", ", this.told));
+		}
+	}
+
+	/** Whether a source has the environment variables. */
+	static boolean isVariable(@Nullable ConfigurationPropertySource source) {
+		return source != null && isNamed(source, StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME);
+	}
+
+	private static boolean isNamed(ConfigurationPropertySource source, String name) {
+		return source.getUnderlyingSource() instanceof PropertySource<?> properties
+				&& properties.getName().equals(name);
+	}
+
+	private void look(ConfigurationPropertyName name, ConfigurationPropertySource source, boolean variable) {
+		ConfigurationProperty property = source.getConfigurationProperty(name);
+		Optional<UnknownSetting> unknown = UnknownSetting.find(name, variable);
+		if (property == null || unknown.isEmpty() || (variable && isOfService(property))) {
+			return;
+		}
+		if (variable ? isOurVariable(name, unknown.get()) : isOurProperty(unknown.get())) {
+			this.misspelt.add(property);
+		}
+		else {
+			this.told.add(text(property, unknown.get()));
+		}
+	}
+
+	/**
+	 * Whether a variable cannot be another program's: it is of a policy, or of two words
+	 * of which one is right, and the other nearly.
+	 */
+	private static boolean isOurVariable(ConfigurationPropertyName name, UnknownSetting unknown) {
+		return (POLICIES.isAncestorOf(name) && unknown.index() > POLICIES.getNumberOfElements())
+				|| (unknown.isMisspelt() && name.getNumberOfElements() > POLICIES.getNumberOfElements());
+	}
+
+	/**
+	 * Builds and scripts have properties of the same prefix, such as one for a version.
+	 */
+	private static boolean isOurProperty(UnknownSetting unknown) {
+		return unknown.isMisspelt() || unknown.index() > OWN.getNumberOfElements();
+	}
+
+	private static boolean isOfService(ConfigurationProperty property) {
+		return SERVICE.matcher(variable(property)).matches()
+				|| SERVICE_URL.matcher(String.valueOf(property.getValue())).matches();
+	}
+
+	/** Not the value, which may be a secret. */
+	private static String text(ConfigurationProperty property, UnknownSetting unknown) {
+		return unknown.isMisspelt() ? "%s (%s?)".formatted(variable(property), String.join(" or ", unknown.nearest()))
+				: variable(property);
+	}
+
+	private static String variable(ConfigurationProperty property) {
+		return (property.getOrigin() instanceof PropertySourceOrigin origin) ? origin.getPropertyName()
+				: property.getName().toString();
+	}
+
+}

@@ -1,0 +1,112 @@
+package io.github.ratelimit.spring.policy;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+
+import com.github.benmanes.caffeine.cache.Caffeine;
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.denial.DenialCache;
+import io.github.ratelimit.spring.PolicyCharge;
+
+/**
+ * What requests that this instance serves have used and may yet give back: because their
+ * policy counts some responses only, or because they have not come through the login. The
+ * store does not tell that from what remains used.
+ * <p>
+ * How long a request takes cannot be known. So a request that would be allowed if those
+ * under way gave back what they hold is told to try again after the shortest time that
+ * {@code Retry-After} can say. What other instances hold is not known here.
+ * <p>
+ * Safe for use by several threads.
+ */
+final class Reservations {
+
+	/** When to try again, and how long to remember a denial. */
+	static final Duration SOON = Duration.ofSeconds(1);
+
+	/** Servlet containers sometimes forget a request without an event for its end. */
+	private static final Duration FORGOTTEN = Duration.ofHours(1);
+
+	private final ConcurrentMap<Key, Long> held = Caffeine.newBuilder()
+		.executor(Runnable::run)
+		.expireAfterWrite(FORGOTTEN)
+		.<Key, Long>build()
+		.asMap();
+
+	/** Names of the policies, as the store has them, of which something may be held. */
+	private final Set<String> policies = ConcurrentHashMap.newKeySet();
+
+	/** Notes what is about to be decided, and how the store counts it. */
+	void note(List<PolicyCharge> charges, List<Charge> counted) {
+		for (int i = 0; i < charges.size(); i++) {
+			if (mayBeGivenBack(charges.get(i))) {
+				this.policies.add(counted.get(i).policy().name());
+			}
+		}
+	}
+
+	/** Returns for how long a denial of a policy may be remembered. */
+	Duration longestDenial(Policy policy) {
+		return this.policies.contains(policy.name()) ? SOON : DenialCache.LONGEST_AGE;
+	}
+
+	/** Notes what a request has used, and will settle. */
+	void hold(PolicyCharge used) {
+		if (mayBeGivenBack(used)) {
+			used.charge()
+				.identifiers()
+				.forEach((identifier) -> this.held.merge(Key.of(used, identifier), used.charge().cost(), Long::sum));
+		}
+	}
+
+	/** Notes that a request has settled what it used. */
+	void release(PolicyCharge used) {
+		if (mayBeGivenBack(used)) {
+			used.charge()
+				.identifiers()
+				.forEach((identifier) -> this.held.computeIfPresent(Key.of(used, identifier),
+						(key, held) -> (held > used.charge().cost()) ? held - used.charge().cost() : null));
+		}
+	}
+
+	/** Returns the decision with the time after which something may be given back. */
+	Decision withSoon(Decision decision, List<PolicyCharge> charges) {
+		if (decision.allowed() || this.held.isEmpty()) {
+			return decision;
+		}
+		return new Decision(false, decision.statuses()
+			.stream()
+			.map((status) -> mayBeAllowedSoon(status, charges) ? new LimitStatus(status.policy(), status.identifier(),
+					status.limit(), status.remaining(), status.resetAfter(), SOON, true) : status)
+			.toList(), decision.blockedFor(), decision.source());
+	}
+
+	private boolean mayBeAllowedSoon(LimitStatus status, List<PolicyCharge> charges) {
+		Duration retryAfter = status.retryAfter();
+		return status.violated() && retryAfter != null && retryAfter.compareTo(SOON) > 0
+				&& charges.stream()
+					.filter((charge) -> mayBeGivenBack(charge) && charge.charge().policy().equals(status.policy()))
+					.anyMatch((charge) -> charge.charge().cost() - status.remaining() <= this.held
+						.getOrDefault(Key.of(charge, status.identifier()), 0L));
+	}
+
+	private static boolean mayBeGivenBack(PolicyCharge charge) {
+		return charge.beforeLogin() || charge.policy().enforcement().countWhen() != null;
+	}
+
+	private record Key(String policy, boolean beforeLogin, Identifier identifier) {
+
+		static Key of(PolicyCharge charge, Identifier identifier) {
+			return new Key(charge.charge().policy().name(), charge.beforeLogin(), identifier);
+		}
+
+	}
+
+}

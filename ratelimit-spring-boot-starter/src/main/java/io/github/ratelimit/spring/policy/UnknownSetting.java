@@ -1,0 +1,199 @@
+package io.github.ratelimit.spring.policy;
+
+import java.lang.reflect.Parameter;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.BeanUtils;
+import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
+import org.springframework.core.ResolvableType;
+
+/**
+ * A name below {@code ratelimit} that is the name of no property.
+ *
+ * @param name the name
+ * @param index the first element of the name that is unknown
+ * @param names the names that there are at that place; empty if there is a single value
+ * @param nearest names of properties that may be meant
+ */
+record UnknownSetting(ConfigurationPropertyName name, int index, List<String> names, List<String> nearest) {
+
+	/**
+	 * Looks for a property.
+	 * @param name a name below {@code ratelimit}
+	 * @param variable whether it is the name of an environment variable, where an
+	 * underscore may stand for a dot or for a hyphen
+	 * @return what is wrong with the name; empty if there is a property of this name
+	 */
+	static Optional<UnknownSetting> find(ConfigurationPropertyName name, boolean variable) {
+		return Optional
+			.ofNullable(
+					new Search(name, variable).find(ResolvableType.forClass(RateLimitProperties.class), 1, "ratelimit"))
+			.map((unknown) -> variable ? unknown.asVariable() : unknown);
+	}
+
+	/** Whether a property is known that may be meant. */
+	boolean isMisspelt() {
+		return !this.nearest.isEmpty();
+	}
+
+	/** What to do about it. */
+	String action() {
+		if (isMisspelt()) {
+			return NearestNames.question(this.nearest);
+		}
+		String parent = this.name.chop(this.index).toString();
+		return this.names.isEmpty() ? "Remove '%s': '%s' is a single value.".formatted(this.name, parent)
+				: "Remove it, or use one of those below '%s': %s.".formatted(parent, String.join(", ", this.names));
+	}
+
+	/** Returns the same with names of environment variables. */
+	UnknownSetting asVariable() {
+		return new UnknownSetting(this.name, this.index, this.names,
+				this.nearest.stream()
+					.map((property) -> property.replaceAll("[-\\]]", "").replaceAll("[.\\[]", "_"))
+					.map((variable) -> variable.toUpperCase(Locale.ROOT))
+					.toList());
+	}
+
+	/**
+	 * Goes down the types of the properties, along the elements of a name.
+	 */
+	private record Search(ConfigurationPropertyName name, boolean variable) {
+
+		/**
+		 * Looks for what is left of the name.
+		 * @param property the property that the elements before the index name
+		 * @return what is wrong; null for nothing
+		 */
+		@Nullable UnknownSetting find(ResolvableType type, int index, String property) {
+			Class<?> raw = type.resolve(Object.class);
+			int left = this.name.getNumberOfElements() - index;
+			if (Map.class.isAssignableFrom(raw)) {
+				return findInMap(type.getGeneric(1), index, property);
+			}
+			if (Collection.class.isAssignableFrom(raw)) {
+				if (left == 0) {
+					return null;
+				}
+				return this.name.isNumericIndex(index)
+						? find(type.getGeneric(0), index + 1, property + "[" + element(index) + "]") : unknown(index);
+			}
+			if (raw.isRecord()) {
+				return findInRecord(raw, index, property);
+			}
+			return (left == 0) ? null : unknown(index);
+		}
+
+		/** A key is one element of the name: in variables it has no hyphens. */
+		private @Nullable UnknownSetting findInMap(ResolvableType values, int index, String property) {
+			int left = this.name.getNumberOfElements() - index;
+			if (left == 0 || BeanUtils.isSimpleValueType(values.resolve(Object.class))) {
+				return null;
+			}
+			UnknownSetting unknown = find(values, index + 1, property + "." + key(index, 1));
+			if (unknown == null || unknown.isMisspelt() || !this.variable) {
+				return unknown;
+			}
+			for (int elements = 2; elements < left; elements++) {
+				String meant = property + "." + key(index, elements);
+				if (find(values, index + elements, meant) == null) {
+					return new UnknownSetting(this.name, unknown.index(), unknown.names(),
+							List.of(meant + "." + this.name.subName(index + elements)));
+				}
+			}
+			return unknown;
+		}
+
+		private String key(int index, int elements) {
+			return this.variable ? joined(index, elements) : this.name.getElement(index, Form.DASHED);
+		}
+
+		private @Nullable UnknownSetting findInRecord(Class<?> type, int index, String property) {
+			int left = this.name.getNumberOfElements() - index;
+			if (left == 0) {
+				// Spring Boot refuses a text instead of a group of properties.
+				return null;
+			}
+			UnknownSetting deepest = null;
+			for (int elements = 1; elements <= (this.variable ? left : 1); elements++) {
+				Parameter component = component(type, joined(index, elements));
+				UnknownSetting unknown = (component != null) ? find(type(component), index + elements,
+						property + "." + DataObjectPropertyName.toDashedForm(component.getName())) : null;
+				if (component != null && unknown == null) {
+					return null;
+				}
+				deepest = (unknown != null) ? unknown : deepest;
+			}
+			return (deepest != null) ? deepest : misspelt(type, index, property);
+		}
+
+		private UnknownSetting misspelt(Class<?> type, int index, String property) {
+			List<String> names = parameters(type)
+				.map((component) -> DataObjectPropertyName.toDashedForm(component.getName()))
+				.sorted()
+				.toList();
+			int left = this.name.getNumberOfElements() - index;
+			Set<String> nearest = new LinkedHashSet<>();
+			IntStream.rangeClosed(1, this.variable ? left : 1)
+				.boxed()
+				.flatMap((elements) -> NearestNames.find(joined(index, elements), names)
+					.stream()
+					.filter((meant) -> !this.variable || isProperty(type, meant, index + elements))
+					.map((meant) -> property + "." + meant + (this.variable ? rest(index + elements) : "")))
+				.forEach(nearest::add);
+			return new UnknownSetting(this.name, index, names, List.copyOf(nearest));
+		}
+
+		private boolean isProperty(Class<?> type, String name, int index) {
+			Parameter component = component(type, name.replace("-", ""));
+			return component != null && find(type(component), index, "") == null;
+		}
+
+		private String rest(int index) {
+			return (index < this.name.getNumberOfElements()) ? "." + this.name.subName(index) : "";
+		}
+
+		private UnknownSetting unknown(int index) {
+			return new UnknownSetting(this.name, index, List.of(), List.of());
+		}
+
+		private String element(int index) {
+			return this.name.getElement(index, Form.UNIFORM);
+		}
+
+		private String joined(int index, int elements) {
+			StringBuilder text = new StringBuilder();
+			IntStream.range(index, index + elements).forEach((i) -> text.append(element(i)));
+			return text.toString();
+		}
+
+		private static ResolvableType type(Parameter component) {
+			return ResolvableType.forType(component.getParameterizedType());
+		}
+
+		/** Those that a record is bound by, which native images keep. */
+		private static Stream<Parameter> parameters(Class<?> type) {
+			return Stream.of(type.getDeclaredConstructors()[0].getParameters());
+		}
+
+		private static @Nullable Parameter component(Class<?> type, String uniform) {
+			return parameters(type).filter((component) -> component.getName().equalsIgnoreCase(uniform))
+				.findFirst()
+				.orElse(null);
+		}
+
+	}
+
+}

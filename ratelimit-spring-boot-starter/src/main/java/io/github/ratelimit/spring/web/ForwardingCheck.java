@@ -1,0 +1,103 @@
+package io.github.ratelimit.spring.web;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
+import org.springframework.web.filter.ForwardedHeaderFilter;
+
+/**
+ * Tells at the start if clients can choose by which address they are counted, because
+ * somebody believes the headers of everybody.
+ */
+final class ForwardingCheck implements SmartInitializingSingleton {
+
+	private static final Logger logger = LoggerFactory.getLogger(ForwardingCheck.class);
+
+	/** Believes every connection, and the first address of the header. */
+	private static final String JETTY = "org.springframework.boot.jetty.servlet.JettyServletWebServerFactory";
+
+	/** Whose headers Tomcat believes: private addresses, unless it is told. */
+	private static final List<String> PROXIES_OF_TOMCAT = List.of("server.tomcat.remoteip.internal-proxies",
+			"server.tomcat.remoteip.trusted-proxies");
+
+	private final boolean proxies;
+
+	private final ListableBeanFactory beans;
+
+	private final Environment environment;
+
+	/**
+	 * Creates a check.
+	 * @param proxies whether proxies are named, whose headers the limiter reads itself
+	 */
+	ForwardingCheck(boolean proxies, ListableBeanFactory beans, Environment environment) {
+		this.proxies = proxies;
+		this.beans = beans;
+		this.environment = environment;
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		if (!this.proxies) {
+			ServerForwarding.find(this.environment).map(this::ofServer).ifPresent(this::tellOfServer);
+			String filter = filter();
+			if (filter != null) {
+				tell(filter, "");
+			}
+		}
+	}
+
+	/** What makes a server believe everybody; empty if it does not. */
+	private @Nullable String ofServer(ServerForwarding forwarding) {
+		if (isJetty()) {
+			return forwarding.property().equals(ServerForwarding.STRATEGY) ? forwarding.toString() : null;
+		}
+		return PROXIES_OF_TOMCAT.stream()
+			.filter((property) -> ServerForwarding.text(property, this.environment) != null)
+			.map((property) -> property + "=" + ServerForwarding.text(property, this.environment))
+			.findFirst()
+			.orElse(null);
+	}
+
+	private boolean isJetty() {
+		ClassLoader loader = getClass().getClassLoader();
+		return ClassUtils.isPresent(JETTY, loader)
+				&& this.beans.getBeanNamesForType(ClassUtils.resolveClassName(JETTY, loader), true, false).length > 0;
+	}
+
+	private @Nullable String filter() {
+		List<String> names = new ArrayList<>(
+				List.of(this.beans.getBeanNamesForType(ForwardedHeaderFilter.class, true, false)));
+		for (Map.Entry<String, ?> bean : this.beans.getBeansOfType(FilterRegistrationBean.class).entrySet()) {
+			if (bean.getValue() instanceof FilterRegistrationBean<?> registration && registration.isEnabled()
+					&& registration.getFilter() instanceof ForwardedHeaderFilter) {
+				names.add(bean.getKey());
+			}
+		}
+		if (names.isEmpty()) {
+			return null;
+		}
+		return ServerForwarding.isFramework(this.environment) ? ServerForwarding.STRATEGY + "=framework"
+				: "the ForwardedHeaderFilter of the bean '%s'".formatted(names.get(0));
+	}
+
+	private void tellOfServer(String reason) {
+		tell(reason, ", and set " + ServerForwarding.STRATEGY + " to none");
+	}
+
+	private static void tell(String reason, String more) {
+		logger.warn("Any client can choose the address that it is counted by, because of {}. Name your proxies in"
+				+ " ratelimit.ip.trusted-proxies{}", reason, more);
+	}
+
+}

@@ -1,0 +1,202 @@
+package io.github.ratelimit.spring.web;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.spring.DecisionListener;
+import io.github.ratelimit.spring.PlanResolver;
+import io.github.ratelimit.spring.PolicySource;
+import io.github.ratelimit.spring.RateLimiterDecorator;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.http.HttpStatus;
+import org.springframework.security.authentication.AuthenticationManager;
+import org.springframework.security.authentication.BadCredentialsException;
+import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
+import org.springframework.security.config.Customizer;
+import org.springframework.security.config.annotation.web.builders.HttpSecurity;
+import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
+import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.security.core.userdetails.User;
+import org.springframework.security.provisioning.InMemoryUserDetailsManager;
+import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.security.web.authentication.AuthenticationEntryPointFailureHandler;
+import org.springframework.security.web.authentication.AuthenticationFilter;
+import org.springframework.security.web.authentication.HttpStatusEntryPoint;
+import org.springframework.security.web.authentication.UsernamePasswordAuthenticationFilter;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.filter.OncePerRequestFilter;
+
+/**
+ * An application with Spring Security, into which anna, berta and clara can log in by
+ * form, HTTP Basic, a token, and a filter of its own. Anna and clara have plans.
+ */
+@Configuration(proxyBeanMethods = false)
+@EnableAutoConfiguration
+@RestController
+class LoginApplication {
+
+	/** What listeners were told: policy, by its two names, and outcome. */
+	static final List<String> told = new CopyOnWriteArrayList<>();
+
+	static final AtomicInteger refunds = new AtomicInteger();
+
+	static final Semaphore arrived = new Semaphore(0);
+
+	static final Semaphore mayGoOn = new Semaphore(0);
+
+	@GetMapping({ "/basic", "/bearer", "/own", "/tariff", "/twice", "/named" })
+	String get() {
+		return "served";
+	}
+
+	@GetMapping("/held/{status}")
+	void hold(@PathVariable int status, HttpServletResponse response) throws InterruptedException {
+		arrived.release();
+		mayGoOn.acquire();
+		response.setStatus(status);
+	}
+
+	@Bean
+	PlanResolver planResolver() {
+		return (user, request) -> Map.of("anna", "pro", "clara", "partner").get(user.getName());
+	}
+
+	@Bean
+	PolicySource moreForAnna() {
+		return (policy, caller) -> {
+			Identifier user = policy.policy().name().equals("named") ? caller.find("user") : null;
+			return (user != null && user.value().equals("anna")) ? policy.withLimits(List.of(Limit.parse("3/m")))
+					: policy;
+		};
+	}
+
+	@Bean
+	DecisionListener decisionListener() {
+		return (decision) -> told.add(decision.charge().policy().policy().name() + " "
+				+ decision.charge().charge().policy().name() + " " + decision.outcome());
+	}
+
+	@Bean
+	RateLimiterDecorator countedRefunds() {
+		return CountedRefunds::new;
+	}
+
+	@Bean
+	SecurityFilterChain security(HttpSecurity http, AuthenticationManager tokens) {
+		AuthenticationFilter bearer = new AuthenticationFilter(tokens, LoginApplication::bearer);
+		bearer.setSuccessHandler((request, response, authentication) -> {
+		});
+		return http.csrf(AbstractHttpConfigurer::disable)
+			.authorizeHttpRequests((requests) -> requests.anyRequest().authenticated())
+			.httpBasic(Customizer.withDefaults())
+			.formLogin(
+					(form) -> form.loginProcessingUrl("/form")
+						.successHandler((request, response, authentication) -> response.setStatus(200))
+						.failureHandler(new AuthenticationEntryPointFailureHandler(
+								new HttpStatusEntryPoint(HttpStatus.UNAUTHORIZED))))
+			.addFilterBefore(bearer, UsernamePasswordAuthenticationFilter.class)
+			.addFilterBefore(new OwnFilter(), UsernamePasswordAuthenticationFilter.class)
+			.build();
+	}
+
+	@Bean
+	AuthenticationManager tokens(InMemoryUserDetailsManager users) {
+		return (authentication) -> {
+			String name = authentication.getName();
+			boolean known = users.userExists(name)
+					&& List.of("secret", "good").contains(String.valueOf(authentication.getCredentials()));
+			if (!known) {
+				throw new BadCredentialsException("wrong");
+			}
+			return UsernamePasswordAuthenticationToken.authenticated(name, null, List.of());
+		};
+	}
+
+	@Bean
+	InMemoryUserDetailsManager users() {
+		return new InMemoryUserDetailsManager(List.of("anna", "berta", "clara")
+			.stream()
+			.map((name) -> User.withUsername(name).password("{noop}secret").build())
+			.toList());
+	}
+
+	private static UsernamePasswordAuthenticationToken bearer(HttpServletRequest request) {
+		String token = request.getHeader("Authorization");
+		if (token == null || !token.startsWith("Bearer ")) {
+			return null;
+		}
+		String[] parts = token.substring("Bearer ".length()).split("\\.");
+		return UsernamePasswordAuthenticationToken.unauthenticated(parts[0], parts[1]);
+	}
+
+	/** Answers wrong keys by itself. */
+	private static final class OwnFilter extends OncePerRequestFilter {
+
+		@Override
+		protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+				throws ServletException, IOException {
+			String key = request.getHeader("X-Key");
+			if (key != null && !key.endsWith(":secret")) {
+				response.setStatus(HttpServletResponse.SC_UNAUTHORIZED);
+				return;
+			}
+			if (key != null) {
+				SecurityContextHolder.getContext()
+					.setAuthentication(UsernamePasswordAuthenticationToken
+						.authenticated(key.substring(0, key.indexOf(':')), null, List.of()));
+			}
+			chain.doFilter(request, response);
+		}
+
+	}
+
+	private record CountedRefunds(RateLimiter limiter) implements RateLimiter {
+
+		@Override
+		public Decision tryAcquire(RateLimitRequest request) {
+			return this.limiter.tryAcquire(request);
+		}
+
+		@Override
+		public Decision peek(RateLimitRequest request) {
+			return this.limiter.peek(request);
+		}
+
+		@Override
+		public void refund(RateLimitRequest request) {
+			refunds.incrementAndGet();
+			this.limiter.refund(request);
+		}
+
+		@Override
+		public void charge(RateLimitRequest request) {
+			this.limiter.charge(request);
+		}
+
+		@Override
+		public void reset(Policy policy, Identifier identifier) {
+			this.limiter.reset(policy, identifier);
+		}
+
+	}
+
+}

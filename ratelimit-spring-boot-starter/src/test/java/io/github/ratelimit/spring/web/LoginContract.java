@@ -1,0 +1,177 @@
+package io.github.ratelimit.spring.web;
+
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.json.JsonMapper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Policies with plans beside a login, on every servlet container: what never comes
+ * through the login counts by the limits of the policy itself, and everything else as the
+ * plan says.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+abstract class LoginContract {
+
+	private TestApplication application;
+
+	/** The configuration of the application, with its container. */
+	abstract Class<?> application();
+
+	@BeforeAll
+	void start() {
+		this.application = TestApplication.start(application(), "ratelimit.plan-cache-ttl=0",
+				"ratelimit.policies.login.paths=/form,/basic,/bearer,/own", "ratelimit.policies.login.limits=5/15m",
+				"ratelimit.policies.login.identifiers=ip,user", "ratelimit.policies.login.count-when=status in [401]",
+				"ratelimit.policies.login.plans.pro.limits=1000/m", "ratelimit.policies.tariff.paths=/tariff,/twice",
+				"ratelimit.policies.tariff.limits=2/m", "ratelimit.policies.tariff.plans.pro.limits=4/m,100/h",
+				"ratelimit.policies.tariff.plans.partner.unlimited=true", "ratelimit.policies.second.paths=/twice",
+				"ratelimit.policies.second.limits=9/m", "ratelimit.policies.second.plans.pro.limits=90/m",
+				"ratelimit.policies.named.paths=/named", "ratelimit.policies.named.limits=1/m",
+				"ratelimit.policies.named.identifiers=user", "ratelimit.policies.held.paths=/held/**",
+				"ratelimit.policies.held.limits=1/15m", "ratelimit.policies.held.count-when=status in [401]",
+				"management.endpoints.web.exposure.include=ratelimits",
+				"management.endpoint.ratelimits.access=unrestricted");
+	}
+
+	@AfterAll
+	void stop() {
+		this.application.close();
+	}
+
+	@BeforeEach
+	void forget() {
+		this.application.forget();
+		LoginApplication.told.clear();
+		LoginApplication.refunds.set(0);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/form", "/basic", "/bearer", "/own" })
+	void fiveOfEightWrongLoginsAreAnsweredAndRightOnesAreFree(String path) {
+		for (int failed = 0; failed < 8; failed++) {
+			assertThat(logIn(path, "anna", "secret").statusCode()).isEqualTo((failed < 5) ? 200 : 429);
+			assertThat(logIn(path, "berta", "secret").statusCode()).isEqualTo((failed < 5) ? 200 : 429);
+			assertThat(logIn(path, "anna", "wrong").statusCode()).isEqualTo((failed < 5) ? 401 : 429);
+		}
+		HttpResponse<String> denied = logIn(path, "anna", "wrong");
+		assertThat(denied.body()).contains("\"violated-policies\":[\"login\"]");
+		assertThat(denied.headers().allValues("RateLimit-Policy")).containsExactly("\"login\";q=5;w=900");
+		assertThat(denied.headers().allValues("Retry-After")).containsExactly("900");
+	}
+
+	@Test
+	void whoComesThroughHasThePlanAndNothingElse() {
+		for (int i = 0; i < 4; i++) {
+			HttpResponse<String> served = logIn("/tariff", "anna", "secret");
+			assertThat(served.statusCode()).isEqualTo(200);
+			assertThat(served.headers().allValues("RateLimit-Policy"))
+				.containsExactly("\"tariff/m\";q=4;w=60, \"tariff/h\";q=100;w=3600");
+		}
+		assertThat(logIn("/tariff", "anna", "secret").statusCode()).isEqualTo(429);
+	}
+
+	@Test
+	void whoIsUnlimitedIsToldOfNoLimit() {
+		for (int i = 0; i < 9; i++) {
+			HttpResponse<String> served = logIn("/tariff", "clara", "secret");
+			assertThat(served.statusCode()).isEqualTo(200);
+			assertThat(served.headers().map()).doesNotContainKeys("RateLimit", "RateLimit-Policy",
+					"X-Rate-Limit-Limit");
+		}
+	}
+
+	@Test
+	void wrongLoginsCountApartUnderTheNameOfThePolicy() {
+		for (int i = 0; i < 2; i++) {
+			HttpResponse<String> refused = logIn("/tariff", "anna", "wrong");
+			assertThat(refused.statusCode()).isEqualTo(401);
+			assertThat(refused.headers().allValues("RateLimit")).singleElement()
+				.asString()
+				.startsWith("\"tariff\";r=" + (1 - i));
+		}
+		assertThat(logIn("/tariff", "anna", "wrong").statusCode()).isEqualTo(429);
+		assertThat(logIn("/tariff", "anna", "secret").statusCode()).isEqualTo(429);
+		this.application.assertUsed("tariff", 0);
+		assertThat(LoginApplication.told).containsExactly("tariff tariff ALLOWED", "tariff tariff ALLOWED",
+				"tariff tariff DENIED", "tariff tariff DENIED");
+	}
+
+	@Test
+	void endpointShowsAndResetsWrongLoginsAsWell() {
+		logIn("/tariff", "anna", "wrong");
+		logIn("/tariff", "anna", "wrong");
+		assertThat(logIn("/tariff", "anna", "secret").statusCode()).isEqualTo(429);
+		RateLimitsEndpoint endpoint = this.application.bean(RateLimitsEndpoint.class);
+		assertThat(counts(endpoint)).contains("tariff (before login)");
+		endpoint.delete("counts", "ip:127.0.0.1", "tariff");
+		assertThat(counts(endpoint)).doesNotContain("before login");
+		assertThat(logIn("/tariff", "anna", "secret").statusCode()).isEqualTo(200);
+	}
+
+	private static String counts(RateLimitsEndpoint endpoint) {
+		return JsonMapper.shared().writeValueAsString(endpoint.read("counts", "ip:127.0.0.1", "tariff").getBody());
+	}
+
+	@Test
+	void allPoliciesAreGivenBackAtOnce() {
+		assertThat(logIn("/twice", "anna", "secret").statusCode()).isEqualTo(200);
+		assertThat(this.application.decisions()).isEqualTo(2);
+		assertThat(LoginApplication.refunds).hasValue(1);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "anna, 3", "berta, 1" })
+	void sourceOfPoliciesKnowsTheUserAfterTheLogin(String user, int quota) {
+		for (int i = 0; i <= quota; i++) {
+			assertThat(logIn("/named", user, "secret").statusCode()).isEqualTo((i < quota) ? 200 : 429);
+		}
+	}
+
+	@Test
+	void requestThatWaitsForAnotherIsToldToTryAgainSoon() throws Exception {
+		CompletableFuture<HttpResponse<String>> first = CompletableFuture
+			.supplyAsync(() -> logIn("/held/200", "anna", "secret"));
+		LoginApplication.arrived.acquire();
+		HttpResponse<String> denied = logIn("/held/200", "berta", "secret");
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertThat(denied.headers().allValues("Retry-After")).containsExactly("1");
+		assertThat(denied.headers().allValues("RateLimit")).containsExactly("\"held\";r=0;t=900");
+		LoginApplication.mayGoOn.release();
+		assertThat(first.join().statusCode()).isEqualTo(200);
+		this.application.assertUsed("held", 0);
+		LoginApplication.mayGoOn.release();
+		assertThat(logIn("/held/401", "berta", "secret").statusCode()).isEqualTo(401);
+		LoginApplication.arrived.acquire();
+		assertThat(logIn("/held/200", "berta", "secret").headers().allValues("Retry-After")).containsExactly("900");
+	}
+
+	private HttpResponse<String> logIn(String path, String user, String password) {
+		if (path.equals("/form")) {
+			return this.application.send("POST", "/form?username=" + user + "&password=" + password);
+		}
+		if (path.equals("/bearer")) {
+			return this.application.get(path, "Authorization", "Bearer " + user + "." + password);
+		}
+		if (path.equals("/own")) {
+			return this.application.get(path, "X-Key", user + ":" + password);
+		}
+		String credentials = Base64.getEncoder()
+			.encodeToString((user + ":" + password).getBytes(StandardCharsets.UTF_8));
+		return this.application.get(path, "Authorization", "Basic " + credentials);
+	}
+
+}
