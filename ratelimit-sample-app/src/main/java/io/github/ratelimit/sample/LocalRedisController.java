@@ -84,8 +84,8 @@ class LocalRedisController {
 	}
 
 	/**
-	 * A Redis key: what it takes of the memory, and the time until it is gone. No bytes if
-	 * it has just gone.
+	 * A Redis key: what it takes of the memory, and the time until it is gone. No bytes
+	 * if it has just gone.
 	 */
 	record RedisKey(String key, @Nullable Long bytes, long ttlMillis) {
 	}

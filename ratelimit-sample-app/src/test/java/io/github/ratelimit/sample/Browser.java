@@ -58,8 +58,8 @@ final class Browser implements AutoCloseable {
 	void open(String url, int width, boolean dark) {
 		this.driver.executeCdpCommand("Emulation.setDeviceMetricsOverride",
 				Map.of("width", width, "height", 900, "deviceScaleFactor", 1, "mobile", width < 700));
-		this.driver.executeCdpCommand("Emulation.setEmulatedMedia", Map.of("features",
-				List.of(Map.of("name", "prefers-color-scheme", "value", dark ? "dark" : "light"))));
+		this.driver.executeCdpCommand("Emulation.setEmulatedMedia",
+				Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", dark ? "dark" : "light"))));
 		this.driver.get(url);
 	}
 
@@ -106,25 +106,26 @@ final class Browser implements AutoCloseable {
 
 	/** Texts that have less contrast to what is behind them than WCAG 2.2 AA asks for. */
 	List<?> unreadable() {
-		return (List<?>) run("""
-				const numbers = (color) => color.match(/[\\d.]+/g).map(Number);
-				const luminance = (color) => numbers(color).slice(0, 3)
-					.map((part) => part / 255)
-					.map((part) => (part <= 0.04045) ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
-					.reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
-				const behind = (element) => {
-					const color = getComputedStyle(element).backgroundColor;
-					return (numbers(color)[3] === 0) ? behind(element.parentElement) : color;
-				};
-				const contrast = (element) => {
-					const [dark, light] = [getComputedStyle(element).color, behind(element)].map(luminance).sort((a, b) => a - b);
-					return (light + 0.05) / (dark + 0.05);
-				};
-				return [...document.querySelectorAll('body *')]
-					.filter((element) => element.checkVisibility() && !element.disabled)
-					.filter((element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
-					.filter((element) => contrast(element) < 4.5)
-					.map((element) => element.outerHTML);""");
+		return (List<?>) run(
+				"""
+						const numbers = (color) => color.match(/[\\d.]+/g).map(Number);
+						const luminance = (color) => numbers(color).slice(0, 3)
+							.map((part) => part / 255)
+							.map((part) => (part <= 0.04045) ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+							.reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
+						const behind = (element) => {
+							const color = getComputedStyle(element).backgroundColor;
+							return (numbers(color)[3] === 0) ? behind(element.parentElement) : color;
+						};
+						const contrast = (element) => {
+							const [dark, light] = [getComputedStyle(element).color, behind(element)].map(luminance).sort((a, b) => a - b);
+							return (light + 0.05) / (dark + 0.05);
+						};
+						return [...document.querySelectorAll('body *')]
+							.filter((element) => element.checkVisibility() && !element.disabled)
+							.filter((element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
+							.filter((element) => contrast(element) < 4.5)
+							.map((element) => element.outerHTML);""");
 	}
 
 	/** Writes a picture of an element, all of it, with a margin. */

@@ -122,8 +122,7 @@ class PlaygroundIT {
 		await(() -> assertThat(browser.findAll(".lane")).isNotEmpty());
 		WebElement lane = browser.find("[data-algorithm=token-bucket] .lane-open");
 		lane.sendKeys(Keys.ENTER);
-		await(() -> assertThat(browser.text("[data-algorithm=token-bucket] .command"))
-			.startsWith("\"EVALSHA\"")
+		await(() -> assertThat(browser.text("[data-algorithm=token-bucket] .command")).startsWith("\"EVALSHA\"")
 			.contains("demo-token-bucket", "\n    \"TIME\"", "\n    \"SET\""));
 		await(() -> assertThat(browser.text("[data-algorithm=token-bucket] .inside tbody"))
 			.containsPattern("ratelimit-sample-app:\\{header%3AX-Client:race-\\w+-1}:demo-token-bucket:tb-10s\\d+"));

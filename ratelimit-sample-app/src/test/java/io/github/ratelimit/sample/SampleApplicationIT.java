@@ -199,10 +199,7 @@ class SampleApplicationIT {
 	}
 
 	private MvcTestResult demo(String client) {
-		return this.mvc.get()
-			.uri("/demo/token-bucket")
-			.header("X-Client", client)
-			.exchange();
+		return this.mvc.get().uri("/demo/token-bucket").header("X-Client", client).exchange();
 	}
 
 	private MvcTestResult search(String address, String user) {
