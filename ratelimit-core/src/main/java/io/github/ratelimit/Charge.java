@@ -12,9 +12,14 @@ import java.util.Set;
  * @param policy the policy
  * @param identifiers at least one identifier, none twice
  * @param cost what the request uses of each quota, 0 or more; 0 looks without touching
+ * @param shadow whether the policy is tried out in shadow mode: it never denies the
+ * request, and {@link Decision#shadows()} tells what it would have done alone. What it
+ * would have allowed is counted, and if it counts denied requests, what it would have
+ * denied; but only if the other charges allow the request, which otherwise uses nothing
+ * of this policy, whether it counts denied requests or not
  * @since 0.1
  */
-public record Charge(Policy policy, List<Identifier> identifiers, long cost) {
+public record Charge(Policy policy, List<Identifier> identifiers, long cost, boolean shadow) {
 
 	private static final int FEW = 8;
 
@@ -36,6 +41,17 @@ public record Charge(Policy policy, List<Identifier> identifiers, long cost) {
 			throw new IllegalArgumentException(
 					"Invalid identifiers: one of them stands twice for the policy '%s'.".formatted(policy.name()));
 		}
+	}
+
+	/**
+	 * Creates a charge that may deny the request.
+	 * @param policy the policy
+	 * @param identifiers at least one identifier, none twice
+	 * @param cost what the request uses of each quota, 0 or more
+	 * @throws IllegalArgumentException as the constructor with all components
+	 */
+	public Charge(Policy policy, List<Identifier> identifiers, long cost) {
+		this(policy, identifiers, cost, false);
 	}
 
 	/** Without garbage if there are few, as there mostly are. */
@@ -69,7 +85,15 @@ public record Charge(Policy policy, List<Identifier> identifiers, long cost) {
 	 * @throws IllegalArgumentException if the cost is negative
 	 */
 	public Charge withCost(long cost) {
-		return new Charge(this.policy, this.identifiers, cost);
+		return new Charge(this.policy, this.identifiers, cost, this.shadow);
+	}
+
+	/**
+	 * Returns the same charge in shadow mode.
+	 * @return a new charge, which never denies the request
+	 */
+	public Charge inShadow() {
+		return new Charge(this.policy, this.identifiers, this.cost, true);
 	}
 
 }

@@ -1,14 +1,21 @@
 package io.github.ratelimit;
 
 import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 
 /**
  * The answer to one request: allowed or denied, with a status for each policy, identifier
  * and limit that was checked.
+ * <p>
+ * Charges in shadow mode change nothing of this: what each of them would have come to
+ * stands by itself in {@link #shadows()}.
  * <p>
  * A value; safe for use by several threads.
  *
@@ -19,9 +26,13 @@ import org.jspecify.annotations.Nullable;
  * @param blockedFor how long an identifier of the request is still blocked, which denies
  * the request whatever the limits say; {@code null} if none is
  * @param source where the decision comes from
+ * @param shadows what each charge in shadow mode came to alone, by the name of its policy
+ * and in the order of the request; without those that are not known, as in denials from
+ * memory
  * @since 0.1
  */
-public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Duration blockedFor, Source source) {
+public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Duration blockedFor, Source source,
+		Map<String, Decision> shadows) {
 
 	/**
 	 * Where a decision comes from.
@@ -57,6 +68,19 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 	 */
 	public Decision {
 		statuses = List.copyOf(statuses);
+		shadows = shadows.isEmpty() ? Map.of() : Collections.unmodifiableMap(new LinkedHashMap<>(shadows));
+	}
+
+	/**
+	 * Creates a decision without charges in shadow mode.
+	 * @param allowed whether the request is allowed
+	 * @param statuses one status for each policy, identifier and limit
+	 * @param blockedFor how long an identifier of the request is still blocked;
+	 * {@code null} if none is
+	 * @param source where the decision comes from
+	 */
+	public Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Duration blockedFor, Source source) {
+		this(allowed, statuses, blockedFor, source, Map.of());
 	}
 
 	/**
@@ -85,6 +109,30 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 	 */
 	public static Decision withoutStore() {
 		return new Decision(true, List.of(), null, Source.NONE);
+	}
+
+	/**
+	 * Returns the same decision with what charges in shadow mode came to.
+	 * @param charges the charges in shadow mode
+	 * @param alone returns the decision over one of them alone
+	 * @return this decision if there is no charge
+	 */
+	public Decision withShadows(List<Charge> charges, Function<Charge, Decision> alone) {
+		if (charges.isEmpty()) {
+			return this;
+		}
+		Map<String, Decision> shadows = new LinkedHashMap<>();
+		charges.forEach((charge) -> shadows.put(charge.policy().name(), alone.apply(charge)));
+		return new Decision(this.allowed, this.statuses, this.blockedFor, this.source, shadows);
+	}
+
+	/**
+	 * Returns what a charge in shadow mode came to.
+	 * @param charge a charge in shadow mode of the request
+	 * @return the decision over it alone; if none is known, {@link #withoutStore()}
+	 */
+	public Decision shadow(Charge charge) {
+		return this.shadows.getOrDefault(charge.policy().name(), withoutStore());
 	}
 
 	/**

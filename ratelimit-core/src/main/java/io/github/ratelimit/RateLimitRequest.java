@@ -89,6 +89,34 @@ public record RateLimitRequest(List<Charge> charges, String metadata) {
 	}
 
 	/**
+	 * Returns the charges that may deny the request.
+	 * @return all that are not in shadow mode, in the order of the request; may be empty
+	 */
+	public List<Charge> enforced() {
+		return charges(false);
+	}
+
+	/**
+	 * Returns the charges in shadow mode.
+	 * @return all that cannot deny the request, in its order; mostly empty
+	 */
+	public List<Charge> shadows() {
+		return charges(true);
+	}
+
+	/** Without garbage if all charges are of one kind, as they mostly are. */
+	private List<Charge> charges(boolean shadow) {
+		int number = 0;
+		for (int i = 0; i < this.charges.size(); i++) {
+			number += (this.charges.get(i).shadow() == shadow) ? 1 : 0;
+		}
+		if (number == 0 || number == this.charges.size()) {
+			return (number == 0) ? List.of() : this.charges;
+		}
+		return this.charges.stream().filter((charge) -> charge.shadow() == shadow).toList();
+	}
+
+	/**
 	 * Returns the same request with metadata.
 	 * @param metadata text to remember the request by, at most
 	 * {@link #MAX_METADATA_LENGTH} characters

@@ -4,8 +4,9 @@ package io.github.ratelimit;
  * Decides whether requests are within their limits.
  * <p>
  * One call decides over every policy, identifier and limit of a request, all or nothing:
- * a denied request uses no quota of any limit. No method waits for quota to arrive.
- * Implementations are safe for use by several threads.
+ * a denied request uses no quota of any limit. Charges {@linkplain Charge#shadow() in
+ * shadow mode} are decided in the same call, each for itself, and never deny. No method
+ * waits for quota to arrive. Implementations are safe for use by several threads.
  *
  * @since 0.1
  */
@@ -13,7 +14,7 @@ public interface RateLimiter {
 
 	/**
 	 * Uses the cost of the request if every limit allows it, and nothing otherwise.
-	 * @param request the request
+	 * @param request the request; one whose charges are all in shadow mode is allowed
 	 * @return allowed or denied, with the status of every limit afterwards
 	 * @throws StoreException if the store did not answer; the cost may or may not have
 	 * been used

@@ -21,6 +21,8 @@ class ChargeTests {
 		Charge charge = Charge.of(this.policy, ALICE, ADDRESS);
 		assertThat(charge).isEqualTo(new Charge(this.policy, List.of(ALICE, ADDRESS), 1));
 		assertThat(charge.withCost(7)).isEqualTo(new Charge(this.policy, List.of(ALICE, ADDRESS), 7));
+		assertThat(charge.shadow()).isFalse();
+		assertThat(charge.inShadow().withCost(7)).isEqualTo(new Charge(this.policy, List.of(ALICE, ADDRESS), 7, true));
 		assertThat(charge.withCost(0).cost()).isZero();
 		assertThat(charge.withCost(Long.MAX_VALUE).cost()).isEqualTo(Long.MAX_VALUE);
 	}

@@ -1,6 +1,7 @@
 package io.github.ratelimit.denial;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -14,7 +15,8 @@ import io.github.ratelimit.RateLimiter;
 
 /**
  * Asks the store unless the memory knows that it would deny the request, and forgets the
- * denials of a key whenever something may have been used or given back.
+ * denials of a key whenever something may have been used or given back. What is in shadow
+ * mode denies nothing, so that nothing is remembered of it.
  */
 final class CachedRateLimiter implements RateLimiter {
 
@@ -43,15 +45,16 @@ final class CachedRateLimiter implements RateLimiter {
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
-		Key[] keys = Key.of(request);
+		List<Charge> enforced = request.enforced();
+		Key[] keys = Key.of(enforced);
 		DenialMemory.Call call = null;
-		if (mayAnswer(request)) {
+		if (mayAnswer(enforced)) {
 			DenialMemory present = this.memory.get();
-			Decision known = present.find(request, keys, this.maxAge);
+			Decision known = present.find(enforced, keys, this.maxAge);
 			if (known != null) {
 				return known;
 			}
-			call = present.new Call(request, keys);
+			call = present.new Call(enforced, keys);
 		}
 		boolean denied = false;
 		try {
@@ -65,6 +68,7 @@ final class CachedRateLimiter implements RateLimiter {
 		finally {
 			if (!denied) {
 				forget(keys);
+				forget(Key.of(request.shadows()));
 			}
 		}
 	}
@@ -75,7 +79,8 @@ final class CachedRateLimiter implements RateLimiter {
 	 */
 	@Override
 	public Decision peek(RateLimitRequest request) {
-		Decision known = mayAnswer(request) ? this.memory.get().find(request, Key.of(request), this.maxAge) : null;
+		List<Charge> enforced = request.enforced();
+		Decision known = mayAnswer(enforced) ? this.memory.get().find(enforced, Key.of(enforced), this.maxAge) : null;
 		return (known != null) ? known : this.store.peek(request);
 	}
 
@@ -85,7 +90,7 @@ final class CachedRateLimiter implements RateLimiter {
 			this.store.refund(request);
 		}
 		finally {
-			forget(Key.of(request));
+			forget(Key.of(request.charges()));
 		}
 	}
 
@@ -95,7 +100,7 @@ final class CachedRateLimiter implements RateLimiter {
 			this.store.charge(request);
 		}
 		finally {
-			forget(Key.of(request));
+			forget(Key.of(request.charges()));
 		}
 	}
 
@@ -121,8 +126,8 @@ final class CachedRateLimiter implements RateLimiter {
 		}
 	}
 
-	private boolean mayAnswer(RateLimitRequest request) {
-		for (Charge charge : request.charges()) {
+	private boolean mayAnswer(List<Charge> enforced) {
+		for (Charge charge : enforced) {
 			if (charge.policy().countDenied()) {
 				return false;
 			}

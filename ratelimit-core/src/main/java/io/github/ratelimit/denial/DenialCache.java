@@ -27,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  * time; then the longest time that is known is the answer. Peeks are answered from memory
  * too, but are not remembered. Blocks are remembered for all identifiers and policies of
  * a request together, because the store does not say which of them is blocked. Requests
- * of policies that count denied requests always reach the store.
+ * of policies that count denied requests always reach the store. What is in shadow mode
+ * denies nothing and is not remembered; a denial from memory does not tell of it.
  * <p>
  * Decisions from memory have the statuses of the limits that are known to deny the
  * request, and no others. Times are what is left of them. As soon as quota has arrived,

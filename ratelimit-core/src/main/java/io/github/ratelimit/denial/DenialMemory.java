@@ -16,7 +16,6 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
-import io.github.ratelimit.RateLimitRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,7 +61,7 @@ final class DenialMemory {
 	 * Denies a request if it is known that the store would. The time to wait may be too
 	 * short if the store was asked too often.
 	 */
-	@Nullable Decision find(RateLimitRequest request, Key[] keys, Function<Policy, Duration> maxAges) {
+	@Nullable Decision find(List<Charge> charges, Key[] keys, Function<Policy, Duration> maxAges) {
 		long now = this.nanos.getAsLong();
 		Block block = this.blocks.asMap().isEmpty() ? null : block(keys, now);
 		long blocked = (block != null) ? Verdict.microsLeft(block.time(), now - block.since()) : 0;
@@ -70,8 +69,8 @@ final class DenialMemory {
 		List<LimitStatus> violated = List.of();
 		boolean complete = true;
 		int at = 0;
-		for (int i = 0; i < request.charges().size(); i++) {
-			Charge charge = request.charges().get(i);
+		for (int i = 0; i < charges.size(); i++) {
+			Charge charge = charges.get(i);
 			long maxAge = Math.min(this.maxAge, maxAges.apply(charge.policy()).toNanos());
 			for (int j = 0; j < charge.identifiers().size(); j++) {
 				Verdicts known = known(keys[at++], charge.policy());
@@ -132,7 +131,7 @@ final class DenialMemory {
 	/** A call of the store, and the stamps before it. */
 	final class Call {
 
-		private final RateLimitRequest request;
+		private final List<Charge> charges;
 
 		private final Key[] keys;
 
@@ -140,8 +139,8 @@ final class DenialMemory {
 
 		private final long[] stamps;
 
-		Call(RateLimitRequest request, Key[] keys) {
-			this.request = request;
+		Call(List<Charge> charges, Key[] keys) {
+			this.charges = charges;
 			this.keys = keys;
 			this.stamps = new long[keys.length];
 			for (int i = 0; i < keys.length; i++) {
@@ -152,7 +151,7 @@ final class DenialMemory {
 		/** Notes that the store has denied the request. */
 		void denied(Decision decision) {
 			int at = 0;
-			for (Charge charge : this.request.charges()) {
+			for (Charge charge : this.charges) {
 				for (Identifier identifier : charge.identifiers()) {
 					List<LimitStatus> violated = decision.violated()
 						.stream()

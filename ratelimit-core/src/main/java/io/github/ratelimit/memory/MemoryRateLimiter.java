@@ -94,7 +94,7 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	@Override
 	public void refund(RateLimitRequest request) {
 		locked((now) -> {
-			for (Check check : checks(request, now)) {
+			for (Check check : checks(request.charges(), now)) {
 				if (check.charge.cost() > 0 && this.counts.get(check.key) != null) {
 					check.meter.refund(check.charge.cost());
 					save(check, now);
@@ -107,7 +107,7 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	@Override
 	public void charge(RateLimitRequest request) {
 		locked((now) -> {
-			for (Check check : checks(request.withPossibleCosts(), now)) {
+			for (Check check : checks(request.withPossibleCosts().charges(), now)) {
 				if (check.charge.cost() > 0) {
 					check.meter.charge(check.charge.cost(), request.metadata());
 					save(check, now);
@@ -174,8 +174,15 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 		}
 	}
 
+	/** A charge in shadow mode is decided as if it were alone, after the others. */
 	private Decision decide(RateLimitRequest request, long now, boolean acquire) {
-		List<Check> checks = checks(request, now);
+		Decision decision = decide(request.enforced(), request.metadata(), now, acquire);
+		return decision.withShadows(request.shadows(),
+				(charge) -> decide(List.of(charge), request.metadata(), now, acquire && decision.allowed()));
+	}
+
+	private Decision decide(List<Charge> charges, String metadata, long now, boolean acquire) {
+		List<Check> checks = checks(charges, now);
 		long blocked = 0;
 		boolean fits = true;
 		boolean possible = true;
@@ -192,7 +199,7 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 			boolean acquires = acquire && check.charge.cost() > 0;
 			boolean counts = acquires && (allowed || (check.charge.policy().countDenied() && possible && blocked == 0));
 			if (counts) {
-				check.meter.add(check.charge.cost(), request.metadata());
+				check.meter.add(check.charge.cost(), metadata);
 			}
 			// A state from a clock that was set back is stored even if the request is
 			// denied: it would stay ahead.
@@ -204,9 +211,9 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 		return new Decision(allowed, statuses, (blocked > 0) ? Duration.of(blocked, ChronoUnit.MICROS) : null);
 	}
 
-	private List<Check> checks(RateLimitRequest request, long now) {
+	private List<Check> checks(List<Charge> charges, long now) {
 		List<Check> checks = new ArrayList<>();
-		for (Charge charge : request.charges()) {
+		for (Charge charge : charges) {
 			for (Identifier identifier : charge.identifiers()) {
 				Key key = Key.of(charge.policy(), identifier);
 				checks.add(new Check(key, charge, meter(charge.policy(), key, now)));

@@ -121,7 +121,8 @@ public final class LocalRateLimiter implements RateLimiter {
 		}
 		return new RateLimitRequest(request.charges()
 			.stream()
-			.map((charge) -> new Charge(share(charge.policy(), number), charge.identifiers(), charge.cost()))
+			.map((charge) -> new Charge(share(charge.policy(), number), charge.identifiers(), charge.cost(),
+					charge.shadow()))
 			.toList(), request.metadata());
 	}
 
@@ -141,6 +142,11 @@ public final class LocalRateLimiter implements RateLimiter {
 	}
 
 	private static Decision ofWhole(RateLimitRequest request, Decision decision) {
+		return withoutShadows(request, decision).withShadows(request.shadows(),
+				(charge) -> withoutShadows(request, decision.shadow(charge)));
+	}
+
+	private static Decision withoutShadows(RateLimitRequest request, Decision decision) {
 		List<LimitStatus> statuses = decision.violated().stream().map((status) -> ofWhole(request, status)).toList();
 		return new Decision(decision.allowed(), statuses, decision.blockedFor(), Source.LOCAL);
 	}

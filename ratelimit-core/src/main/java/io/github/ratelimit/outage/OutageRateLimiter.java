@@ -40,11 +40,12 @@ import org.slf4j.LoggerFactory;
  * {@link LocalRateLimiter} decides over the policies that are
  * {@linkplain OnStoreFailure#LOCAL local}, all or nothing. If all policies
  * {@linkplain OnStoreFailure#ALLOW allow} it, so does the decision, which has no
- * statuses. A reset always throws what the store throws.
+ * statuses. Charges in shadow mode deny nothing then either: where they are not local,
+ * they are not decided. A reset always throws what the store throws.
  * <p>
  * A {@link StoreBusyException} is no outage, and neither is an interrupt of the thread:
- * the {@link LocalRateLimiter} decides over all policies of the request, unless one of
- * them denies it. So load never switches limits off.
+ * the {@link LocalRateLimiter} decides over all policies of the request, unless one that
+ * is enforced denies it. So load never switches limits off.
  * <p>
  * What was used locally is not charged to the store later: around an outage, a quota may
  * be used twice within a window. The local counts are kept, so that a store that fails
@@ -154,7 +155,7 @@ public final class OutageRateLimiter implements RateLimiter {
 		try {
 			Decision decision = this.store.tryAcquire(request);
 			if (decision.allowed()) {
-				noteAllowed(request);
+				noteAllowed(request, decision);
 			}
 			return decision;
 		}
@@ -241,8 +242,12 @@ public final class OutageRateLimiter implements RateLimiter {
 	 * @param request the request
 	 */
 	public void noteAllowed(RateLimitRequest request) {
+		noteAllowed(request, Decision.withoutStore());
+	}
+
+	private void noteAllowed(RateLimitRequest request, Decision decision) {
 		Outage present = this.outage.get();
-		if (present != null && isWritten(request) && present.isOver(request, this.clock.instant())
+		if (present != null && isWritten(request, decision) && present.isOver(request, this.clock.instant())
 				&& this.outage.compareAndSet(present, null)) {
 			logEnd();
 		}
@@ -266,9 +271,11 @@ public final class OutageRateLimiter implements RateLimiter {
 		logger.info("The store answers again: limits are enforced");
 	}
 
-	/** Without any cost nothing is written, which a full store can do. */
-	private static boolean isWritten(RateLimitRequest request) {
-		return request.charges().stream().anyMatch((charge) -> charge.cost() > 0);
+	/** Without any cost that is allowed nothing is written, which a full store can do. */
+	private static boolean isWritten(RateLimitRequest request, Decision decision) {
+		return request.charges()
+			.stream()
+			.anyMatch((charge) -> charge.cost() > 0 && (!charge.shadow() || decision.shadow(charge).allowed()));
 	}
 
 	private void noteBusy(StoreException failure) {
@@ -288,18 +295,20 @@ public final class OutageRateLimiter implements RateLimiter {
 		boolean works = ex instanceof StoreBusyException;
 		List<Charge> limited = new ArrayList<>();
 		for (Charge charge : request.charges()) {
-			switch (onStoreFailure.apply(charge.policy())) {
-				case DENY -> throw ex;
-				case LOCAL -> limited.add(charge);
-				case ALLOW -> {
-					if (works) {
-						limited.add(charge);
-					}
-				}
+			OnStoreFailure reaction = onStoreFailure.apply(charge.policy());
+			if (reaction == OnStoreFailure.DENY && !charge.shadow()) {
+				throw ex;
+			}
+			if (reaction == OnStoreFailure.LOCAL || works) {
+				limited.add(charge);
 			}
 		}
-		return limited.isEmpty() ? Decision.withoutStore()
-				: decideLocally.apply(new RateLimitRequest(limited, request.metadata()));
+		if (limited.isEmpty()) {
+			return Decision.withoutStore().withShadows(request.shadows(), (charge) -> Decision.withoutStore());
+		}
+		Decision local = decideLocally.apply(new RateLimitRequest(limited, request.metadata()));
+		boolean isLimited = limited.stream().anyMatch((charge) -> !charge.shadow());
+		return (isLimited ? local : Decision.withoutStore()).withShadows(request.shadows(), local::shadow);
 	}
 
 }

@@ -38,13 +38,19 @@ record SlotRequest(RateLimitRequest request, Scope scope) {
 		List<SlotRequest> keys = new ArrayList<>();
 		for (Charge charge : this.request.charges()) {
 			for (Identifier identifier : charge.identifiers()) {
-				keys.add(of(List.of(new Charge(charge.policy(), List.of(identifier), charge.cost())), Scope.COUNTS));
+				keys.add(of(List.of(new Charge(charge.policy(), List.of(identifier), charge.cost(), charge.shadow())),
+						Scope.COUNTS));
 			}
 		}
 		if (blocks) {
 			keys.addAll(split(this.request, Scope.BLOCKS, (identifier) -> identifier));
 		}
 		return keys;
+	}
+
+	/** Returns as much of this as some of its charges are. */
+	SlotRequest of(List<Charge> charges) {
+		return of(charges, this.scope);
 	}
 
 	private SlotRequest of(List<Charge> charges, Scope scope) {
@@ -60,7 +66,7 @@ record SlotRequest(RateLimitRequest request, Scope scope) {
 				identifiers.computeIfAbsent(slot.apply(identifier), (key) -> new ArrayList<>()).add(identifier);
 			}
 			identifiers.forEach((each, some) -> slots.computeIfAbsent(each, (key) -> new ArrayList<>())
-				.add(new Charge(charge.policy(), some, charge.cost())));
+				.add(new Charge(charge.policy(), some, charge.cost(), charge.shadow())));
 		}
 		return (slots.size() == 1) ? List.of(whole)
 				: slots.values().stream().map((charges) -> whole.of(charges, scope)).toList();

@@ -7,6 +7,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -26,7 +28,8 @@ import redis.clients.jedis.exceptions.JedisException;
 /**
  * A request that several calls decide, which are sent together. Each holds what it
  * allows; if one of them denies the request, or fails, the others are cancelled. One that
- * is answered when nobody waits for it any more is cancelled then.
+ * is answered when nobody waits for it any more is cancelled then. What is in shadow mode
+ * is cancelled as well if one of them denies that.
  */
 final class SplitDecision {
 
@@ -61,19 +64,36 @@ final class SplitDecision {
 	/** Decides, all or nothing. */
 	Decision acquire(List<SlotRequest> slots) {
 		List<Part> parts = ask(Operation.HOLD, slots);
-		if (parts.stream().allMatch(Part::isAllowed)) {
-			return join(parts, List.of());
-		}
 		if (parts.stream().anyMatch((part) -> part.failure != null)) {
 			parts.forEach((part) -> abandon(part.slot, part.answer));
-			failure(parts);
 		}
-		boolean denialCounts = parts.stream().allMatch(Part::countsDenial);
+		Decision decision = join(parts, List.of());
 		List<Part> cancelled = new ArrayList<>();
+		List<Part> counted = new ArrayList<>();
 		for (Part part : parts) {
-			cancelled.addAll(cancel(part.slot, part.answer, denialCounts));
+			Answer held = Objects.requireNonNull(part.answer);
+			cancelled.addAll(cancel(part.slot, held, decision));
+			counted.addAll(countDenials(part.slot, held, decision));
 		}
-		return join(parts, await(Operation.CANCEL, cancelled));
+		if (cancelled.isEmpty() && counted.isEmpty()) {
+			return decision;
+		}
+		List<Part> later = await(Operation.CANCEL, cancelled);
+		later.addAll(await(Operation.ACQUIRE, counted));
+		return join(parts, later);
+	}
+
+	/**
+	 * Counts what was denied in shadow mode, of policies that count denied requests. They
+	 * hold nothing of it: a log that is full would forget others for it.
+	 */
+	private List<Part> countDenials(SlotRequest slot, Answer held, Decision decision) {
+		return slot.request()
+			.shadows()
+			.stream()
+			.filter((charge) -> slot.scope() != Scope.BLOCKS && counts(charge, decision) && !isHeld(charge, held))
+			.map((charge) -> send(Operation.ACQUIRE, slot.of(List.of(enforced(charge)))))
+			.toList();
 	}
 
 	private List<Part> ask(Operation operation, List<SlotRequest> slots) {
@@ -103,7 +123,7 @@ final class SplitDecision {
 				answered.add(part);
 			}
 			else if (operation == Operation.CANCEL) {
-				part.slot.byKey(false).forEach((key) -> further.addAll(cancel(key, part.held, part.denialCounts)));
+				part.slot.byKey(false).forEach((key) -> further.add(cancel(key, part.stays, part.heldAt)));
 			}
 			else {
 				part.slot.byKey(operation == Operation.HOLD || operation == Operation.PEEK)
@@ -122,42 +142,71 @@ final class SplitDecision {
 	 */
 	private void abandon(SlotRequest slot, @Nullable Answer held) {
 		if (held != null && slot.scope() != Scope.BLOCKS) {
-			slot.byKey(false).forEach((key) -> cancel(key, held, false));
+			slot.byKey(false).forEach((key) -> cancel(key, held, null));
 		}
 	}
 
 	/**
-	 * Gives back what was held, and does not stay counted because of the denial. It may
-	 * be sent when the time of the decision is over, or quota would stay held.
-	 * @param denialCounts whether policies that count denied requests count this
+	 * Gives back what was held, and does not stay counted.
+	 * @param decision what the request has come to; {@code null} if nothing stays counted
 	 * @return a call that was sent, or none if there is nothing to give back
 	 */
-	private List<Part> cancel(SlotRequest slot, @Nullable Answer held, boolean denialCounts) {
-		if (held == null || slot.scope() == Scope.BLOCKS
-				|| slot.request().charges().stream().allMatch((charge) -> stays(charge, held, denialCounts))) {
+	private List<Part> cancel(SlotRequest slot, Answer held, @Nullable Decision decision) {
+		Predicate<Charge> stays = (charge) -> stays(charge, held, decision);
+		List<Charge> denied = slot.request()
+			.charges()
+			.stream()
+			.filter((charge) -> decision == null || !isAllowed(charge, decision))
+			.map(SplitDecision::enforced)
+			.toList();
+		if (slot.scope() == Scope.BLOCKS || denied.stream().allMatch(stays)) {
 			return List.of();
 		}
-		ScriptCall call = this.scripts.cancel(slot.request(), slot.scope(),
-				(charge) -> stays(charge, held, denialCounts), held.heldAt(),
-				System.nanoTime() + this.budget.toNanos());
-		Part part = new Part(slot, call);
-		part.held = held;
-		part.denialCounts = denialCounts;
-		this.servers.submit(call);
-		return List.of(part);
-	}
-
-	private static boolean stays(Charge charge, Answer held, boolean denialCounts) {
-		boolean counted = held.allowed() || (charge.policy().countDenied() && countsDenial(held));
-		return !counted || (charge.policy().countDenied() && denialCounts);
+		return List.of(cancel(slot.of(denied), stays, held.heldAt()));
 	}
 
 	/**
-	 * Whether policies that count denied requests count this, as far as is known here.
+	 * It may be sent when the time of the decision is over, or quota would stay held.
 	 */
-	private static boolean countsDenial(Answer answer) {
-		return answer.blockedMicros() == 0
-				&& answer.statuses().stream().allMatch((status) -> status.retryAfter() != null);
+	private Part cancel(SlotRequest slot, Predicate<Charge> stays, long heldAt) {
+		ScriptCall call = this.scripts.cancel(slot.request(), slot.scope(), stays, heldAt,
+				System.nanoTime() + this.budget.toNanos());
+		Part part = new Part(slot, call);
+		part.stays = stays;
+		part.heldAt = heldAt;
+		this.servers.submit(call);
+		return part;
+	}
+
+	private static Charge enforced(Charge charge) {
+		return new Charge(charge.policy(), charge.identifiers(), charge.cost());
+	}
+
+	private static boolean isAllowed(Charge charge, Decision decision) {
+		return decision.allowed() && (!charge.shadow() || decision.shadow(charge).allowed());
+	}
+
+	/** Whether a charge was not counted by a call, or stays counted. */
+	private static boolean stays(Charge charge, Answer held, @Nullable Decision decision) {
+		return !isHeld(charge, held) || (decision != null && counts(charge, decision));
+	}
+
+	private static boolean isHeld(Charge charge, Answer held) {
+		Answer shadow = held.shadows().get(charge.policy().name());
+		return (shadow != null) ? held.allowed() && shadow.allowed() : counts(charge, held.decision());
+	}
+
+	/**
+	 * Whether a charge counts if this is all that is decided. In shadow mode, that it is
+	 * denied counts only where the request is allowed.
+	 */
+	private static boolean counts(Charge charge, Decision decision) {
+		Decision shadow = decision.shadows().get(charge.policy().name());
+		if (shadow != null) {
+			return decision.allowed() && counts(charge, shadow);
+		}
+		return decision.allowed() || (charge.policy().countDenied() && decision.blockedFor() == null
+				&& decision.statuses().stream().allMatch((status) -> status.retryAfter() != null));
 	}
 
 	/** Throws the first failure, if there is one. */
@@ -177,25 +226,30 @@ final class SplitDecision {
 	private Decision join(List<Part> parts, List<Part> later) {
 		failure(parts);
 		Map<List<Object>, List<LimitStatus>> statuses = new HashMap<>();
-		boolean allowed = true;
-		long blocked = 0;
-		for (Part part : parts) {
-			Answer answer = Objects.requireNonNull(part.answer);
-			allowed = allowed && answer.allowed();
-			blocked = Math.max(blocked, answer.blockedMicros());
-			put(answer, statuses);
-		}
+		List<Answer> answers = parts.stream().map((part) -> Objects.requireNonNull(part.answer)).toList();
+		answers.forEach((answer) -> put(answer, statuses));
 		for (Part part : later) {
 			if (part.answer != null) {
 				put(part.answer, statuses);
 			}
 		}
+		return join(answers, this.request.enforced(), statuses).withShadows(this.request.shadows(), (charge) -> {
+			String policy = charge.policy().name();
+			return join(answers.stream().flatMap((answer) -> Stream.ofNullable(answer.shadows().get(policy))).toList(),
+					List.of(charge), statuses);
+		});
+	}
+
+	private static Decision join(List<Answer> answers, List<Charge> charges,
+			Map<List<Object>, List<LimitStatus>> statuses) {
 		List<LimitStatus> ordered = new ArrayList<>();
-		for (Charge charge : this.request.charges()) {
+		for (Charge charge : charges) {
 			for (Identifier identifier : charge.identifiers()) {
 				ordered.addAll(statuses.getOrDefault(List.of(charge.policy().name(), identifier), List.of()));
 			}
 		}
+		boolean allowed = answers.stream().allMatch(Answer::allowed);
+		long blocked = answers.stream().mapToLong(Answer::blockedMicros).max().orElse(0);
 		return new Decision(allowed, ordered, (blocked > 0) ? Duration.of(blocked, ChronoUnit.MICROS) : null);
 	}
 
@@ -206,6 +260,7 @@ final class SplitDecision {
 				.add(status);
 		}
 		statuses.putAll(present);
+		answer.shadows().values().forEach((shadow) -> put(shadow, statuses));
 	}
 
 	/** One call, and what became of it. */
@@ -219,10 +274,10 @@ final class SplitDecision {
 
 		private @Nullable JedisException failure;
 
-		/** Of a call that cancels: what was held, and whether a denial counts. */
-		private @Nullable Answer held;
+		/** Of a call that cancels: which charges stay counted, and when all were. */
+		private Predicate<Charge> stays = (charge) -> false;
 
-		private boolean denialCounts;
+		private long heldAt;
 
 		Part(SlotRequest slot, ScriptCall call) {
 			this.slot = slot;
@@ -239,14 +294,6 @@ final class SplitDecision {
 			catch (JedisException ex) {
 				this.failure = ex;
 			}
-		}
-
-		boolean isAllowed() {
-			return this.answer != null && this.answer.allowed();
-		}
-
-		boolean countsDenial() {
-			return this.answer != null && SplitDecision.countsDenial(this.answer);
 		}
 
 	}

@@ -2,6 +2,8 @@ package io.github.ratelimit.denial;
 
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -51,12 +53,18 @@ class DenialCacheDifferentialTests extends DenialCacheFixture {
 				Policy.of("strict", algorithm, Limit.parse("9/s")).withCountDenied(true) };
 		Identifier[] identifiers = { ALICE, ADDRESS };
 		int cached = 0;
-		for (int i = 0; i < 20_000; i++) {
+		for (int i = 0; i < 30_000; i++) {
 			Policy policy = policies[random.nextInt(4)];
 			Identifier identifier = identifiers[random.nextInt(2)];
 			Charge charge = Charge.of(policy, identifier).withCost(random.nextInt(7));
 			RateLimitRequest request = (random.nextInt(3) > 0 || policy == policies[2]) ? RateLimitRequest.of(charge)
 					: RateLimitRequest.of(charge, Charge.of(policies[2], identifiers).withCost(random.nextInt(3)));
+			int shadow = random.nextInt(6);
+			List<Charge> charges = new ArrayList<>(request.charges());
+			if (shadow < charges.size()) {
+				charges.set(shadow, charges.get(shadow).inShadow());
+				request = new RateLimitRequest(charges);
+			}
 			switch (random.nextInt(20)) {
 				case 0 -> {
 					plain.refund(request);
@@ -83,6 +91,9 @@ class DenialCacheDifferentialTests extends DenialCacheFixture {
 					assertThat(decision.retryAfter()).isEqualTo(expected.retryAfter());
 					assertThat(decision.blockedFor()).isEqualTo(expected.blockedFor());
 					assertThat(decision.violated()).isEqualTo(expected.violated());
+					if (decision.source() != Source.DENIAL_CACHE) {
+						assertThat(decision.shadows()).isEqualTo(expected.shadows());
+					}
 					cached += (decision.source() == Source.DENIAL_CACHE) ? 1 : 0;
 				}
 			}

@@ -55,6 +55,45 @@ class DenialCacheTests extends DenialCacheFixture {
 	}
 
 	@Test
+	void shadowIsNeverDeniedFromMemory() {
+		exhaust();
+		assertThat(this.limiter.tryAcquire(REQUEST).allowed()).isFalse();
+		Policy wide = Policy.of("wide", new FixedWindow(), Limit.parse("5/m"));
+		RateLimitRequest shadow = RateLimitRequest.of(Charge.of(POLICY, ALICE).inShadow(), Charge.of(wide, ALICE));
+		for (int i = 0; i < 5; i++) {
+			Decision decision = this.limiter.tryAcquire(shadow);
+			assertThat(decision.allowed()).isTrue();
+			assertThat(decision.shadow(shadow.charges().get(0)).allowed()).isFalse();
+		}
+		assertThat(this.limiter.tryAcquire(shadow).source()).isEqualTo(Source.STORE);
+		assertThat(this.limiter.tryAcquire(shadow).source()).isEqualTo(Source.DENIAL_CACHE);
+		assertThat(this.limiter.tryAcquire(RateLimitRequest.of(POLICY, ADDRESS)).allowed()).isTrue();
+	}
+
+	/** Of the same policies and identifiers, one is enforced and the other is not. */
+	@Test
+	void blockOfAShadowIsNotTakenForOneOfTheRequest() {
+		Policy other = Policy.of("other", new FixedWindow(), Limit.parse("5/m"));
+		Charge first = Charge.of(POLICY, ALICE);
+		Charge second = Charge.of(other, ALICE);
+		this.blocks.block(ALICE, "api", Duration.ofMinutes(1), "");
+		assertThat(this.limiter.tryAcquire(RateLimitRequest.of(first, second.inShadow())).allowed()).isFalse();
+		assertThat(this.limiter.tryAcquire(RateLimitRequest.of(first.inShadow(), second)).allowed()).isTrue();
+	}
+
+	@Test
+	void countOfAShadowIsNoticed() {
+		Policy other = Policy.of("other", new FixedWindow(), Limit.parse("2/m"));
+		RateLimitRequest two = RateLimitRequest.of(Charge.of(other, ALICE).withCost(2));
+		RateLimitRequest shadow = RateLimitRequest.of(Charge.of(other, ALICE).withCost(1).inShadow());
+		this.limiter.tryAcquire(RateLimitRequest.of(Charge.of(other, ALICE)));
+		Decision denied = this.limiter.tryAcquire(two);
+		assertThat(denied.violated().get(0).remaining()).isEqualTo(1);
+		this.limiter.tryAcquire(shadow);
+		assertThat(this.limiter.tryAcquire(two).violated().get(0).remaining()).isZero();
+	}
+
+	@Test
 	void timesAreThoseThatAreLeft() {
 		exhaust();
 		this.limiter.tryAcquire(REQUEST);

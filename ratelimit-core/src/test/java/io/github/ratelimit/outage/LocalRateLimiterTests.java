@@ -75,6 +75,24 @@ class LocalRateLimiterTests {
 	}
 
 	@Test
+	void shadowHasItsShareAndNamesTheWholePolicy() {
+		this.instances.set(3);
+		Policy wide = Policy.of("wide", new FixedWindow(), Limit.parse("90/m"));
+		Policy tried = Policy.of("tried", new FixedWindow(), Limit.parse("6/m"));
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(tried, ALICE).inShadow(), Charge.of(wide, ALICE));
+		for (boolean allowed : List.of(true, true, false)) {
+			Decision decision = this.limiter.tryAcquire(request);
+			assertThat(decision.allowed()).isTrue();
+			assertThat(decision.statuses()).isEmpty();
+			Decision shadow = decision.shadow(request.charges().get(0));
+			assertThat(shadow.allowed()).isEqualTo(allowed);
+			assertThat(shadow.source()).isEqualTo(Decision.Source.LOCAL);
+			assertThat(shadow.violated()).extracting(LimitStatus::policy)
+				.isEqualTo(allowed ? List.of() : List.of(tried));
+		}
+	}
+
+	@Test
 	void oldestCountIsForgottenWhenTheMemoryIsFull() {
 		LocalRateLimiter small = new LocalRateLimiter(new MemoryRateLimiter(this.clock, 2));
 		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("1/m"));

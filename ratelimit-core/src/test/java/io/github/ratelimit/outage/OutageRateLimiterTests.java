@@ -318,6 +318,42 @@ class OutageRateLimiterTests {
 	}
 
 	@Test
+	void shadowsDenyNothingWhenTheStoreFails() {
+		this.store.full = true;
+		Charge login = Charge.of(LOGIN, Identifier.user("carol")).inShadow();
+		Charge local = LOCAL_REQUEST.charges().get(0);
+		Charge open = Charge.of(POLICY, Identifier.user("carol"));
+		Decision none = this.limiter.tryAcquire(RateLimitRequest.of(login, open));
+		assertThat(none.source()).isEqualTo(Decision.Source.NONE);
+		assertThat(none.shadow(login)).isEqualTo(Decision.withoutStore());
+		for (boolean allowed : List.of(true, true, false, false)) {
+			Decision decision = this.limiter.tryAcquire(RateLimitRequest.of(login, open, local.inShadow()));
+			assertThat(decision.allowed()).isTrue();
+			assertThat(decision.source()).isEqualTo(Decision.Source.NONE);
+			assertThat(decision.shadow(login)).isEqualTo(Decision.withoutStore());
+			assertThat(decision.shadow(local).source()).isEqualTo(Decision.Source.LOCAL);
+			assertThat(decision.shadow(local).allowed()).isEqualTo(allowed);
+		}
+		assertThat(this.limiter.tryAcquire(RateLimitRequest.of(login, local)).allowed()).isFalse();
+	}
+
+	/** A full store can still deny. */
+	@Test
+	void onlyAShadowThatIsCountedEndsAnOutage() {
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(LOCAL, Identifier.user("carol")).inShadow());
+		this.limiter.tryAcquire(RateLimitRequest.of(request.charges().get(0).withCost(7)));
+		this.store.full = true;
+		this.limiter.tryAcquire(NEW);
+		this.store.full = false;
+		this.clock.advance(Duration.ofSeconds(10));
+		assertThat(this.limiter.tryAcquire(request).shadow(request.charges().get(0)).allowed()).isFalse();
+		assertThat(this.limiter.failingSince()).isPresent();
+		RateLimitRequest other = RateLimitRequest.of(Charge.of(LOCAL, Identifier.user("dave")).inShadow());
+		assertThat(this.limiter.tryAcquire(other).shadow(other.charges().get(0)).allowed()).isTrue();
+		assertThat(this.limiter.failingSince()).isEmpty();
+	}
+
+	@Test
 	void policyThatDeniesDeniesWhateverIsLeftLocally() {
 		this.store.full = true;
 		RateLimitRequest request = RateLimitRequest.of(Charge.of(LOCAL, Identifier.user("carol")),

@@ -240,6 +240,40 @@ class ClusterMigrationIT {
 		assertThat(limiter.peek(request).statuses()).extracting(LimitStatus::remaining).containsExactly(5L, 0L, 98L);
 	}
 
+	/** As above, in shadow mode: the request itself is allowed. */
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void whatADeniedShadowHasHeldIsGivenBackWhileTheSlotMoves(Algorithm algorithm) {
+		Policy first = new Policy("first", algorithm, List.of(new Limit(6, Limit.MAX_WINDOW)));
+		Policy second = new Policy("second", algorithm, List.of(new Limit(100, Limit.MAX_WINDOW)));
+		RedisRateLimiter limiter = limiter(Owner.LIMITER);
+		Identifier elsewhere = ClusterKeys.of(cluster, this.to).findFirst().orElseThrow();
+		limiter.tryAcquire(RateLimitRequest.of(Charge.of(first, ALICE), Charge.of(second, ALICE)));
+		limiter.tryAcquire(first, elsewhere, 6);
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(first, ALICE, elsewhere).inShadow(),
+				Charge.of(second, ALICE));
+		Decision decision;
+		try {
+			decision = acquire(request, false);
+			TestCluster.moveKeys(SLOT, this.from, this.to, 10);
+			// Redis key by Redis key: the first is full, and the second counts.
+			assertThat(limiter
+				.tryAcquire(RateLimitRequest.of(Charge.of(first, ALICE, elsewhere).inShadow(),
+						Charge.of(second, ALICE).withCost(2)))
+				.allowed()).isTrue();
+		}
+		finally {
+			cluster.endMove(SLOT, this.from, this.to);
+		}
+		assertThat(decision.allowed()).isTrue();
+		assertThat(decision.statuses()).extracting(LimitStatus::remaining).containsExactly(98L);
+		assertThat(decision.shadows().get("first").statuses()).extracting(LimitStatus::remaining)
+			.containsExactly(5L, 0L);
+		assertThat(limiter.peek(request).shadows().get("first").statuses()).extracting(LimitStatus::remaining)
+			.containsExactly(5L, 0L);
+		assertThat(limiter.peek(request).statuses()).extracting(LimitStatus::remaining).containsExactly(96L);
+	}
+
 	/** Nobody waits for that. */
 	@ParameterizedTest
 	@MethodSource("algorithms")

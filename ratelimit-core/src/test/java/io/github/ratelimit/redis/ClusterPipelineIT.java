@@ -25,6 +25,7 @@ import io.github.ratelimit.test.ChargeContract;
 import io.github.ratelimit.test.CountDeniedContract;
 import io.github.ratelimit.test.DecisionContract;
 import io.github.ratelimit.test.RefundContract;
+import io.github.ratelimit.test.ShadowContract;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Nested;
@@ -111,6 +112,20 @@ class ClusterPipelineIT {
 
 	@Nested
 	class CountedDenials extends CountDeniedContract {
+
+		public static Stream<Algorithm> algorithms() {
+			return PipelineRateLimiterIT.algorithms();
+		}
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Shadows extends ShadowContract {
 
 		public static Stream<Algorithm> algorithms() {
 			return PipelineRateLimiterIT.algorithms();

@@ -13,6 +13,7 @@ import io.github.ratelimit.test.DecisionContract;
 import io.github.ratelimit.test.LogContract;
 import io.github.ratelimit.test.RefundContract;
 import io.github.ratelimit.test.RequestHistoryContract;
+import io.github.ratelimit.test.ShadowContract;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import io.github.ratelimit.test.WaitContract;
@@ -51,6 +52,16 @@ class ClusterRateLimiterIT {
 
 	@Nested
 	class CountedDenials extends CountDeniedContract {
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Shadows extends ShadowContract {
 
 		@Override
 		protected RateLimiter newRateLimiter(InstantSource clock) {

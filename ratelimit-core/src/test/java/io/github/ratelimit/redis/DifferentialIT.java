@@ -336,6 +336,14 @@ class DifferentialIT {
 				differences.add("in Redis " + redis + ", in memory " + memory);
 			}
 		}
+		for (String shadow : inMemory.shadows().keySet()) {
+			Decision redis = inRedis.shadows().getOrDefault(shadow, Operation.NONE);
+			Decision memory = inMemory.shadows().getOrDefault(shadow, Operation.NONE);
+			if (!redis.equals(memory)) {
+				differences.add("in shadow");
+				differences.addAll(differences(redis, memory));
+			}
+		}
 		return differences;
 	}
 

@@ -62,8 +62,8 @@ sealed interface Operation {
 	}
 
 	private static String text(Charge charge) {
-		return charge.cost() + " of " + charge.policy().name() + charge.policy().limits() + " by "
-				+ charge.identifiers();
+		return (charge.shadow() ? "in shadow " : "") + charge.cost() + " of " + charge.policy().name()
+				+ charge.policy().limits() + " by " + charge.identifiers();
 	}
 
 	record Acquire(RateLimitRequest request) implements Operation {

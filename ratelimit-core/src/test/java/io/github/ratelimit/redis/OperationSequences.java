@@ -217,7 +217,8 @@ final class OperationSequences {
 					.map((policy) -> Arbitraries.of(IDENTIFIERS)
 						.set()
 						.ofMinSize(1)
-						.map((identifiers) -> new Charge(policy, List.copyOf(identifiers), 1)))
+						.flatMap((identifiers) -> Arbitraries.frequency(Tuple.of(3, false), Tuple.of(1, true))
+							.map((shadow) -> new Charge(policy, List.copyOf(identifiers), 1, shadow))))
 					.toList())
 				.as(RateLimitRequest::new));
 	}
@@ -242,7 +243,8 @@ final class OperationSequences {
 		Arbitrary<Policy> policies = Arbitraries.frequencyOf(Tuple.of(4, Arbitraries.just(form.policy())),
 				Tuple.of(1, otherQuotas(form.policy())));
 		return Combinators.combine(policies, costs())
-			.as((policy, cost) -> new Charge(policy, form.identifiers(), cost.applyAsLong(smallestQuota(policy))));
+			.as((policy, cost) -> new Charge(policy, form.identifiers(), cost.applyAsLong(smallestQuota(policy)),
+					form.shadow()));
 	}
 
 	private static long smallestQuota(Policy policy) {

@@ -100,9 +100,12 @@ class PipelineDifferentialIT {
 	private static Arbitrary<RateLimitRequest> requests() {
 		Arbitrary<Set<Policy>> policies = Arbitraries.of(POLICIES).set().ofMinSize(1).ofMaxSize(3);
 		return Combinators
-			.combine(policies, Arbitraries.of(IDENTIFIERS).set().ofMinSize(1), Arbitraries.longs().between(0, 4))
-			.as((chosen, identifiers, cost) -> new RateLimitRequest(
-					chosen.stream().map((policy) -> new Charge(policy, List.copyOf(identifiers), cost)).toList()));
+			.combine(policies, Arbitraries.of(IDENTIFIERS).set().ofMinSize(1), Arbitraries.longs().between(0, 4),
+					Arbitraries.of(POLICIES).set().ofMaxSize(2))
+			.as((chosen, identifiers, cost,
+					shadows) -> new RateLimitRequest(chosen.stream()
+						.map((policy) -> new Charge(policy, List.copyOf(identifiers), cost, shadows.contains(policy)))
+						.toList()));
 	}
 
 	private static Arbitrary<RateLimitRequest> firstRequests() {

@@ -31,6 +31,7 @@ import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.PipelineContract;
 import io.github.ratelimit.test.RateLimiterContract;
 import io.github.ratelimit.test.RefundContract;
+import io.github.ratelimit.test.ShadowContract;
 import io.github.ratelimit.test.TestRedis;
 import io.github.ratelimit.test.WaitContract;
 import org.junit.jupiter.api.Nested;
@@ -198,6 +199,21 @@ class PipelineRateLimiterIT {
 
 	@Nested
 	class CountedDenials extends CountDeniedContract {
+
+		/** Hides the algorithms of the contract. */
+		public static Stream<Algorithm> algorithms() {
+			return PipelineRateLimiterIT.algorithms();
+		}
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Shadows extends ShadowContract {
 
 		/** Hides the algorithms of the contract. */
 		public static Stream<Algorithm> algorithms() {

@@ -57,6 +57,9 @@ class RedisCommandsIT {
 		this.limiter
 			.tryAcquire(RateLimitRequest.of(Charge.of(this.policy, other, another), Charge.of(this.total, third)));
 		this.limiter.tryAcquire(RateLimitRequest.of(Charge.of(this.total, another), Charge.of(this.policy, other)));
+		RateLimitRequest shadow = RateLimitRequest.of(Charge.of(this.total, another).inShadow());
+		this.limiter.tryAcquire(shadow);
+		this.limiter.tryAcquire(RateLimitRequest.of(shadow.charges().get(0), Charge.of(this.policy, other)));
 		this.limiter.peek(one);
 		this.limiter.refund(two);
 		history.entries(this.policy, other);
@@ -82,6 +85,23 @@ class RedisCommandsIT {
 		this.limiter.tryAcquire(
 				RateLimitRequest.of(Charge.of(this.policy, ALICE, ADDRESS), Charge.of(this.total, Identifier.GLOBAL)));
 		assertThat(this.monitor.commands()).containsExactly("EVALSHA", " TIME", " MGET", " SET", " SET", " SET");
+	}
+
+	@Test
+	void policiesInShadowModeAreDecidedInTheSameCall() throws InterruptedException {
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(this.total, Identifier.GLOBAL).withCost(2).inShadow(),
+				Charge.of(this.policy, ALICE).withCost(1));
+		for (int i = 0; i < 3; i++) {
+			assertThat(this.limiter.tryAcquire(request).allowed()).isTrue();
+		}
+		assertThat(this.limiter.tryAcquire(request).allowed()).isFalse();
+		assertThat(this.monitor.commands()).containsExactly("EVALSHA", " TIME", " MGET", " SET", " SET", "EVALSHA",
+				" TIME", " MGET", " SET", " SET", "EVALSHA", " TIME", " MGET", " SET", " SET", "EVALSHA", " TIME",
+				" MGET");
+		assertThat(this.limiter.tryAcquire(RateLimitRequest.of(request.charges().get(0))).allowed()).isTrue();
+		assertThat(this.limiter.tryAcquire(RateLimitRequest.of(request.charges().get(0).withCost(9))).allowed())
+			.isTrue();
+		assertThat(this.monitor.commands()).containsExactly("EVALSHA", " TIME", " MGET", "EVALSHA", " TIME", " MGET");
 	}
 
 	@Test

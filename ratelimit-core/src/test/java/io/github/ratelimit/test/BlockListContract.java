@@ -99,6 +99,22 @@ public abstract class BlockListContract {
 	}
 
 	@Test
+	void blockInAPolicyInShadowModeIsOnlyReported() {
+		this.blocks.block(ADDRESS, "export", Duration.ofMinutes(5), "");
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(EXPORT, ALICE, ADDRESS).inShadow(),
+				Charge.of(API, ALICE, ADDRESS));
+		Decision decision = this.limiter.tryAcquire(request);
+		assertThat(decision.allowed()).isTrue();
+		assertThat(decision.blockedFor()).isNull();
+		Decision shadow = decision.shadow(request.charges().get(0));
+		assertThat(shadow.allowed()).isFalse();
+		assertThat(shadow.blockedFor()).isEqualTo(Duration.ofMinutes(5));
+		assertThat(shadow.statuses()).extracting(LimitStatus::remaining).containsExactly(2L, 2L);
+		assertThat(this.limiter.peek(EVERYTHING).statuses()).extracting(LimitStatus::remaining)
+			.containsExactly(2L, 2L, 2L);
+	}
+
+	@Test
 	void retryAfterIsTheLongerOfBlockAndLimits() {
 		this.limiter.tryAcquire(API, ALICE, 3);
 		this.blocks.block(ALICE, null, Duration.ofSeconds(10), "");

@@ -54,7 +54,7 @@ class StartFailureTests {
 							policies.a.limits=1/m;policies.a.identifiers=address       | policies.a.identifiers | address   | Invalid identifier (address): must be ip, user, header:NAME
 							policies.a.limits=1/m;policies.a.identifiers=header:X User | policies.a.identifiers | header:X User | Invalid identifier (header:X User): must be
 							policies.a.limits=1/m;policies.a.identifiers=ip,ip         | policies.a.identifiers | ip,ip     | there must be at least one, and none twice
-							default-identifiers=address                                | default-identifiers    | address   | Invalid identifier (address): must be ip, user, header:NAME
+							defaults.identifiers=address                               | defaults.identifiers   | address   | Invalid identifier (address): must be ip, user, header:NAME
 							policies.a.limits=1/m;policies.a.plans.pro.limits=2/m      | policies.a.plans       | pro       | set ratelimit.plan, or provide a PlanResolver bean
 							plan=#who;policies.a.limits=1/m;policies.a.plans.pro.limits=2/m | plan              | #who      | there are the variables #principal and #request
 							plan='a';policies.a.limits=1/m;policies.a.plans.pro.unlimited=true;policies.a.plans.pro.limits=1/m | policies.a.plans.pro | 1/m | Has limits, but is unlimited as well: remove one of them

@@ -12,17 +12,25 @@ import io.github.ratelimit.outage.OnStoreFailure;
  * A value; safe for use by several threads.
  *
  * @param policies the policies of {@code ratelimit.policies}
- * @param defaultIdentifiers the identifiers of policies that name none
+ * @param defaults what policies are where they do not say otherwise
  * @since 0.1
  */
-public record ConfiguredPolicies(Map<String, IdentifiedPolicy> policies, List<String> defaultIdentifiers) {
+public record ConfiguredPolicies(Map<String, IdentifiedPolicy> policies, PolicyDefaults defaults) {
 
 	/**
 	 * Creates the policies.
 	 */
 	public ConfiguredPolicies {
 		policies = Map.copyOf(policies);
-		defaultIdentifiers = List.copyOf(defaultIdentifiers);
+	}
+
+	/**
+	 * Creates policies with the library's own defaults, but for the identifiers.
+	 * @param policies the policies of {@code ratelimit.policies}
+	 * @param defaultIdentifiers the identifiers of policies that name none
+	 */
+	public ConfiguredPolicies(Map<String, IdentifiedPolicy> policies, List<String> defaultIdentifiers) {
+		this(policies, new PolicyDefaults(defaultIdentifiers));
 	}
 
 	/**

@@ -46,6 +46,12 @@ abstract class Counter {
 
 	private final Identifier identifier;
 
+	/** Whether the request, or what is decided together with this, is allowed. */
+	private boolean allowed = true;
+
+	/** Whether the cost stays counted. */
+	boolean stays = true;
+
 	/** What this request has added to the present count. */
 	private long added;
 
@@ -189,13 +195,13 @@ abstract class Counter {
 		this.missing.clear();
 	}
 
-	/** Whether the limit could ever allow the cost. */
-	final boolean isPossible() {
-		return this.charge.cost() <= largestCost();
+	/** Whether all limits could ever allow the cost. */
+	static boolean isPossible(Charge charge) {
+		return charge.policy().limits().stream().allMatch((limit) -> charge.cost() <= largestCost(charge, limit));
 	}
 
-	private long largestCost() {
-		return this.charge.policy().algorithm().largestCost(this.limit);
+	private static long largestCost(Charge charge, Limit limit) {
+		return charge.policy().algorithm().largestCost(limit);
 	}
 
 	/** Whether the limit allowed the cost before it was counted. */
@@ -207,26 +213,32 @@ abstract class Counter {
 		if (this.charge.cost() == 0) {
 			return 0;
 		}
-		return isPossible() ? meter.retryAfter(0, this.charge.cost()) : NEVER;
+		boolean isPossible = this.charge.cost() <= largestCost(this.charge, this.limit);
+		return isPossible ? meter.retryAfter(0, this.charge.cost()) : NEVER;
 	}
 
-	/** Whether the cost stays counted. */
-	final boolean stays(boolean allowed) {
-		return allowed || this.charge.policy().countDenied();
+	/**
+	 * Notes what was decided.
+	 * @param allowed whether what is decided together with this is allowed
+	 * @param isCounted whether anything of it counts
+	 */
+	final void decide(boolean allowed, boolean isCounted) {
+		this.allowed = allowed;
+		this.stays = isCounted && (allowed || this.charge.policy().countDenied());
 	}
 
-	/** Tells how the limit stands when it is decided whether the request is allowed. */
-	final LimitStatus status(boolean allowed) {
+	/** Tells how the limit stands when it is decided. */
+	final LimitStatus status() {
 		Meter meter = meter();
 		long before = retryAfter(meter);
-		if (this.added > 0 && stays(allowed)) {
+		if (this.added > 0 && this.stays) {
 			meter.add(this.added, "");
 		}
 		long remaining = meter.remaining(0);
 		// More quota has arrived when one more than what remains would be allowed.
-		long resetAfter = (remaining < largestCost()) ? meter.retryAfter(0, remaining + 1) : 0;
+		long resetAfter = (remaining < largestCost(this.charge, this.limit)) ? meter.retryAfter(0, remaining + 1) : 0;
 		return LimitStatus.ofMicros(this.charge.policy(), this.identifier, this.limit, remaining, resetAfter,
-				allowed ? before : retryAfter(meter), before != 0);
+				this.allowed ? before : retryAfter(meter), before != 0);
 	}
 
 }

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
+import java.util.function.Predicate;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
@@ -95,18 +96,18 @@ public final class PlainCommands implements RateLimiter {
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
 		List<Counter> counters = counters(request, this.pastCounts);
-		if (!counters.stream().allMatch(Counter::isPossible)) {
-			return look(counters);
+		if (!request.enforced().stream().allMatch(Counter::isPossible)) {
+			return look(request, counters);
 		}
-		count(counters);
-		Decision decision = decision(counters);
-		settle(counters, decision.allowed());
+		count(counters, (charge) -> !charge.shadow() || Counter.isPossible(charge));
+		Decision decision = decision(request, counters);
+		settle(counters);
 		return decision;
 	}
 
 	@Override
 	public Decision peek(RateLimitRequest request) {
-		return look(counters(request, this.pastCounts));
+		return look(request, counters(request, this.pastCounts));
 	}
 
 	@Override
@@ -119,8 +120,8 @@ public final class PlainCommands implements RateLimiter {
 	@Override
 	public void charge(RateLimitRequest request) {
 		List<Counter> counters = counters(request.withPossibleCosts(), this.pastCounts);
-		count(counters);
-		settle(counters, true);
+		count(counters, (charge) -> true);
+		settle(counters);
 	}
 
 	@Override
@@ -150,20 +151,42 @@ public final class PlainCommands implements RateLimiter {
 		return counters;
 	}
 
-	private Decision look(List<Counter> counters) {
+	private Decision look(RateLimitRequest request, List<Counter> counters) {
 		exchange(counters, Counter::read);
-		return decision(counters);
+		return decision(request, counters);
 	}
 
-	private static Decision decision(List<Counter> counters) {
-		boolean allowed = counters.stream().allMatch(Counter::isAllowed);
-		return new Decision(allowed, counters.stream().map((counter) -> counter.status(allowed)).toList());
+	private static Decision decision(RateLimitRequest request, List<Counter> counters) {
+		Decision decision = decision(counters, (charge) -> !charge.shadow(), true);
+		return decision.withShadows(request.shadows(),
+				(shadow) -> decision(counters, (charge) -> charge == shadow, decision.allowed()));
 	}
 
-	/** If it fails for one slot, it is taken back from the others. */
-	private void count(List<Counter> counters) {
+	/**
+	 * Decides over some of the charges together, and whether they stay counted.
+	 * @param isCounted whether anything of them does
+	 */
+	private static Decision decision(List<Counter> counters, Predicate<Charge> which, boolean isCounted) {
+		List<Counter> together = counters.stream().filter((counter) -> which.test(counter.charge)).toList();
+		boolean allowed = together.stream().allMatch(Counter::isAllowed);
+		together.forEach((counter) -> counter.decide(allowed, isCounted));
+		return new Decision(allowed, together.stream().map(Counter::status).toList());
+	}
+
+	/**
+	 * Counts some of the charges, and reads all. If it fails for one slot, it is taken
+	 * back from the others.
+	 */
+	private void count(List<Counter> counters, Predicate<Charge> which) {
 		try {
-			exchange(counters, Counter::count);
+			exchange(counters, (counter, transaction) -> {
+				if (which.test(counter.charge)) {
+					counter.count(transaction);
+				}
+				else {
+					counter.read(transaction);
+				}
+			});
 		}
 		catch (JedisException ex) {
 			// Nobody waits for that, because the time may be over.
@@ -173,9 +196,9 @@ public final class PlainCommands implements RateLimiter {
 		}
 	}
 
-	private void settle(List<Counter> counters, boolean allowed) {
+	private void settle(List<Counter> counters) {
 		try {
-			finish(counters, (counter, transaction) -> counter.settle(transaction, counter.stays(allowed)));
+			finish(counters, (counter, transaction) -> counter.settle(transaction, counter.stays));
 		}
 		catch (JedisException ex) {
 			// What was decided stands: to forget it might admit what was denied.

@@ -6,7 +6,9 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -24,36 +26,51 @@ import redis.clients.jedis.exceptions.JedisDataException;
  * @param allowed whether it is allowed
  * @param blockedMicros for how long an identifier is still blocked, in microseconds
  * @param statuses one for each policy, identifier and limit, in the order of the request
+ * @param shadows the same for each policy in shadow mode alone, by its name
  * @param heldAt when the cost was counted by {@link Operation#HOLD}, in microseconds
  * since the epoch; otherwise 0
  */
-public record Answer(boolean allowed, long blockedMicros, List<LimitStatus> statuses, long heldAt) {
+public record Answer(boolean allowed, long blockedMicros, List<LimitStatus> statuses, Map<String, Answer> shadows,
+		long heldAt) {
 
 	/** What the message of every answer starts with that is none. */
 	public static final String INVALID = "Invalid reply of a script";
 
-	private static final Answer NOTHING = new Answer(true, 0, List.of(), 0);
+	private static final Answer NOTHING = new Answer(true, 0, List.of(), Map.of(), 0);
 
 	/**
 	 * Returns the answer as a decision of the store.
 	 * @return the decision
 	 */
 	public Decision decision() {
+		Map<String, Decision> decisions = Map.of();
+		if (!this.shadows.isEmpty()) {
+			decisions = new LinkedHashMap<>();
+			for (Map.Entry<String, Answer> shadow : this.shadows.entrySet()) {
+				decisions.put(shadow.getKey(), shadow.getValue().decision());
+			}
+		}
 		return new Decision(this.allowed, this.statuses,
-				(this.blockedMicros > 0) ? Duration.of(this.blockedMicros, ChronoUnit.MICROS) : null);
+				(this.blockedMicros > 0) ? Duration.of(this.blockedMicros, ChronoUnit.MICROS) : null,
+				Decision.Source.STORE, decisions);
 	}
 
 	static Answer read(Operation operation, Scope scope, RateLimitRequest request, @Nullable Object reply) {
 		if (!(reply instanceof byte[] bytes) || bytes.length == 0) {
 			throw invalid(reply);
 		}
-		ByteBuffer numbers = ByteBuffer.wrap(bytes, 1, bytes.length - 1);
+		ByteBuffer numbers = ByteBuffer.wrap(bytes);
 		Answer answer = NOTHING;
 		if (operation.decides()) {
-			long blocked = number(numbers, 0);
-			long held = number(numbers, 0);
-			List<LimitStatus> statuses = (scope == Scope.BLOCKS) ? List.of() : statuses(request, numbers);
-			answer = new Answer(bytes[0] == 1, blocked, statuses, held);
+			List<Charge> alone = request.shadows();
+			Map<String, Answer> shadows = alone.isEmpty() ? Map.of() : new LinkedHashMap<>();
+			answer = read(scope, request.enforced(), shadows, numbers);
+			for (Charge charge : alone) {
+				shadows.put(charge.policy().name(), read(scope, List.of(charge), Map.of(), numbers));
+			}
+		}
+		else {
+			numbers.get();
 		}
 		if (numbers.hasRemaining()) {
 			throw invalid(reply);
@@ -61,9 +78,19 @@ public record Answer(boolean allowed, long blockedMicros, List<LimitStatus> stat
 		return answer;
 	}
 
-	private static List<LimitStatus> statuses(RateLimitRequest request, ByteBuffer numbers) {
+	private static Answer read(Scope scope, List<Charge> charges, Map<String, Answer> shadows, ByteBuffer numbers) {
+		if (!numbers.hasRemaining()) {
+			throw invalid(numbers.array());
+		}
+		boolean allowed = numbers.get() == 1;
+		long blocked = number(numbers, 0);
+		long held = number(numbers, 0);
+		List<LimitStatus> statuses = (scope == Scope.BLOCKS) ? List.of() : statuses(charges, numbers);
+		return new Answer(allowed, blocked, statuses, shadows, held);
+	}
+
+	private static List<LimitStatus> statuses(List<Charge> charges, ByteBuffer numbers) {
 		List<LimitStatus> statuses = new ArrayList<>(numbers.remaining() / (3 * Double.BYTES));
-		List<Charge> charges = request.charges();
 		for (int c = 0; c < charges.size(); c++) {
 			Policy policy = charges.get(c).policy();
 			List<Identifier> identifiers = charges.get(c).identifiers();

@@ -127,8 +127,9 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Line>>
 
 		private static final Pattern NAMES = Pattern.compile("-- @(\\w+) (.*)");
 
-		private static final Pattern INSTRUCTION = Pattern.compile(
-				"--\\[(each limit|last limit|each slot_|section_(?= \\w)|if(?: not)?(?= [A-Z0-9])|else|end) ?(\\w*)]");
+		private static final Pattern INSTRUCTION = Pattern
+			.compile("--\\[(each (?:limit|slot_|decided_|shadow_)|last limit|section_(?= \\w)"
+					+ "|if(?: not)?(?= [A-Z0-9])|else|end) ?(\\w*)]");
 
 		/** What the declaration of a function or of constants begins with. */
 		private static final Pattern DECLARATION = Pattern.compile("local (?:function )?([\\w, ]+?)(?:\\(| =)");

@@ -19,7 +19,8 @@ public enum Operation {
 
 	/**
 	 * As {@link #ACQUIRE}, for one of several slots that decide a request together. Tells
-	 * the time as well, at which the cost may be taken back by {@link #CANCEL}.
+	 * the time as well, at which the cost may be taken back by {@link #CANCEL}. In shadow
+	 * mode, it counts nothing that is denied.
 	 */
 	HOLD,
 

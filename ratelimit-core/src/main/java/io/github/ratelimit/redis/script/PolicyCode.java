@@ -28,6 +28,8 @@ final class PolicyCode {
 
 	private final Shape.OfPolicy shape;
 
+	private final Shape.OfPolicy shadowShape;
+
 	private final byte[] suffix;
 
 	private final byte[] name;
@@ -50,15 +52,16 @@ final class PolicyCode {
 
 	PolicyCode(Policy policy) {
 		this.policy = policy;
-		this.shape = Shape.OfPolicy.of(policy);
+		this.shape = Shape.OfPolicy.of(policy, false);
+		this.shadowShape = Shape.OfPolicy.of(policy, true);
 		this.suffix = RedisKeys.suffix(policy);
 		this.name = (policy.name() + '\0').getBytes(StandardCharsets.US_ASCII);
 		this.hasArguments = this.shape.arguments().stream().anyMatch((count) -> count > 0);
 		this.numbers = new Numbers(numbers(0), 0);
 	}
 
-	Shape.OfPolicy shape() {
-		return this.shape;
+	Shape.OfPolicy shape(boolean shadow) {
+		return shadow ? this.shadowShape : this.shape;
 	}
 
 	byte[] suffix() {

@@ -157,7 +157,8 @@ public final class Scripts {
 			@Nullable Predicate<Charge> stays, long deadline) {
 		List<Charge> charges = request.charges();
 		List<Identifier> identifiers = identifiers(charges);
-		Script script = (charges.size() == 1 && scope == Scope.ALL) ? script(operation, charges.get(0))
+		boolean isAlone = charges.size() == 1 && scope == Scope.ALL && !charges.get(0).shadow();
+		Script script = isAlone ? script(operation, charges.get(0))
 				: script(shape(operation, scope, charges, identifiers));
 		boolean hasBlocks = operation.decides() && scope != Scope.COUNTS;
 		byte[][] keys = keys(charges, identifiers, scope != Scope.BLOCKS, hasBlocks);
@@ -181,7 +182,7 @@ public final class Scripts {
 		List<Shape.OfPolicy> policies = new ArrayList<>();
 		List<List<Integer>> blocks = new ArrayList<>();
 		for (Charge charge : charges) {
-			policies.add(code(charge.policy()).shape());
+			policies.add(code(charge.policy()).shape(charge.shadow() && operation.decides()));
 			blocks.add(charge.identifiers().stream().map(identifiers::indexOf).toList());
 		}
 		return new Shape(operation, scope, this.handsInTime, policies, blocks);

@@ -27,18 +27,19 @@ record Shape(Operation operation, Scope scope, boolean handsInTime, List<OfPolic
 	 * is set for any limit, then those of each limit
 	 * @param arguments how many arguments there are for each limit
 	 * @param ownLargest whether the largest cost of a limit is not always its quota
+	 * @param shadow whether it is decided by itself, after the others, and denies nothing
 	 */
 	record OfPolicy(Class<?> neighbour, String fragment, List<Long> windows, List<Map<String, Number>> constants,
-			List<Integer> arguments, boolean ownLargest, boolean countDenied) {
+			List<Integer> arguments, boolean ownLargest, boolean countDenied, boolean shadow) {
 
-		static OfPolicy of(Policy policy) {
+		static OfPolicy of(Policy policy, boolean shadow) {
 			Algorithm algorithm = policy.algorithm();
 			List<Limit> limits = policy.limits();
 			return new OfPolicy(algorithm.getClass(), algorithm.script(),
 					limits.stream().map(Limit::windowMicros).toList(), constants(algorithm, limits),
 					limits.stream().map((limit) -> algorithm.arguments(limit, 0).length).toList(),
 					limits.stream().anyMatch((limit) -> algorithm.largestCost(limit) != limit.quota()),
-					policy.countDenied());
+					policy.countDenied(), shadow);
 		}
 
 		private static List<Map<String, Number>> constants(Algorithm algorithm, List<Limit> limits) {
@@ -57,6 +58,11 @@ record Shape(Operation operation, Scope scope, boolean handsInTime, List<OfPolic
 
 		int limits() {
 			return this.windows.size();
+		}
+
+		/** What is held in shadow mode must be possible to give back. */
+		boolean countsDenied(Operation operation) {
+			return this.countDenied && operation.acquires() && !(this.shadow && operation == Operation.HOLD);
 		}
 
 	}

@@ -124,12 +124,12 @@ final class Words {
 						at = take(lines, at + 1, place, isSo ? null : taker);
 					}
 				}
-				case "each limit", "last limit", "each slot_" -> {
+				case "each limit", "last limit", "each slot_", "each decided_", "each shadow_" -> {
 					int first = at + 1;
 					at = take(lines, first, place, null);
 					if (taker != null) {
 						for (Place each : places(line.instruction(), place)) {
-							taker.accept(Line.of(begin(line.instruction(), each)), each);
+							taker.accept(Line.of(begin(each)), each);
 							take(lines, first, each, taker);
 							taker.accept(Line.of(" end\n"), each);
 						}
@@ -145,34 +145,39 @@ final class Words {
 		return at;
 	}
 
-	private String begin(String each, Place place) {
-		return (!this.large || !each.equals("each slot_")) ? " do\n" : " for s_ = %d, %d do\nlocal v_ = x_[s_]\n"
-			.formatted(place.slot() + 1, place.slot() + this.shape.blocks().get(place.p()).size());
+	private String begin(Place place) {
+		return (!this.large || place.slot() < 0 || place.limit() > 0) ? " do\n"
+				: " for s_ = %d, %d do\nlocal v_ = x_[s_]\n".formatted(place.slot() + 1,
+						place.slot() + this.shape.blocks().get(place.p()).size());
 	}
 
 	/** Returns what something is to be repeated for. */
 	List<Place> places(String each, Place place) {
 		List<Place> places = new ArrayList<>();
 		if (each.equals("every_")) {
-			places("each slot_", place).forEach((slot) -> places.addAll(places("each", slot)));
+			places("each decided_", place).forEach((slot) -> places.addAll(places("each", slot)));
 		}
-		else if (each.equals("each slot_")) {
-			int slot = 0;
-			for (int p = 0; p < this.shape.blocks().size(); p++) {
-				int identifiers = this.shape.blocks().get(p).size();
-				for (int i = 0; i < (this.large ? 1 : identifiers); i++) {
-					places.add(place.slot(p, slot + i));
+		else if (each.endsWith("_")) {
+			boolean isShadow = each.equals("each shadow_");
+			for (int p = 0, slot = 0; p < this.shape.blocks().size(); slot += this.shape.blocks().get(p++).size()) {
+				int times = isMeant(each, p, place) ? this.shape.blocks().get(p).size() : 0;
+				for (int i = 0; i < ((this.large || isShadow) ? Math.min(1, times) : times); i++) {
+					places.add(place.slot(p, isShadow ? -1 : slot + i));
 				}
-				slot += identifiers;
 			}
 		}
 		else {
-			int limits = policy(place.p()).limits();
-			for (int i = each.equals("last limit") ? limits : 1; i <= limits; i++) {
+			for (int last = policy(place.p()).limits(), i = each.equals("last limit") ? last : 1; i <= last; i++) {
 				places.add(place.limit(i));
 			}
 		}
 		return places;
+	}
+
+	/** Policies in shadow mode are decided one by one, and the others together. */
+	private boolean isMeant(String each, int p, Place place) {
+		return each.equals("each slot_")
+				|| ((place.p() < 0) ? policy(p).shadow() == each.equals("each shadow_") : p == place.p());
 	}
 
 	private OfPolicy policy(int p) {
@@ -329,7 +334,9 @@ final class Words {
 			case "HANDED_IN_" -> this.shape.handsInTime();
 			case "BLOCKABLE_" -> this.shape.isBlockable();
 			case "COUNTS_" -> this.shape.stateKeys() > 0;
-			case "COUNT_DENIED_" -> operation.acquires() && policy(place.p()).countDenied();
+			case "DECIDED_" -> this.shape.stateKeys() > 0 && !places("every_", place).isEmpty();
+			case "SHADOW_" -> place.p() >= 0 && policy(place.p()).shadow();
+			case "COUNT_DENIED_" -> policy(place.p()).countsDenied(operation);
 			case "READS_" -> this.reads.get(place.p());
 			case "REREADS_" -> this.reads.get(place.p()) && !place.alone();
 			case "ALL_READ_" -> this.shape.stateKeys() == 0 || !this.reads.contains(false);

@@ -9,8 +9,9 @@
  * has so many Redis keys: what is counted, then the blocks of its identifiers; and one
  * argument: numbers (big-endian doubles), the names of its policies, and its metadata, if
  * that is used. The reply has one value for each: a byte (1 if it is allowed) and
- * numbers; or the text of an error. Requests are decided one after the other, and an
- * error of one is none of the others.
+ * numbers, then the same for each of its policies in shadow mode; or the text of an
+ * error. Requests are decided one after the other, and an error of one is none of the
+ * others.
  *
  * <h2>Fragments</h2> The Lua of an algorithm is a resource beside its class. It begins
  * with comments, in which stands what the state is, and which declare variables:
@@ -68,9 +69,12 @@
  * of strings and comments that do not stand behind a dot. Comments are left out.
  * <p>
  * What ends with an underscore belongs to {@code request.lua}, which is of the same form:
- * {@code --[each slot_]} is for each policy and identifier, {@code --[section_ name]} for
- * what stands in that section, and {@code every_(a, b)} for {@code a} and {@code b} of
- * each limit of each policy and identifier.
+ * {@code --[each slot_]} is for each policy and identifier, {@code --[each shadow_]} for
+ * each policy in shadow mode, {@code --[each decided_]} for what is decided together:
+ * each identifier of the one policy in shadow mode or, outside of these, each policy and
+ * identifier that is not; {@code --[section_ name]} is for what stands in that section,
+ * and {@code every_(a, b)} for {@code a} and {@code b} of each limit of what is decided
+ * together.
  */
 @NullMarked
 package io.github.ratelimit.redis.script;

@@ -131,6 +131,9 @@ reply = history
 --[else]
 --[if DECIDES_]
 --[section_ decide]
+--[each shadow_]
+--[section_ decide]
+--[end]
 --[else]
 reply = '\1'
 --[end]
@@ -142,9 +145,16 @@ return reply
 --[end]
 
 --- decide
+-- Once for all that may deny the request, then once for each policy in shadow mode.
+--[if SHADOW_]
+local decided = reply
+--[if LARGE_]
+out = {}
+--[end]
+--[end]
 local blocked, fits, possible, held = 0, true, true, 0
 --[if BLOCKABLE_]
---[each slot_]
+--[each decided_]
 -- For how long the identifier is blocked, in the policy or in all.
 local blocks = values[BLOCKS_]
 if blocks then
@@ -165,7 +175,7 @@ end
 --[end]
 --[end]
 --[if COUNTS_]
---[each slot_]
+--[each decided_]
 --[each limit]
 wait = 0
 if cost > LARGEST then
@@ -186,10 +196,16 @@ local allowed = fits and blocked == 0
 --[if HOLD_]
 held = now
 --[end]
---[if COUNTS_]
---[each slot_]
+--[if DECIDED_]
+--[each decided_]
 --[if ACQUIRES_]
+--[if SHADOW_]
+if decided:byte() == 1 then
 --[section_ acquire]
+end
+--[else]
+--[section_ acquire]
+--[end]
 --[end]
 --[each limit]
 remaining, reset_ = 0, 0
@@ -216,6 +232,9 @@ reply = struct.pack('>Bddevery_(ddd)', allowed and 1 or 0, blocked, held, every_
 --[end]
 --[else]
 reply = struct.pack('>Bdd', allowed and 1 or 0, blocked, held)
+--[end]
+--[if SHADOW_]
+reply = decided .. reply
 --[end]
 
 --- acquire

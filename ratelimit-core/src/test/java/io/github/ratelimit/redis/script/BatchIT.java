@@ -81,7 +81,7 @@ class BatchIT {
 				.get(random.nextInt(5));
 			List<Charge> shape = IntStream.range(0, 1 + random.nextInt(2))
 				.mapToObj((i) -> new Charge((i == 0) ? api : counting,
-						IDENTIFIERS.subList(0, 1 + random.nextInt(IDENTIFIERS.size())), 1))
+						IDENTIFIERS.subList(0, 1 + random.nextInt(IDENTIFIERS.size())), 1, random.nextInt(3) == 0))
 				.toList();
 			List<RateLimitRequest> requests = IntStream.range(0, 1 + random.nextInt(9))
 				.mapToObj((i) -> request(shape, random))
@@ -98,7 +98,7 @@ class BatchIT {
 			List<Identifier> identifiers = IntStream.range(0, charge.identifiers().size())
 				.mapToObj((i) -> IDENTIFIERS.get((i + offset) % IDENTIFIERS.size()))
 				.toList();
-			return new Charge(charge.policy(), identifiers, random.nextInt(4));
+			return new Charge(charge.policy(), identifiers, random.nextInt(4), charge.shadow());
 		}).toList());
 	}
 
@@ -128,9 +128,10 @@ class BatchIT {
 	void manyIdentifiersAreDecidedInLoops(Algorithm algorithm) {
 		Policy policy = Policy.of("many", algorithm, Limit.parse("2/s"), Limit.parse("3/10s"), Limit.parse("4/m"));
 		Policy other = new Policy("other", algorithm, List.of(Limit.parse("3/s")), true);
+		Policy tried = Policy.of("tried", algorithm, Limit.parse("3/s"), Limit.parse("3/m"));
 		List<Identifier> many = IntStream.range(0, 80).mapToObj((i) -> Identifier.user("u" + i)).toList();
 		RateLimitRequest request = RateLimitRequest.of(new Charge(policy, many, 1),
-				new Charge(other, many.subList(50, 60), 1));
+				new Charge(tried, many.subList(57, 59), 1, true), new Charge(other, many.subList(50, 60), 1));
 		for (int i = 0; i < 3; i++) {
 			compare(Operation.ACQUIRE, List.of(request, request));
 			compare(Operation.PEEK, List.of(request));
@@ -223,7 +224,7 @@ class BatchIT {
 		assertThat(ask(Scope.COUNTS, RateLimitRequest.of(policy, identifier)).allowed()).isTrue();
 		Answer blocked = ask(Scope.BLOCKS,
 				RateLimitRequest.of(Charge.of(other, identifier), Charge.of(policy, identifier)));
-		assertThat(blocked).isEqualTo(new Answer(false, 9_000_000, List.of(), 0));
+		assertThat(blocked).isEqualTo(new Answer(false, 9_000_000, List.of(), Map.of(), 0));
 		assertThat(ask(Scope.BLOCKS, RateLimitRequest.of(other, identifier)).allowed()).isTrue();
 	}
 

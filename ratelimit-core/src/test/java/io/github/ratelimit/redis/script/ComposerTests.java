@@ -115,7 +115,7 @@ class ComposerTests {
 
 	private static String compose(Algorithm... algorithms) {
 		List<Shape.OfPolicy> policies = Stream.of(algorithms)
-			.map((algorithm) -> Shape.OfPolicy.of(Policy.of("api", algorithm, Limit.parse("3/s"))))
+			.map((algorithm) -> Shape.OfPolicy.of(Policy.of("api", algorithm, Limit.parse("3/s")), false))
 			.toList();
 		return Composer
 			.compose(new Shape(Operation.ACQUIRE, Scope.ALL, false, policies,
@@ -124,7 +124,7 @@ class ComposerTests {
 	}
 
 	private static Shape shape(Operation operation, Policy policy, int identifiers) {
-		return new Shape(operation, Scope.ALL, false, List.of(Shape.OfPolicy.of(policy)),
+		return new Shape(operation, Scope.ALL, false, List.of(Shape.OfPolicy.of(policy, false)),
 				List.of(IntStream.range(0, identifiers).boxed().toList()));
 	}
 

@@ -124,10 +124,11 @@ class ManyPoliciesIT {
 		policies.forEach((policy) -> compareHistory(policy, identifiers.get(0)));
 	}
 
+	/** Every third policy is in shadow mode. */
 	private RateLimitRequest request(List<Policy> policies, List<Identifier> identifiers) {
-		return new RateLimitRequest(
-				policies.stream().map((policy) -> new Charge(policy, identifiers, this.random.nextInt(6))).toList(),
-				"request " + this.random.nextInt(100));
+		return new RateLimitRequest(policies.stream()
+			.map((policy) -> new Charge(policy, identifiers, this.random.nextInt(6), policies.indexOf(policy) % 3 == 2))
+			.toList(), "request " + this.random.nextInt(100));
 	}
 
 	private void compare(Operation operation, RateLimitRequest request, Answer answer) {

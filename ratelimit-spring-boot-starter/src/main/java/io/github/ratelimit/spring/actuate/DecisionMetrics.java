@@ -66,7 +66,9 @@ public final class DecisionMetrics implements DecisionListener {
 				timer(policy.policy().name(), outcome, failed ? Decision.Source.NONE : Decision.Source.STORE);
 			}
 		}
-		timer(policy.policy().name(), shadow ? Outcome.SHADOW_DENIED : Outcome.DENIED, Decision.Source.DENIAL_CACHE);
+		if (!shadow) {
+			timer(policy.policy().name(), Outcome.DENIED, Decision.Source.DENIAL_CACHE);
+		}
 		if (!shadow && policy.enforcement().onStoreFailure() != OnStoreFailure.DENY) {
 			timer(policy.policy().name(), Outcome.ALLOWED, Decision.Source.LOCAL);
 			timer(policy.policy().name(), Outcome.DENIED, Decision.Source.LOCAL);

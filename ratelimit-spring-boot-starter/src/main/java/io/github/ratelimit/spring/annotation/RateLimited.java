@@ -12,32 +12,50 @@ import org.springframework.aot.hint.annotation.Reflective;
 import org.springframework.core.annotation.AliasFor;
 
 /**
- * Limits how often a method is called. On a type, limits the calls of all its methods
- * together, but private and static ones, final ones that it inherits, and those with an
- * annotation of their own.
+ * Limits how often a method is called. Put it on methods of Spring beans. On a class, all
+ * non-private methods share one quota, except those with an annotation of their own.
+ * Static methods, and inherited methods that are final, are not limited by the annotation
+ * of a class.
  * <p>
- * Names a policy from the configuration, or has limits written in place. A policy written
- * in place is named after its class and method ({@code SearchController.search}), or
- * after its class alone, unless it has a {@link #name()}.
+ * The annotation names a policy of the configuration, or has limits written in place. A
+ * policy written in place is named after its class and method
+ * ({@code SearchController.search}), or after its class alone, unless it has a
+ * {@link #name()}.
  * <p>
- * Several annotations of one method or type, composed ones included, are decided
- * together, all or nothing. An annotation that stands on the method of a class replaces
- * those on the methods that it overrides or implements, and one on a method replaces
- * those on its type.
+ * Several annotations of one method or class, composed ones included, are decided
+ * together, all or nothing.
+ * <p>
+ * The annotation is inherited from superclasses and interfaces, also by methods that
+ * override or implement the annotated one, with other type arguments or not. The nearest
+ * annotation wins: that of a method replaces those of methods that it overrides or
+ * implements, and an annotation of a method replaces that of its class. A policy that is
+ * written in place on an inherited method has a count for each class that inherits it.
+ * Proxies may be of classes or of interfaces. A method that has the annotation but cannot
+ * be intercepted, such as a private or final one, stops the start.
  * <p>
  * A denied call throws {@link io.github.ratelimit.spring.RateLimitExceededException
  * RateLimitExceededException}, and the method is not called. While the store fails, and
  * the policy denies calls then, {@link io.github.ratelimit.StoreException StoreException}
  * is thrown.
  * <p>
- * Every call pays, whatever the path of the web request has paid: a policy that has the
- * path and an annotation on the method counts both.
+ * The limit comes before other advice of the method, such as that of transactions, caches
+ * and method security: calls that a cache answers, and calls that are not authorized, are
+ * counted. {@code ratelimit.method.order} changes that. On the same method,
+ * {@code @Retryable}, {@code @ConcurrencyLimit} and {@code @Async} always come after the
+ * limit: a retried call is counted once, a denied call waits for nothing, and the thread
+ * that calls gets the exception.
  * <p>
- * Calls are seen where they come from another object; a method that calls another of the
- * same object is not. Outside of a web request, so also in methods that are
- * {@code @Async}, callers have those identifiers alone that are expressions,
- * {@code global}, and {@code user}, if Spring Security knows one on the thread; a call
- * that has none of its policy's identifiers counts for everybody together.
+ * Every call is counted, whatever the path of the web request has paid: a policy that has
+ * the path and an annotation on the method counts both.
+ * <p>
+ * Only calls that come in through the proxy are intercepted, as with
+ * {@code @Transactional}: a call of a method by another method of the same object is not
+ * limited.
+ * <p>
+ * Outside of a web request, which includes what an {@code @Async} method calls, callers
+ * have only those identifiers that are expressions, {@code global}, and {@code user}, if
+ * Spring Security knows one on the thread. Calls that have none of the identifiers of
+ * their policy share one count.
  * <p>
  * All texts may hold placeholders, such as <code>${search.limit}</code>, which are
  * replaced when the application starts.
@@ -45,10 +63,11 @@ import org.springframework.core.annotation.AliasFor;
  * Expressions are of the Spring Expression Language. They see the arguments of the call,
  * and nothing else: by name, such as {@code #rows}, if the code was compiled with
  * {@code -parameters}, and always by index, as {@code #a0} or {@code #p0}. They cannot
- * name types, beans or constructors, nor assign. A call for which an expression fails, or
- * yields no possible value, throws
+ * name types, beans or constructors, nor assign. A misspelt property or method of an
+ * argument stops the start, if the declared type of the parameter says that there is none
+ * of that name. A call for which an expression fails, or yields no possible value, throws
  * {@link io.github.ratelimit.spring.RateLimitedExpressionException
- * RateLimitedExpressionException}, and the method is not called.
+ * RateLimitedExpressionException}, and the method is not called; the log says so once.
  *
  * @since 0.1
  */
@@ -93,7 +112,7 @@ public @interface RateLimited {
 	 * Algorithm of the limits written in place, such as {@code fixed-window}, or one of
 	 * the application's own: the name of an {@link io.github.ratelimit.Algorithm
 	 * Algorithm} bean, or of a class.
-	 * @return the name; empty for the default, {@code sliding-window}
+	 * @return the name; empty for {@code ratelimit.defaults.algorithm}
 	 */
 	String algorithm() default "";
 
@@ -121,7 +140,7 @@ public @interface RateLimited {
 	 * counts by its text, so its class must override {@code toString}. One text may hold
 	 * several, separated by commas.
 	 * @return the identifiers; empty for those of the policy, or
-	 * {@code ratelimit.default-identifiers} for limits written in place
+	 * {@code ratelimit.defaults.identifiers} for limits written in place
 	 */
 	String[] identifiers() default {};
 

@@ -3,7 +3,10 @@ package io.github.ratelimit.spring.method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
 
+import io.github.ratelimit.spring.policy.RateLimitProperties.PolicyProperties;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.aot.BeanFactoryInitializationAotContribution;
@@ -16,10 +19,10 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
 /**
- * Keeps in a native image what the expressions of {@code ratelimit.identifiers} and
- * {@code ratelimit.plan} read of requests and principals, as far as they are of the
- * servlet container's and Spring Security's own types. It knows the configuration that
- * the image is made with.
+ * Keeps in a native image what the expressions of {@code ratelimit.identifiers},
+ * {@code ratelimit.plan} and the conditions of policies read of requests and principals,
+ * as far as they are of the servlet container's and Spring Security's own types. It knows
+ * the configuration that the image is made with.
  */
 class ConfiguredExpressionsAotProcessor implements BeanFactoryInitializationAotProcessor {
 
@@ -43,6 +46,13 @@ class ConfiguredExpressionsAotProcessor implements BeanFactoryInitializationAotP
 					.orElse(Map.of())
 					.values());
 		binder.bind("ratelimit.plan", String.class).ifBound(expressions::add);
+		binder.bind("ratelimit.policies", Bindable.mapOf(String.class, PolicyProperties.class))
+			.orElse(Map.of())
+			.values()
+			.stream()
+			.flatMap((policy) -> Stream.of(policy.when(), policy.unless()))
+			.filter(Objects::nonNull)
+			.forEach(expressions::add);
 		if (expressions.isEmpty()) {
 			return null;
 		}

@@ -25,6 +25,10 @@ public class InvalidRateLimitedException extends RuntimeException {
 		this.place = place;
 	}
 
+	static InvalidRateLimitedException of(String place, String reason) {
+		return new InvalidRateLimitedException(place, new IllegalArgumentException(reason));
+	}
+
 	/**
 	 * Returns the class or method with the annotation.
 	 * @return a name such as {@code com.example.SearchController.search}

@@ -1,5 +1,8 @@
 package io.github.ratelimit.spring.method;
 
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
@@ -10,7 +13,20 @@ class InvalidRateLimitedFailureAnalyzer extends AbstractFailureAnalyzer<InvalidR
 
 	@Override
 	protected FailureAnalysis analyze(Throwable rootFailure, InvalidRateLimitedException cause) {
-		return new FailureAnalysis(cause.getMessage(), "Correct the annotation on " + cause.getPlace() + ".", cause);
+		String bean = beanName(rootFailure, cause);
+		return new FailureAnalysis(
+				(bean != null) ? "%s%n%n    Bean: %s".formatted(cause.getMessage(), bean) : cause.getMessage(),
+				"Correct the annotation on " + cause.getPlace() + ".", cause);
+	}
+
+	private static @Nullable String beanName(Throwable rootFailure, Throwable cause) {
+		String name = null;
+		for (Throwable failure = rootFailure; failure != null && failure != cause; failure = failure.getCause()) {
+			if (failure instanceof BeanCreationException creation && creation.getBeanName() != null) {
+				name = creation.getBeanName();
+			}
+		}
+		return name;
 	}
 
 }

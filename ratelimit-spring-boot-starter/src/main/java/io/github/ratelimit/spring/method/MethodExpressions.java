@@ -2,10 +2,15 @@ package io.github.ratelimit.spring.method;
 
 import java.lang.reflect.Method;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.ResolvableType;
 import org.springframework.core.StandardReflectionParameterNameDiscoverer;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelNode;
@@ -37,6 +42,8 @@ final class MethodExpressions {
 
 	private final Map<String, Integer> parameters = new LinkedHashMap<>();
 
+	private final List<ResolvableType> types;
+
 	private final boolean namesAreKnown;
 
 	private final String method;
@@ -46,9 +53,10 @@ final class MethodExpressions {
 	/**
 	 * Creates the expressions of a method.
 	 * @param method the method whose parameters expressions name
+	 * @param type the class of the object
 	 * @param place names the annotation in messages
 	 */
-	MethodExpressions(Method method, String place) {
+	MethodExpressions(Method method, Class<?> type, String place) {
 		this.method = method.toGenericString();
 		this.place = place;
 		String[] names = new StandardReflectionParameterNameDiscoverer().getParameterNames(method);
@@ -60,20 +68,32 @@ final class MethodExpressions {
 		for (int i = 0; names != null && i < names.length; i++) {
 			this.parameters.put(names[i], i);
 		}
+		this.types = IntStream.range(0, method.getParameterCount())
+			.mapToObj((index) -> ResolvableType.forMethodParameter(method, index, type))
+			.toList();
 	}
 
-	/** Reads an expression; one that cannot be evaluated is an illegal argument. */
-	MethodExpression parse(String text) {
-		SpelExpression expression;
+	/**
+	 * Reads an expression.
+	 * @param attribute the attribute of the annotation that it is written in
+	 * @param text the expression
+	 * @throws IllegalArgumentException if no call could evaluate it
+	 */
+	MethodExpression parse(String attribute, String text) {
 		try {
-			expression = parser.parseRaw(text);
+			SpelExpression expression = parser.parseRaw(text);
+			Map<String, Integer> variables = new TreeMap<>();
+			new Check(variables).check(expression.getAST(), false, false);
+			new ExpressionMembers((name) -> type(variables.get(name))).check(expression.getAST());
+			return new MethodExpression(expression, variables, attribute, this.place);
 		}
-		catch (ParseException | IllegalStateException ex) {
-			throw new IllegalArgumentException("Invalid expression (%s): %s.".formatted(text, ex.getMessage()), ex);
+		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
+			throw new IllegalArgumentException("Invalid %s (%s): %s.".formatted(attribute, text, ex.getMessage()), ex);
 		}
-		Map<String, Integer> variables = new TreeMap<>();
-		new Check(text, variables).check(expression.getAST(), false, false);
-		return new MethodExpression(expression, variables, this.place);
+	}
+
+	private ResolvableType type(@Nullable Integer index) {
+		return (index != null) ? this.types.get(index) : ResolvableType.NONE;
 	}
 
 	private String known() {
@@ -88,12 +108,9 @@ final class MethodExpressions {
 	/** Walks through an expression. */
 	private final class Check {
 
-		private final String text;
-
 		private final Map<String, Integer> variables;
 
-		Check(String text, Map<String, Integer> variables) {
-			this.text = text;
+		Check(Map<String, Integer> variables) {
 			this.variables = variables;
 		}
 
@@ -107,13 +124,13 @@ final class MethodExpressions {
 			if (node instanceof TypeReference || node instanceof ConstructorReference || node instanceof BeanReference
 					|| node instanceof FunctionReference || node instanceof Assign || node instanceof OpInc
 					|| node instanceof OpDec) {
-				throw invalid("'%s' is not possible; it may only read the arguments".formatted(node.toStringAST()));
+				throw new IllegalArgumentException("'%s' is not possible; it may only read the arguments".formatted(node.toStringAST()));
 			}
 			if (node instanceof VariableReference) {
 				checkVariable(node.toStringAST().substring(1), element);
 			}
 			if (!chained && !element && belongsToAnObject(node)) {
-				throw invalid("'%s' belongs to nothing; arguments start with #, and %s".formatted(node.toStringAST(),
+				throw new IllegalArgumentException("'%s' belongs to nothing; arguments start with #, and %s".formatted(node.toStringAST(),
 						known()));
 			}
 			boolean within = element || node instanceof Projection || node instanceof Selection;
@@ -134,13 +151,9 @@ final class MethodExpressions {
 			}
 			Integer index = MethodExpressions.this.parameters.get(name);
 			if (index == null || name.equals("this") || name.equals("root")) {
-				throw invalid("#%s is no parameter; %s".formatted(name, known()));
+				throw new IllegalArgumentException("#%s is no parameter; %s".formatted(name, known()));
 			}
 			this.variables.put(name, index);
-		}
-
-		private IllegalArgumentException invalid(String reason) {
-			return new IllegalArgumentException("Invalid expression (%s): %s.".formatted(this.text, reason));
 		}
 
 	}

@@ -1,11 +1,10 @@
 package io.github.ratelimit.spring.method;
 
 import io.github.ratelimit.spring.ConfiguredPolicies;
-import io.github.ratelimit.spring.method.RateLimitedAdvisor;
-import io.github.ratelimit.spring.method.RateLimitedBeanCheck;
 import io.github.ratelimit.spring.policy.NamedAlgorithms;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
 import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.policy.RateLimitProperties;
 
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.ObjectProvider;
@@ -14,10 +13,13 @@ import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
 
@@ -40,13 +42,31 @@ public final class RateLimitMethodAutoConfiguration {
 			ObjectProvider<NamedAlgorithms> algorithms, ObjectProvider<PolicyEnforcer> enforcer,
 			Environment environment) {
 		return new RateLimitedAdvisor(policies::getObject, (name) -> algorithms.getObject().get(name),
-				enforcer::getObject, environment::resolveRequiredPlaceholders);
+				enforcer::getObject, environment::resolveRequiredPlaceholders, order(environment));
+	}
+
+	/** Not from the bean of properties, which the advisor would create too early. */
+	private static int order(Environment environment) {
+		int order = Binder.get(environment)
+			.bindOrCreate("ratelimit.method", RateLimitProperties.MethodProperties.class)
+			.order();
+		if (order == Ordered.LOWEST_PRECEDENCE) {
+			throw new InvalidConfigurationPropertyValueException("ratelimit.method.order", order,
+					"Must be less: transactions and caches have this order, and a denied call must not begin a transaction.");
+		}
+		return order;
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static RateLimitedBeanCheck rateLimitedBeanCheck(RateLimitedAdvisor advisor) {
 		return new RateLimitedBeanCheck(advisor);
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static LimitBeforeOtherAdvice rateLimitBeforeOtherAdvice(RateLimitedAdvisor advisor, RateLimitedBeanCheck check) {
+		return new LimitBeforeOtherAdvice(advisor, check);
 	}
 
 	@Bean

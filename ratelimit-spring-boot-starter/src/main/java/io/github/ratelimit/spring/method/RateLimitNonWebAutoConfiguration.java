@@ -9,6 +9,7 @@ import io.github.ratelimit.spring.policy.PolicyEnforcer;
 import io.github.ratelimit.spring.policy.PolicyReader;
 import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
 import io.github.ratelimit.spring.policy.RateLimitProperties;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -45,16 +46,30 @@ public final class RateLimitNonWebAutoConfiguration {
 				throw new InvalidConfigurationPropertyValueException(PolicyReader.property(name, ".count-when"),
 						policy.countWhen(), "There are responses only in a Servlet web application.");
 			}
-			if (!policy.missingIdentifier().equals("ip")) {
-				throw new InvalidConfigurationPropertyValueException(PolicyReader.property(name, ".missing-identifier"),
-						policy.missingIdentifier(), "There are requests only in a Servlet web application.");
-			}
+			requireNoRequest(PolicyReader.property(name, ".when"), policy.when());
+			requireNoRequest(PolicyReader.property(name, ".unless"), policy.unless());
+			requireAddress(PolicyReader.property(name, ".missing-identifier"), policy.missingIdentifier());
 		});
+		requireAddress("ratelimit.defaults.missing-identifier", properties.defaults().missingIdentifier());
+		properties.policies()
+			.forEach((name, policy) -> refuse(PolicyReader.property(name, ".exclude"), policy.exclude()));
+		refuse("ratelimit.exclude", properties.exclude());
 		refuse("ratelimit.allow", properties.allow());
 		refuse("ratelimit.deny", properties.deny());
 		refuse("ratelimit.ip.trusted-proxies", properties.ip().trustedProxies());
 		refuse("ratelimit.identifiers", properties.identifiers().keySet());
 		return PolicyEnforcer.withoutRequests(decisions);
+	}
+
+	private static void requireAddress(String property, @Nullable String missing) {
+		requireNoRequest(property, "ip".equals(missing) ? null : missing);
+	}
+
+	private static void requireNoRequest(String property, @Nullable String value) {
+		if (value != null) {
+			throw new InvalidConfigurationPropertyValueException(property, value,
+					"There are requests only in a Servlet web application.");
+		}
 	}
 
 	private static void requireNoPlans(RateLimitProperties properties, ConfiguredPolicies policies,

@@ -9,36 +9,22 @@ import java.util.stream.Collectors;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.spring.ConfiguredPolicies;
-import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.policy.AnnotatedPolicies;
 import io.github.ratelimit.spring.policy.AnnotatedPolicy;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
-import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.ClassFilter;
-import org.springframework.aop.Pointcut;
-import org.springframework.aop.support.AbstractPointcutAdvisor;
-import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.util.StringValueResolver;
 
 /**
  * Advises methods with {@code @RateLimited}: a call goes on only if its policies allow
  * it.
- * <p>
- * Denied calls come before method security, whose advisors have an order of 200 and more,
- * so that refused attempts count as well.
  */
-public final class RateLimitedAdvisor extends AbstractPointcutAdvisor implements AnnotatedPolicies {
-
-	private static final int ORDER = 100;
-
-	private final transient Pointcut pointcut;
-
-	private final transient Advice advice;
+public final class RateLimitedAdvisor extends StaticMethodMatcherPointcutAdvisor implements AnnotatedPolicies {
 
 	private final transient RateLimitedOperations operations;
 
@@ -51,14 +37,20 @@ public final class RateLimitedAdvisor extends AbstractPointcutAdvisor implements
 	 * @param enforcer supplies what enforces them
 	 * @param placeholders replaces the placeholders in the texts of annotations, and
 	 * throws {@link IllegalArgumentException} for one that it does not know
+	 * @param order where the advice stands among that of other advisors
 	 */
 	RateLimitedAdvisor(Supplier<ConfiguredPolicies> policies, Function<String, Algorithm> algorithms,
-			Supplier<PolicyEnforcer> enforcer, StringValueResolver placeholders) {
+			Supplier<PolicyEnforcer> enforcer, StringValueResolver placeholders, int order) {
 		this.operations = new RateLimitedOperations(
 				new RateLimitedReader(policies, algorithms, enforcer, placeholders));
-		this.pointcut = new RateLimitedPointcut(this.operations);
-		this.advice = new RateLimitedInterceptor(this.operations, enforcer);
-		setOrder(ORDER);
+		setClassFilter((type) -> !this.operations.of(type).isEmpty());
+		setAdvice(new RateLimitedInterceptor(this.operations, enforcer));
+		setOrder(order);
+	}
+
+	@Override
+	public boolean matches(Method method, Class<?> targetClass) {
+		return this.operations.find(method, targetClass) != null;
 	}
 
 	@Override
@@ -79,33 +71,6 @@ public final class RateLimitedAdvisor extends AbstractPointcutAdvisor implements
 	/** Returns what this advisor knows of methods. */
 	RateLimitedOperations operations() {
 		return this.operations;
-	}
-
-	@Override
-	public Pointcut getPointcut() {
-		return this.pointcut;
-	}
-
-	@Override
-	public Advice getAdvice() {
-		return this.advice;
-	}
-
-	private static final class RateLimitedPointcut extends StaticMethodMatcherPointcut {
-
-		private final RateLimitedOperations operations;
-
-		RateLimitedPointcut(RateLimitedOperations operations) {
-			this.operations = operations;
-			ClassFilter limited = (type) -> !operations.of(type).isEmpty();
-			setClassFilter(limited);
-		}
-
-		@Override
-		public boolean matches(Method method, Class<?> targetClass) {
-			return this.operations.find(method, targetClass) != null;
-		}
-
 	}
 
 	private record RateLimitedInterceptor(RateLimitedOperations operations,

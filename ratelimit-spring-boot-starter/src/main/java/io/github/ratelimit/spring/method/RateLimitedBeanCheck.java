@@ -1,6 +1,5 @@
 package io.github.ratelimit.spring.method;
 
-import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.ArrayDeque;
@@ -9,17 +8,15 @@ import java.util.Collection;
 import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
-import org.aopalliance.aop.Advice;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.aop.Advisor;
-import org.springframework.aop.Pointcut;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopInfrastructureBean;
@@ -27,6 +24,7 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.FactoryBean;
@@ -56,11 +54,13 @@ public final class RateLimitedBeanCheck
 
 	private final RateLimitedOperations operations;
 
+	private final InterceptionCheck interceptions;
+
 	/** Names of limited beans that were there to be proxied. */
 	private final Set<String> seen = ConcurrentHashMap.newKeySet();
 
-	/** Classes whose calls of their own methods were looked for. */
-	private final Set<Class<?>> read = ConcurrentHashMap.newKeySet();
+	/** How much other advice came before the limit of a bean when it was proxied. */
+	private final Map<String, Integer> positions = new ConcurrentHashMap<>();
 
 	private @Nullable ConfigurableListableBeanFactory beanFactory;
 
@@ -71,6 +71,7 @@ public final class RateLimitedBeanCheck
 	public RateLimitedBeanCheck(RateLimitedAdvisor advisor) {
 		this.advisor = advisor;
 		this.operations = advisor.operations();
+		this.interceptions = new InterceptionCheck(this.operations);
 	}
 
 	@Override
@@ -90,7 +91,7 @@ public final class RateLimitedBeanCheck
 	public Object postProcessBeforeInitialization(Object bean, String name) {
 		Class<?> type = bean.getClass();
 		if (!this.operations.of(type).isEmpty()) {
-			requireProxyable(type, isProxiedByClass(name, type));
+			this.interceptions.requireProxyable(type, isProxiedByClass(name, type));
 			if (beanFactory().containsBeanDefinition(name)) {
 				this.seen.add(name);
 			}
@@ -100,10 +101,19 @@ public final class RateLimitedBeanCheck
 
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String name) {
-		if (isLimited(bean)) {
-			requireIntercepted(bean);
+		if (bean instanceof Advised advised && isLimited(bean)) {
+			requireLimited(bean);
+			this.positions.put(name, advised.indexOf(this.advisor));
 		}
 		return bean;
+	}
+
+	/**
+	 * Returns how much other advice comes before the limit of a bean by the order of
+	 * advisors.
+	 */
+	@Nullable Integer position(String name) {
+		return this.positions.get(name);
 	}
 
 	@Override
@@ -126,6 +136,9 @@ public final class RateLimitedBeanCheck
 			// called in that way. It is checked again when it is created.
 			logger.debug("The type of the bean '{}' cannot be checked", name, ex);
 		}
+		catch (InvalidRateLimitedException ex) {
+			throw new BeanCreationException(name, ex.getMessage(), ex);
+		}
 	}
 
 	private void check(String name, ConfigurableListableBeanFactory factory) {
@@ -137,7 +150,7 @@ public final class RateLimitedBeanCheck
 			}
 		}
 		else if (isLimited(bean)) {
-			requireIntercepted(bean);
+			requireLimited(bean);
 		}
 		else if (!(AopUtils.isAopProxy(bean) && bean instanceof AopInfrastructureBean)) {
 			checkUnlimited(name, bean, factory);
@@ -150,22 +163,14 @@ public final class RateLimitedBeanCheck
 			this.operations.check(type);
 		}
 		else if (!this.operations.of(type).isEmpty()) {
-			requireProxyable(type, isProxiedByClass(name, type));
-			warnOfSelfInvocations(type);
+			this.interceptions.requireProxyable(type, isProxiedByClass(name, type));
+			this.interceptions.warnOfAsync(type);
 		}
 	}
 
-	/** The calls that another bean makes are limited all the same. */
-	private void warnOfSelfInvocations(Class<?> proxied) {
-		Class<?> type = ClassUtils.getUserClass(proxied);
-		if (!Proxy.isProxyClass(type) && this.read.add(type)) {
-			Set<String> calls = SelfInvocations.find(type, this.operations.of(proxied));
-			if (!calls.isEmpty()) {
-				logger.warn(
-						"{} calls its own methods with @RateLimited: {}. These calls are not limited; make them from another bean",
-						type.getName(), String.join(", ", calls));
-			}
-		}
+	private void requireLimited(Object proxy) {
+		this.interceptions.requireIntercepted(proxy);
+		this.interceptions.warnOfAsync(AopUtils.getTargetClass(proxy));
 	}
 
 	private void checkUnlimited(String name, Object bean, ConfigurableListableBeanFactory factory) {
@@ -176,7 +181,7 @@ public final class RateLimitedBeanCheck
 		}
 		String processor = findProcessor(name, bean, factory);
 		if (processor != null) {
-			throw invalid(operations,
+			throw InterceptionCheck.invalid(operations,
 					"its bean '%s' is created before calls can be intercepted, because %s; move the method to another bean."
 						.formatted(name, processor.equals(name) ? "it is a post-processor of beans or their factory"
 								: "the post-processor '%s' needs it".formatted(processor)));
@@ -212,74 +217,8 @@ public final class RateLimitedBeanCheck
 	}
 
 	private boolean isLimited(Object bean) {
-		return bean instanceof Advised advised && Arrays.asList(advised.getAdvisors()).contains(this.advisor);
-	}
-
-	/** Refuses a class of which no proxy could intercept all limited methods. */
-	private void requireProxyable(Class<?> proxied, boolean byClass) {
-		Class<?> type = ClassUtils.getUserClass(proxied);
-		Collection<RateLimitedOperation> operations = this.operations.of(proxied);
-		if (Stream.of(Advice.class, Pointcut.class, Advisor.class, AopInfrastructureBean.class)
-			.anyMatch((infrastructure) -> infrastructure.isAssignableFrom(type))) {
-			throw invalid(operations, "calls of beans that intercept others cannot be intercepted themselves.");
-		}
-		if (!byClass) {
-			return;
-		}
-		if (Modifier.isFinal(type.getModifiers()) || type.isSealed()) {
-			throw invalid(operations,
-					"the class is %s, so its calls cannot be intercepted; open it, or let it implement an interface and set spring.aop.proxy-target-class=false."
-						.formatted(type.isSealed() ? "sealed" : "final"));
-		}
-		for (RateLimitedOperation operation : operations) {
-			if (Modifier.isFinal(operation.method().getModifiers())) {
-				throw RateLimitedReader.invalid(operation.methodPlace(), RateLimitedReader.NOT_INTERCEPTED);
-			}
-			if (!RateLimitedReader.canBeOverridden(operation.method(), type)) {
-				throw RateLimitedReader.invalid(operation.methodPlace(),
-						"%s is not visible in %s, so its calls cannot be intercepted; make it protected or public."
-							.formatted(operation.method(), type.getName()));
-			}
-		}
-	}
-
-	/** Refuses a proxy that some limited method does not pass through. */
-	private void requireIntercepted(Object proxy) {
-		Class<?> type = AopUtils.getTargetClass(proxy);
-		warnOfSelfInvocations(type);
-		if (!AopUtils.isJdkDynamicProxy(proxy)) {
-			requireProxyable(type, true);
-			requireSameLoader(proxy, type);
-			return;
-		}
-		for (RateLimitedOperation operation : this.operations.of(type)) {
-			Class<?>[] interfaces = proxy.getClass().getInterfaces();
-			boolean exposed = Arrays.stream(interfaces)
-				.flatMap((candidate) -> Arrays.stream(candidate.getMethods()))
-				.anyMatch((candidate) -> candidate.getName().equals(operation.method().getName())
-						&& AopUtils.getMostSpecificMethod(candidate, type).equals(operation.method()));
-			// Nobody else can call the method, but its author expects that they do.
-			if (!exposed && operation.onMethod()) {
-				throw RateLimitedReader.invalid(operation.methodPlace(),
-						"it is in none of the interfaces by which %s is proxied; add it to one, or set spring.aop.proxy-target-class=true."
-							.formatted(type.getName()));
-			}
-		}
-	}
-
-	private void requireSameLoader(Object proxy, Class<?> type) {
-		for (RateLimitedOperation operation : this.operations.of(type)) {
-			Method method = operation.method();
-			boolean packagePrivate = (method.getModifiers() & (Modifier.PUBLIC | Modifier.PROTECTED)) == 0;
-			if (packagePrivate && proxy.getClass().getClassLoader() != method.getDeclaringClass().getClassLoader()) {
-				throw RateLimitedReader.invalid(operation.methodPlace(),
-						"the class and its proxy have different class loaders, so calls of package-private methods cannot be intercepted; make it protected or public.");
-			}
-		}
-	}
-
-	private static InvalidRateLimitedException invalid(Collection<RateLimitedOperation> operations, String reason) {
-		return RateLimitedReader.invalid(operations.iterator().next().place(), reason);
+		return bean instanceof Advised advised && Arrays.stream(advised.getAdvisors())
+			.anyMatch((each) -> each.getAdvice() == this.advisor.getAdvice());
 	}
 
 	private boolean isProxiedByClass(String name, Class<?> type) {

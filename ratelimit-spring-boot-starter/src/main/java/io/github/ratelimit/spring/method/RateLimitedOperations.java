@@ -1,6 +1,8 @@
 package io.github.ratelimit.spring.method;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -13,17 +15,28 @@ import java.util.stream.Stream;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.policy.AnnotatedPolicy;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
+import org.springframework.aop.support.AopUtils;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
- * What {@code @RateLimited} says of methods, read once for each. The first look at a
- * method is when its bean is created, or when the application has started, so that an
- * annotation that cannot be enforced stops the start.
+ * Finds what {@code @RateLimited} says of methods, by their own annotations or those of
+ * their type. A method is read once: when its bean is created, or when the application
+ * has started, so that an annotation that cannot be enforced stops the start.
+ * <p>
+ * Safe for use by several threads.
  */
 final class RateLimitedOperations {
+
+	static final String NOT_INTERCEPTED = "calls of private, static and final methods cannot be intercepted.";
+
+	private static final Logger logger = LoggerFactory.getLogger(RateLimitedOperations.class);
 
 	private final RateLimitedReader reader;
 
@@ -73,19 +86,88 @@ final class RateLimitedOperations {
 	 */
 	void check(Class<?> type) {
 		if (AnnotationUtils.isCandidateClass(type, RateLimited.class)) {
-			MethodIntrospector.selectMethods(type, (Method method) -> this.reader.read(method, type, false));
+			MethodIntrospector.selectMethods(type, (Method method) -> read(method, type, false));
 		}
 	}
 
-	/** Returns what is said of a method, by its annotations or those of its class. */
+	/**
+	 * Returns what is said of a method.
+	 * @param method the method, of the class or of one of its interfaces
+	 * @param targetClass the class of the object
+	 * @return what its annotations say; {@code null} if there are none
+	 */
 	@Nullable RateLimitedOperation find(Method method, Class<?> targetClass) {
 		MethodClassKey key = new MethodClassKey(method, targetClass);
 		Optional<RateLimitedOperation> operation = this.operations.get(key);
 		if (operation == null) {
-			operation = Optional.ofNullable(this.reader.read(method, targetClass, true));
+			operation = Optional.ofNullable(read(method, targetClass, true));
 			this.operations.put(key, operation);
 		}
 		return operation.orElse(null);
+	}
+
+	private @Nullable RateLimitedOperation read(Method method, Class<?> targetClass, boolean claim) {
+		if (method.getDeclaringClass() == Object.class) {
+			return null;
+		}
+		Class<?> type = ClassUtils.getUserClass(targetClass);
+		Method specific = AopUtils.getMostSpecificMethod(method, type);
+		RateLimitedAnnotations onMethod = RateLimitedAnnotations.ofMethod(specific, type);
+		if (onMethod != null) {
+			Class<?> named = named(type, onMethod);
+			String place = specific.toGenericString();
+			if (specific.getDeclaringClass() != named) {
+				// Each class that inherits a method has a policy of its own for it.
+				place += " in " + named.getName();
+			}
+			if ((specific.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC)) != 0) {
+				throw InvalidRateLimitedException.of(place, NOT_INTERCEPTED);
+			}
+			return this.reader.read(onMethod, new RateLimitedReader.Element(specific, type,
+					named.getSimpleName() + '.' + specific.getName(), place, true, claim));
+		}
+		if (!mayBeCoveredByType(specific)) {
+			return null;
+		}
+		RateLimitedAnnotations onType = RateLimitedAnnotations.ofType(type);
+		if (onType == null || isOutOfReach(specific, type, onType.declaringClass(), claim)) {
+			return null;
+		}
+		Class<?> named = named(type, onType);
+		return this.reader.read(onType, new RateLimitedReader.Element(specific, type, named.getSimpleName(),
+				named.getName(), false, claim));
+	}
+
+	/** Proxies and lambdas have no lasting name; what they implement has. */
+	private static Class<?> named(Class<?> type, RateLimitedAnnotations annotations) {
+		return (Proxy.isProxyClass(type) || type.isHidden()) ? annotations.declaringClass() : type;
+	}
+
+	private static boolean mayBeCoveredByType(Method method) {
+		return (method.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC)) == 0 && !method.isSynthetic()
+				&& !ReflectionUtils.isObjectMethod(method);
+	}
+
+	/**
+	 * Whether a method is inherited from above the annotated type, in a way that nobody
+	 * can change there: a base class of a library must not forbid the annotation.
+	 */
+	private static boolean isOutOfReach(Method method, Class<?> type, Class<?> annotated, boolean tell) {
+		if (annotated.isAssignableFrom(method.getDeclaringClass()) || canBeOverridden(method, type)) {
+			return false;
+		}
+		if (tell) {
+			logger.info("@RateLimited on {} does not limit the inherited method {}, which cannot be intercepted",
+					annotated.getName(), method);
+		}
+		return true;
+	}
+
+	static boolean canBeOverridden(Method method, Class<?> type) {
+		int modifiers = method.getModifiers();
+		boolean visible = (modifiers & (Modifier.PUBLIC | Modifier.PROTECTED)) != 0
+				|| method.getDeclaringClass().getPackageName().equals(type.getPackageName());
+		return visible && !Modifier.isFinal(modifiers);
 	}
 
 }

@@ -48,12 +48,15 @@ final class AlgorithmReader {
 	 * @param properties the properties
 	 * @param limits the limits of the policy, which the options must suit
 	 * @param algorithms knows the algorithms by name
+	 * @param standard the algorithm if the properties name none
 	 */
-	static Algorithm read(String prefix, PolicyProperties properties, List<Limit> limits, NamedAlgorithms algorithms) {
-		Algorithm algorithm = PolicyReader.read(prefix + ".algorithm", properties.algorithm(),
-				() -> algorithms.get(properties.algorithm()));
-		String name = Algorithms.find(properties.algorithm()).map(Algorithm::name).orElse(properties.algorithm());
-		Map<String, Object> given = new LinkedHashMap<>();
+	static Algorithm read(String prefix, PolicyProperties properties, List<Limit> limits, NamedAlgorithms algorithms,
+			Algorithm standard) {
+		String given = properties.algorithm();
+		Algorithm algorithm = (given != null)
+				? PolicyReader.read(prefix + ".algorithm", given, () -> algorithms.get(given)) : standard;
+		String name = (given != null) ? Algorithms.find(given).map(Algorithm::name).orElse(given) : standard.name();
+		Map<String, Object> set = new LinkedHashMap<>();
 		OPTIONS.forEach((owner, options) -> options.forEach((option, property) -> {
 			Object value = property.apply(properties);
 			if (value != null && !owner.equals(name)) {
@@ -62,14 +65,14 @@ final class AlgorithmReader {
 							.formatted(owner, name));
 			}
 			if (value != null) {
-				given.put(option, value);
+				set.put(option, value);
 			}
 		}));
-		if (given.isEmpty()) {
+		if (set.isEmpty()) {
 			return algorithm;
 		}
-		String property = (given.size() == 1) ? prefix + "." + given.keySet().iterator().next() : prefix;
-		Object value = (given.size() == 1) ? given.values().iterator().next() : given;
+		String property = (set.size() == 1) ? prefix + "." + set.keySet().iterator().next() : prefix;
+		Object value = (set.size() == 1) ? set.values().iterator().next() : set;
 		return PolicyReader.read(property, value, () -> {
 			Algorithm withOptions = withOptions(algorithm, properties);
 			withOptions.requireSupported(limits.stream().sorted(Comparator.comparing(Limit::window)).toList());

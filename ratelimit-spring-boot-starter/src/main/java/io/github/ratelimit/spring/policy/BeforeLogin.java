@@ -1,7 +1,9 @@
 package io.github.ratelimit.spring.policy;
 
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -72,7 +74,17 @@ public final class BeforeLogin {
 		}
 		return new Decision(decision.allowed(),
 				decision.statuses().stream().map((status) -> named(status, charges)).toList(), decision.blockedFor(),
-				decision.source());
+				decision.source(), namedShadows(decision, charges));
+	}
+
+	private static Map<String, Decision> namedShadows(Decision decision, List<PolicyCharge> charges) {
+		Map<String, Decision> shadows = new LinkedHashMap<>();
+		decision.shadows().forEach((name, shadow) -> shadows.put(charges.stream()
+			.filter((charge) -> counted(charge).policy().name().equals(name))
+			.findFirst()
+			.map((charge) -> charge.charge().policy().name())
+			.orElse(name), named(shadow, charges)));
+		return shadows;
 	}
 
 	private static LimitStatus named(LimitStatus status, List<PolicyCharge> charges) {

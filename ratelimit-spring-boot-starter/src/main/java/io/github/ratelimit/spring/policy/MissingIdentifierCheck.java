@@ -1,6 +1,5 @@
 package io.github.ratelimit.spring.policy;
 
-import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 
@@ -37,7 +36,8 @@ final class MissingIdentifierCheck implements SmartInitializingSingleton {
 	public void afterSingletonsInstantiated() {
 		this.policies.policies().forEach((name, policy) -> {
 			PolicyProperties configured = this.properties.policies().get(name);
-			if (configured != null && !policy.enforcement().missing().equals(MissingIdentifier.ADDRESS)
+			String missing = (configured != null) ? configured.missingIdentifier() : null;
+			if (missing != null && !policy.enforcement().missing().equals(MissingIdentifier.ADDRESS)
 					&& areNeverMissing(policy.identifiers())
 					&& this.annotated.annotatedPolicies()
 						.stream()
@@ -46,7 +46,7 @@ final class MissingIdentifierCheck implements SmartInitializingSingleton {
 						.map(IdentifiedPolicy::identifiers)
 						.allMatch(MissingIdentifierCheck::areNeverMissing)) {
 				throw new InvalidConfigurationPropertyValueException(PolicyReader.property(name, ".missing-identifier"),
-						configured.missingIdentifier(),
+						missing,
 						"Has no effect, because no request lacks the identifiers %s.".formatted(policy.identifiers()));
 			}
 		});
@@ -54,7 +54,7 @@ final class MissingIdentifierCheck implements SmartInitializingSingleton {
 
 	private static boolean areNeverMissing(List<String> identifiers) {
 		return identifiers.stream()
-			.flatMap((identifier) -> Arrays.stream(identifier.split("\\+")))
+			.flatMap((identifier) -> IdentifierParts.of(identifier).stream())
 			.allMatch(NEVER_MISSING::contains);
 	}
 

@@ -27,8 +27,8 @@ public final class NamedAlgorithms {
 
 	/**
 	 * Creates the names of an application.
-	 * @throws InvalidBeanNameException if a bean has a name that is taken for an
-	 * algorithm of the library
+	 * @throws InvalidBeanException if a bean has a name that is taken for an algorithm of
+	 * the library
 	 */
 	NamedAlgorithms(ApplicationContext context) {
 		this.context = context;
@@ -40,7 +40,7 @@ public final class NamedAlgorithms {
 		Stream.concat(Stream.of(bean), Stream.of(this.context.getAliases(bean))).forEach((name) -> {
 			Optional<Algorithm> other = Algorithms.find(DataObjectPropertyName.toDashedForm(name));
 			if (other.isPresent()) {
-				throw new InvalidBeanNameException(name, Algorithm.class,
+				throw new InvalidBeanException(name, Algorithm.class,
 						new IllegalArgumentException(
 								"the name is that of the algorithm %s of the library, which policies would get instead."
 									.formatted(other.get().name())));

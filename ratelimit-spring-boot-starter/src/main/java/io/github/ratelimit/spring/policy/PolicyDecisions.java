@@ -33,9 +33,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Decides over policies as each of them is to be enforced, and tells the listeners.
  * <p>
- * All policies that may deny are decided at once, all or nothing. Policies in shadow mode
- * are asked after them, each alone and only if the request is allowed, so that none of
- * them changes what becomes of it.
+ * All policies are decided in one call of the store: those that may deny together, all or
+ * nothing, and each policy in shadow mode by itself, so that it changes nothing of what
+ * becomes of the request. If the request is denied, policies in shadow mode count
+ * nothing, and nothing is told of them.
  * <p>
  * Safe for use by several threads.
  *
@@ -145,12 +146,7 @@ public final class PolicyDecisions {
 		List<PolicyCharge> ofPlans = requested.stream().map(PolicyCharge::ofPlan).flatMap(Optional::stream).toList();
 		ofPlans.stream().filter((charge) -> charge.charge().cost() == 0).forEach(used);
 		List<PolicyCharge> charges = ofPlans.stream().filter((charge) -> charge.charge().cost() > 0).toList();
-		List<PolicyCharge> enforced = charges.stream().filter((charge) -> !isShadow(charge)).toList();
-		Decision decision = enforced.isEmpty() ? NOTHING_TO_DENY : acquire(enforced, used);
-		if (decision.allowed() && enforced.size() < charges.size()) {
-			charges.stream().filter(PolicyDecisions::isShadow).forEach((charge) -> acquire(List.of(charge), used));
-		}
-		return decision;
+		return charges.isEmpty() ? NOTHING_TO_DENY : acquire(charges, used);
 	}
 
 	/**
@@ -265,10 +261,21 @@ public final class PolicyDecisions {
 		return charge.policy().enforcement().mode() == Mode.SHADOW;
 	}
 
+	/** What the store counts. */
+	private static Charge counted(PolicyCharge charge) {
+		Charge counted = BeforeLogin.counted(charge);
+		return isShadow(charge) ? counted.inShadow() : counted;
+	}
+
+	/** What the policy has come to. */
+	private static Decision own(PolicyCharge charge, Decision decision) {
+		return isShadow(charge) ? decision.shadow(charge.charge()) : decision;
+	}
+
 	private Decision acquire(List<PolicyCharge> charges, Consumer<PolicyCharge> used) {
 		long start = System.nanoTime();
 		try {
-			List<Charge> counted = charges.stream().map(BeforeLogin::counted).toList();
+			List<Charge> counted = charges.stream().map(PolicyDecisions::counted).toList();
 			this.reservations.note(charges, counted);
 			Decision decision = this.reservations
 				.withSoon(BeforeLogin.named(this.limiter.tryAcquire(new RateLimitRequest(counted),
@@ -276,7 +283,8 @@ public final class PolicyDecisions {
 			tell(charges, decision, start);
 			if (decision.allowed()) {
 				charges.stream()
-					.map((charge) -> charge.countedIn(source(charge, decision)))
+					.filter((charge) -> own(charge, decision).allowed())
+					.map((charge) -> charge.countedIn(source(charge, own(charge, decision))))
 					.filter((charge) -> charge.source() != Decision.Source.NONE)
 					.forEach(used);
 			}
@@ -299,9 +307,11 @@ public final class PolicyDecisions {
 		}
 		Duration time = Duration.ofNanos(System.nanoTime() - start);
 		for (PolicyCharge charge : charges) {
-			PolicyDecision event = new PolicyDecision(charge, outcome(charge, decision), source(charge, decision),
-					time);
-			this.listeners.forEach((listener) -> tell(listener, event));
+			if (!isShadow(charge) || (decision != null && decision.allowed())) {
+				Decision own = (decision != null) ? own(charge, decision) : null;
+				PolicyDecision event = new PolicyDecision(charge, outcome(charge, own), source(charge, own), time);
+				this.listeners.forEach((listener) -> tell(listener, event));
+			}
 		}
 	}
 

@@ -17,10 +17,13 @@ import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.Plan;
+import io.github.ratelimit.spring.PolicyDefaults;
 import io.github.ratelimit.spring.ResponseCondition;
+import io.github.ratelimit.spring.policy.RateLimitProperties.DefaultProperties;
 import io.github.ratelimit.spring.policy.RateLimitProperties.PolicyProperties;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.core.env.Environment;
@@ -31,24 +34,54 @@ import org.springframework.core.env.Environment;
  */
 public final class PolicyReader {
 
+	private static final String DEFAULTS = "ratelimit.defaults.";
+
+	private static final String OLD_IDENTIFIERS = "ratelimit.default-identifiers";
+
 	private final RateLimitProperties properties;
+
+	private final Environment environment;
 
 	private final ListPropertyNames names;
 
 	public PolicyReader(RateLimitProperties properties, Environment environment) {
 		this.properties = properties;
+		this.environment = environment;
 		this.names = new ListPropertyNames(environment);
 	}
 
 	ConfiguredPolicies readPolicies(NamedAlgorithms algorithms) {
-		if (this.properties.defaultIdentifiers().isEmpty()) {
-			throw new InvalidConfigurationPropertyValueException("ratelimit.default-identifiers", List.of(),
-					"There must be at least one identifier, such as ip.");
-		}
+		return readPolicies(algorithms, readDefaults(algorithms));
+	}
+
+	/** Reads policies that have other defaults than these properties say. */
+	ConfiguredPolicies readPolicies(NamedAlgorithms algorithms, PolicyDefaults defaults) {
 		requireDistinctNames();
 		Map<String, IdentifiedPolicy> policies = new LinkedHashMap<>();
-		this.properties.policies().forEach((name, policy) -> policies.put(name, readPolicy(name, policy, algorithms)));
-		return new ConfiguredPolicies(policies, this.properties.defaultIdentifiers());
+		this.properties.policies()
+			.forEach((name, policy) -> policies.put(name, readPolicy(name, policy, algorithms, defaults)));
+		return new ConfiguredPolicies(policies, defaults);
+	}
+
+	private PolicyDefaults readDefaults(NamedAlgorithms algorithms) {
+		// An environment variable of this name would have no effect; elsewhere it is
+		// refused already.
+		Binder.get(this.environment).bind(OLD_IDENTIFIERS, String.class).ifBound((value) -> {
+			throw new InvalidConfigurationPropertyValueException(OLD_IDENTIFIERS, value,
+					"Is now ratelimit.defaults.identifiers: rename it.");
+		});
+		DefaultProperties defaults = this.properties.defaults();
+		List<String> identifiers = defaults.identifiers();
+		if (identifiers.isEmpty() || identifiers.stream().distinct().count() != identifiers.size()) {
+			throw new InvalidConfigurationPropertyValueException(DEFAULTS + "identifiers", identifiers,
+					"There must be at least one identifier, such as ip, and none twice.");
+		}
+		Algorithm algorithm = read(DEFAULTS + "algorithm", defaults.algorithm(),
+				() -> algorithms.get(defaults.algorithm()));
+		MissingIdentifier missing = read(DEFAULTS + "missing-identifier", defaults.missingIdentifier(),
+				() -> MissingIdentifier.parse(defaults.missingIdentifier()));
+		return new PolicyDefaults(identifiers, algorithm, defaults.countDenied(),
+				new Enforcement(defaults.mode(), defaults.onStoreFailure(), null, missing));
 	}
 
 	/**
@@ -72,15 +105,19 @@ public final class PolicyReader {
 	void requireSupported(ConfiguredPolicies policies, RateLimiter limiter) {
 		policies.policies().forEach((name, policy) -> {
 			PolicyProperties configured = this.properties.policies().get(name);
-			String algorithm = (configured != null) ? configured.algorithm() : policy.policy().algorithm().name();
-			read(property(name, ".algorithm"), algorithm, () -> {
-				policy.policies().forEach(limiter::requireSupported);
-				return policy;
-			});
+			String algorithm = (configured != null) ? configured.algorithm() : null;
+			boolean isDefault = configured != null && algorithm == null;
+			String written = isDefault ? this.properties.defaults().algorithm() : policy.policy().algorithm().name();
+			read(isDefault ? DEFAULTS + "algorithm" : property(name, ".algorithm"),
+					(algorithm != null) ? algorithm : written, () -> {
+						policy.policies().forEach(limiter::requireSupported);
+						return policy;
+					});
 		});
 	}
 
-	private IdentifiedPolicy readPolicy(String name, PolicyProperties properties, NamedAlgorithms algorithms) {
+	private IdentifiedPolicy readPolicy(String name, PolicyProperties properties, NamedAlgorithms algorithms,
+			PolicyDefaults defaults) {
 		read(property(name, ""), name, () -> {
 			Policy.requireName(name);
 			BeforeLogin.requireOther(name);
@@ -95,17 +132,29 @@ public final class PolicyReader {
 					"Is the cost of a request on one of the paths, but there are none.");
 		}
 		List<Limit> limits = readEach(property(name, ".limits"), properties.limits(), Limit::parse);
-		Algorithm algorithm = AlgorithmReader.read(property(name, ""), properties, limits, algorithms);
+		Algorithm algorithm = AlgorithmReader.read(property(name, ""), properties, limits, algorithms,
+				defaults.algorithm());
 		Policy policy = read(property(name, ".limits"), properties.limits(),
-				() -> new Policy(name, algorithm, limits, properties.countDenied()));
-		List<String> identifiers = properties.identifiers().isEmpty() ? this.properties.defaultIdentifiers()
+				() -> new Policy(name, algorithm, limits, or(properties.countDenied(), defaults.countDenied())));
+		List<String> identifiers = properties.identifiers().isEmpty() ? defaults.identifiers()
 				: properties.identifiers();
 		Map<String, Plan> plans = readPlans(policy, properties);
-		MissingIdentifier missing = read(property(name, ".missing-identifier"), properties.missingIdentifier(),
-				() -> MissingIdentifier.parse(properties.missingIdentifier()));
+		Enforcement enforcement = enforcement(name, properties, defaults.enforcement());
 		return read(property(name, ".identifiers"), identifiers,
-				() -> new IdentifiedPolicy(policy, identifiers, new Enforcement(properties.mode(),
-						properties.onStoreFailure(), countWhen(name, properties.countWhen()), missing), plans));
+				() -> new IdentifiedPolicy(policy, identifiers, enforcement, plans));
+	}
+
+	private static Enforcement enforcement(String policy, PolicyProperties properties, Enforcement defaults) {
+		String missing = properties.missingIdentifier();
+		return new Enforcement(or(properties.mode(), defaults.mode()),
+				or(properties.onStoreFailure(), defaults.onStoreFailure()), countWhen(policy, properties.countWhen()),
+				(missing != null)
+						? read(property(policy, ".missing-identifier"), missing, () -> MissingIdentifier.parse(missing))
+						: defaults.missing());
+	}
+
+	private static <T> T or(@Nullable T value, T standard) {
+		return (value != null) ? value : standard;
 	}
 
 	private Map<String, Plan> readPlans(Policy policy, PolicyProperties properties) {

@@ -27,6 +27,7 @@ import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.Plan;
 import io.github.ratelimit.spring.policy.RateLimitProperties.PolicyProperties;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -49,6 +50,8 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 	private static final List<ChronoUnit> UNITS = List.of(ChronoUnit.DAYS, ChronoUnit.HOURS, ChronoUnit.MINUTES,
 			ChronoUnit.SECONDS, ChronoUnit.MILLIS, ChronoUnit.MICROS);
 
+	private static final String NOTHING = "-";
+
 	/** What the table says of a policy; what is the same everywhere may be left out. */
 	private static final List<Column> COLUMNS = List.of(new Column("policy", (policy) -> policy.policy().name()),
 			new Column("algorithm", (policy) -> text(policy.policy().algorithm())),
@@ -59,7 +62,7 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 			new Column("on-store-failure", (policy) -> text(policy.enforcement().onStoreFailure())),
 			new Column("count-denied", (policy) -> policy.policy().countDenied() ? "yes" : "no", "no"),
 			new Column("count-when", (policy) -> Objects.toString(policy.enforcement().countWhen(), "all"), "all"),
-			new Column("plans", (policy) -> plans(policy.plans()), "-"));
+			new Column("plans", (policy) -> plans(policy.plans()), NOTHING));
 
 	private final RateLimitProperties properties;
 
@@ -103,7 +106,9 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 			.sorted(Comparator.comparing((IdentifiedPolicy policy) -> policy.policy().name())
 				.thenComparing((policy) -> policy.identifiers().toString()))
 			.toList();
-		List<Column> columns = COLUMNS.stream().filter((column) -> column.isNeeded(sorted)).toList();
+		List<Column> columns = Stream.concat(COLUMNS.stream(), ofRequests().stream())
+			.filter((column) -> column.isNeeded(sorted))
+			.toList();
 		List<List<String>> rows = new ArrayList<>();
 		rows.add(row(columns, Column::heading, "applies to"));
 		sorted.forEach((policy) -> rows
@@ -115,15 +120,30 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 				rows.stream().map((row) -> line(row, widths)).collect(Collectors.joining(System.lineSeparator())));
 	}
 
-	private static String summary(List<IdentifiedPolicy> policies) {
+	/** What is no part of a policy, but says to which requests it applies. */
+	private List<Column> ofRequests() {
+		return List.of(new Column("exclude",
+				(policy) -> configured(policy, (properties) -> String.join(", ", properties.exclude())), NOTHING),
+				new Column("when", (policy) -> configured(policy, PolicyProperties::when), NOTHING),
+				new Column("unless", (policy) -> configured(policy, PolicyProperties::unless), NOTHING));
+	}
+
+	private String configured(IdentifiedPolicy policy, Function<PolicyProperties, @Nullable String> property) {
+		PolicyProperties properties = this.properties.policies().get(policy.policy().name());
+		String text = (properties != null) ? property.apply(properties) : null;
+		return (text != null && !text.isEmpty()) ? text : NOTHING;
+	}
+
+	private String summary(List<IdentifiedPolicy> policies) {
 		List<String> shadows = policies.stream()
 			.filter((policy) -> policy.enforcement().mode() == Mode.SHADOW)
 			.map((policy) -> policy.policy().name())
 			.distinct()
 			.toList();
-		return shadows.isEmpty() ? "these policies are enforced while the store answers"
-				: "these policies are enforced while the store answers, except in shadow mode, which only reports: "
-						+ String.join(", ", shadows);
+		String excluded = this.properties.exclude().isEmpty() ? ""
+				: ", except on the paths " + String.join(", ", this.properties.exclude());
+		return "these policies are enforced while the store answers" + excluded + (shadows.isEmpty() ? ""
+				: ", except in shadow mode, which only reports: " + String.join(", ", shadows));
 	}
 
 	private Map<IdentifiedPolicy, Set<String>> uses() {
@@ -211,7 +231,7 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 	}
 
 	private static String plans(Map<String, Plan> plans) {
-		return plans.isEmpty() ? "-" : plans.entrySet()
+		return plans.isEmpty() ? NOTHING : plans.entrySet()
 			.stream()
 			.map((plan) -> plan.getKey() + ": "
 					+ ((plan.getValue().policy() != null) ? text(plan.getValue().policy().limits()) : "unlimited"))

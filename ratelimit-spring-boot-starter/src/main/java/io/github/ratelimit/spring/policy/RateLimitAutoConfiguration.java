@@ -1,9 +1,11 @@
 package io.github.ratelimit.spring.policy;
 
+import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.DecisionListener;
+import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.InstanceCount;
 import io.github.ratelimit.spring.OutageHandling;
 import io.github.ratelimit.spring.PlanResolver;
@@ -50,8 +52,18 @@ public final class RateLimitAutoConfiguration {
 	@DependsOn("rateLimitEnvironmentSettings")
 	@ConditionalOnMissingBean
 	ConfiguredPolicies rateLimitPolicies(RateLimitProperties properties, Environment environment,
-			NamedAlgorithms algorithms) {
+			NamedAlgorithms algorithms, ListableBeanFactory beans) {
+		requireNoBeans(beans, Policy.class);
+		requireNoBeans(beans, IdentifiedPolicy.class);
 		return new PolicyReader(properties, environment).readPolicies(algorithms);
+	}
+
+	/** Refuses policies that would have no effect. */
+	private static void requireNoBeans(ListableBeanFactory beans, Class<?> type) {
+		for (String name : beans.getBeanNamesForType(type, true, false)) {
+			throw new InvalidBeanException(name, type, "it limits nothing, because policies are no beans.",
+					"Write its limits below ratelimit.policies or in @RateLimited, and let a PolicySource bean change them while the application runs. A policy for a RateLimiter that you call yourself need not be a bean.");
+		}
 	}
 
 	@Bean

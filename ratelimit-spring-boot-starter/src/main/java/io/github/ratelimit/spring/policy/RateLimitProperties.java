@@ -26,9 +26,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * Applications with the same one share the counts of policies of the same name
  * @param identifierSecret secret that the values of identifiers are hashed with, so that
  * no addresses, names or API keys are in Redis; the same for all instances
- * @param defaultIdentifiers by what requests are identified where a policy does not say:
- * ip, user, header:NAME, cookie:NAME, path, method, global, one of the application's own,
- * or several of them joined by plus signs
+ * @param defaults what counts for every policy that does not say otherwise
+ * @param exclude path patterns that no policy of paths limits, such as /actuator/** or
+ * GET /logo.png; the annotation on a method that serves one of them counts all the same
  * @param plan expression that says which plan a user is on, such as
  * #principal?.claims['plan']; a PlanResolver bean does the same
  * @param planCacheTtl how long the plan of a user is kept, up to 1d; 0 for no longer than
@@ -37,6 +37,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param redis the server that counts are kept on; without a host or URL that of
  * spring.data.redis
  * @param headers which headers tell clients how their limits stand
+ * @param rejection how requests beyond their limits are answered
  * @param identifiers identifiers of the application's own by name: expressions over
  * #request and #principal, such as #principal.claims['tenant']
  * @param ip how addresses of clients are found
@@ -48,34 +49,73 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param instances how many instances of the application share the quotas while the store
  * fails, for policies with on-store-failure: local; an InstanceCount bean does the same
  * @param denialCache memory of who was denied
+ * @param method methods with RateLimited
  * @since 0.1
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
 public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullable String keyPrefix,
-		@Nullable String identifierSecret, @DefaultValue("ip") List<String> defaultIdentifiers, @Nullable String plan,
-		@DefaultValue("1m") Duration planCacheTtl, @DefaultValue Map<String, PolicyProperties> policies,
+		@Nullable String identifierSecret, @DefaultValue DefaultProperties defaults, @DefaultValue List<String> exclude,
+		@Nullable String plan, @DefaultValue("1m") Duration planCacheTtl,
+		@DefaultValue Map<String, PolicyProperties> policies,
 		@NestedConfigurationProperty @DefaultValue RedisProperties redis, @DefaultValue Headers headers,
-		@DefaultValue Map<String, String> identifiers, @DefaultValue Ip ip, @DefaultValue List<String> allow,
-		@DefaultValue List<String> deny, @DefaultValue Health health, @DefaultValue("1") int instances,
-		@DefaultValue DenialCacheProperties denialCache) {
+		@DefaultValue RejectionProperties rejection, @DefaultValue Map<String, String> identifiers, @DefaultValue Ip ip,
+		@DefaultValue List<String> allow, @DefaultValue List<String> deny, @DefaultValue Health health,
+		@DefaultValue("1") int instances, @DefaultValue DenialCacheProperties denialCache,
+		@DefaultValue MethodProperties method) {
 
 	/**
-	 * A set of limits that are enforced together.
+	 * What counts for every policy that does not say otherwise, also for those that are
+	 * written in annotations. Changed values need a restart.
 	 *
-	 * @param limits limits, all of which hold at once, such as 10/s, 100/15m or 10/500ms
+	 * @param identifiers by what requests are identified, each with a count of its own:
+	 * ip, user, header:NAME, cookie:NAME, path, method, global, one of the application's
+	 * own, or several of them joined by plus signs
 	 * @param algorithm how requests are counted: by an algorithm of the library, or by
 	 * one of the application's own, named by its bean or its class
-	 * @param identifiers by what requests are identified, each with a count of its own
 	 * @param missingIdentifier what becomes of requests that lack an identifier: skip
 	 * does not count them by it, deny denies them; another identifier counts those that
 	 * have none
-	 * @param paths path patterns to limit, such as /api/** or GET /user/**
-	 * @param cost what a request on one of the paths uses of each quota
-	 * @param routes path patterns with costs of their own; the first that matches counts
 	 * @param countDenied whether denied requests count as well
 	 * @param mode whether requests beyond the limits are denied, or only reported
 	 * @param onStoreFailure what happens to requests while the store fails: they are
 	 * limited by each instance alone, allowed without limits, or denied
+	 */
+	public record DefaultProperties(@DefaultValue("ip") List<String> identifiers,
+			@DefaultValue("sliding-window") String algorithm, @DefaultValue("ip") String missingIdentifier,
+			@DefaultValue("false") boolean countDenied, @DefaultValue("enforce") Mode mode,
+			@DefaultValue("local") OnStoreFailure onStoreFailure) {
+
+	}
+
+	/**
+	 * A set of limits that are enforced together. What it does not set is as
+	 * ratelimit.defaults says.
+	 *
+	 * @param limits limits, all of which hold at once, such as 10/s, 100/15m or 10/500ms
+	 * @param algorithm how requests are counted: by an algorithm of the library, or by
+	 * one of the application's own, named by its bean or its class;
+	 * ratelimit.defaults.algorithm if not set
+	 * @param identifiers by what requests are identified, each with a count of its own;
+	 * ratelimit.defaults.identifiers if not set
+	 * @param missingIdentifier what becomes of requests that lack an identifier: skip
+	 * does not count them by it, deny denies them; another identifier counts those that
+	 * have none; ratelimit.defaults.missing-identifier if not set
+	 * @param paths path patterns to limit, such as /api/** or GET /user/**
+	 * @param exclude path patterns among them that are not limited, such as /api/health
+	 * or GET /api/logo.png
+	 * @param when condition on the request, without which the policy does not apply, such
+	 * as #request.getHeader('X-Channel') == 'web'
+	 * @param unless condition on the request, with which the policy does not apply, such
+	 * as #request.getHeader('X-Probe') == 'yes'
+	 * @param cost what a request on one of the paths uses of each quota
+	 * @param routes path patterns with costs of their own; the first that matches counts
+	 * @param countDenied whether denied requests count as well;
+	 * ratelimit.defaults.count-denied if not set
+	 * @param mode whether requests beyond the limits are denied, or only reported;
+	 * ratelimit.defaults.mode if not set
+	 * @param onStoreFailure what happens to requests while the store fails: they are
+	 * limited by each instance alone, allowed without limits, or denied;
+	 * ratelimit.defaults.on-store-failure if not set
 	 * @param countWhen which responses count, such as status in [401, 403]; what others
 	 * have used is given back when they are complete
 	 * @param plans what the policy is for the users of a plan, by its name
@@ -89,14 +129,14 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 	 * @param burst how many tokens are kept at most; an option of token-bucket
 	 */
 	@ConfigurationPropertiesSource
-	public record PolicyProperties(@DefaultValue List<String> limits, @DefaultValue("sliding-window") String algorithm,
-			@DefaultValue List<String> identifiers, @DefaultValue("ip") String missingIdentifier,
-			@DefaultValue List<String> paths, @DefaultValue("1") long cost, @DefaultValue List<RouteProperties> routes,
-			@DefaultValue("false") boolean countDenied, @DefaultValue("enforce") Mode mode,
-			@DefaultValue("local") OnStoreFailure onStoreFailure, @Nullable String countWhen,
-			@DefaultValue Map<String, PlanProperties> plans, @Nullable Integer retain, @Nullable ZoneId zone,
-			@Nullable Duration precision, @Nullable Double previousWeight, @Nullable Rounding rounding,
-			@Nullable Long burst) {
+	public record PolicyProperties(@DefaultValue List<String> limits, @Nullable String algorithm,
+			@DefaultValue List<String> identifiers, @Nullable String missingIdentifier,
+			@DefaultValue List<String> paths, @DefaultValue List<String> exclude, @Nullable String when,
+			@Nullable String unless, @DefaultValue("1") long cost, @DefaultValue List<RouteProperties> routes,
+			@Nullable Boolean countDenied, @Nullable Mode mode, @Nullable OnStoreFailure onStoreFailure,
+			@Nullable String countWhen, @DefaultValue Map<String, PlanProperties> plans, @Nullable Integer retain,
+			@Nullable ZoneId zone, @Nullable Duration precision, @Nullable Double previousWeight,
+			@Nullable Rounding rounding, @Nullable Long burst) {
 
 	}
 
@@ -147,6 +187,17 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 	}
 
 	/**
+	 * Answers to requests beyond their limits.
+	 *
+	 * @param status status of the response, from 400 to 599
+	 * @param type type of the problem in the body, a URI; quota-exceeded of
+	 * draft-ietf-httpapi-ratelimit-headers if not set. Blocks have a type of their own
+	 */
+	public record RejectionProperties(@DefaultValue("429") int status, @Nullable String type) {
+
+	}
+
+	/**
 	 * Health.
 	 *
 	 * @param downWhenFailing whether the application is DOWN while the store fails
@@ -166,6 +217,19 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 	 */
 	public record DenialCacheProperties(@DefaultValue("true") boolean enabled, @DefaultValue("1s") Duration maxAge,
 			@DefaultValue("10000") long maxSize) {
+
+	}
+
+	/**
+	 * Methods with RateLimited.
+	 *
+	 * @param order where the limit of a method stands among other advice of the method:
+	 * what has a lower order comes before it. The default is before method security (100
+	 * to 600), transactions and caches; 250 is after PreAuthorize, so that calls that are
+	 * not authorized do not count. Async, Retryable and ConcurrencyLimit come after the
+	 * limit whatever the order is
+	 */
+	public record MethodProperties(@DefaultValue("0") int order) {
 
 	}
 

@@ -16,6 +16,10 @@ import org.springframework.aot.hint.TypeReference;
  */
 class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 
+	/**
+	 * Caffeine has no hints of its own. Those of the GraalVM metadata repository lack the
+	 * entries of caches that have a largest size and nothing else (PSMS).
+	 */
 	private static final String CAFFEINE = "com.github.benmanes.caffeine.cache.";
 
 	/** Of caches that have a largest size or weight, or expire after a write as well. */

@@ -105,7 +105,7 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 				.bindOrCreate("ratelimit", Bindable.of(RateLimitProperties.class), new PolicyNames()
 					.apply(new NoUnboundElementsBindHandler(BindHandler.DEFAULT, new UnboundElementsSourceFilter())));
 			PolicyReader reader = new PolicyReader(properties, this.environment);
-			ConfiguredPolicies policies = reader.readPolicies(this.algorithms);
+			ConfiguredPolicies policies = reader.readPolicies(this.algorithms, this.startedPolicies.defaults());
 			reader.requireSupported(policies, this.limiter);
 			requirePossibleCosts(policies);
 			refresh(policies);

@@ -85,7 +85,7 @@ final class Reservations {
 			.stream()
 			.map((status) -> mayBeAllowedSoon(status, charges) ? new LimitStatus(status.policy(), status.identifier(),
 					status.limit(), status.remaining(), status.resetAfter(), SOON, true) : status)
-			.toList(), decision.blockedFor(), decision.source());
+			.toList(), decision.blockedFor(), decision.source(), decision.shadows());
 	}
 
 	private boolean mayBeAllowedSoon(LimitStatus status, List<PolicyCharge> charges) {

@@ -57,7 +57,7 @@ final class ThreadIdentifiers {
 	}
 
 	static void requireKnown(String name) {
-		for (String part : name.split("\\+", -1)) {
+		for (String part : IdentifierParts.of(name)) {
 			if (!part.equals(Identifier.GLOBAL.type()) && !(SECURITY && part.equals(USER))) {
 				throw new IllegalArgumentException(
 						"Invalid identifier (%s): must be %s where there are no web requests.".formatted(name,
@@ -69,7 +69,7 @@ final class ThreadIdentifiers {
 	/** Finds an identifier; null if there is none, or none of that kind. */
 	static @Nullable Identifier find(String name) {
 		List<Identifier> parts = new ArrayList<>();
-		for (String part : name.split("\\+", -1)) {
+		for (String part : IdentifierParts.of(name)) {
 			Identifier identifier = findPart(part);
 			if (identifier == null) {
 				return null;

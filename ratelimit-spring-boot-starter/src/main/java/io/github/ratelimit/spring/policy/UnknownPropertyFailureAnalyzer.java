@@ -1,5 +1,6 @@
 package io.github.ratelimit.spring.policy;
 
+import java.util.Map;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -20,6 +21,10 @@ import org.springframework.core.annotation.Order;
 class UnknownPropertyFailureAnalyzer extends AbstractFailureAnalyzer<UnboundConfigurationPropertiesException> {
 
 	private static final ConfigurationPropertyName OWN = ConfigurationPropertyName.of("ratelimit");
+
+	/** What has another name now. */
+	private static final Map<ConfigurationPropertyName, String> RENAMED = Map
+		.of(ConfigurationPropertyName.of("ratelimit.default-identifiers"), "ratelimit.defaults.identifiers");
 
 	@Override
 	protected @Nullable FailureAnalysis analyze(Throwable rootFailure, UnboundConfigurationPropertiesException cause) {
@@ -46,9 +51,15 @@ class UnknownPropertyFailureAnalyzer extends AbstractFailureAnalyzer<UnboundConf
 	}
 
 	private static String action(ConfigurationProperty property) {
-		return UnknownSetting.find(property.getName(), EnvironmentSettings.isVariable(property.getSource()))
+		ConfigurationPropertyName name = property.getName();
+		for (Map.Entry<ConfigurationPropertyName, String> renamed : RENAMED.entrySet()) {
+			if (renamed.getKey().equals(name) || renamed.getKey().isAncestorOf(name)) {
+				return "Rename it: it is '%s' now.".formatted(renamed.getValue());
+			}
+		}
+		return UnknownSetting.find(name, EnvironmentSettings.isVariable(property.getSource()))
 			.map(UnknownSetting::action)
-			.orElse("Remove '%s'.".formatted(property.getName()));
+			.orElse("Remove '%s'.".formatted(name));
 	}
 
 }

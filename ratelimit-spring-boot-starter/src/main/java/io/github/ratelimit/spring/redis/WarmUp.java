@@ -11,6 +11,7 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.Mode;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -67,7 +68,8 @@ final class WarmUp implements SmartInitializingSingleton {
 		List<Identifier> identifiers = IntStream.range(0, policy.identifiers().size())
 			.mapToObj((i) -> new Identifier("start", Integer.toString(i)))
 			.toList();
-		return RateLimitRequest.of(new Charge(policy.policy(), identifiers, 0));
+		return RateLimitRequest
+			.of(new Charge(policy.policy(), identifiers, 0, policy.enforcement().mode() == Mode.SHADOW));
 	}
 
 }

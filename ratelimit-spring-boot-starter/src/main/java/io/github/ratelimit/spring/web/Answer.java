@@ -1,22 +1,27 @@
 package io.github.ratelimit.spring.web;
 
-import java.io.IOException;
-
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.RateLimitExceededException;
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
+import io.github.ratelimit.spring.Rejection.Reason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer to a request in which a method with {@code @RateLimited} was denied.
+ * What a request that may not go on is answered.
+ *
+ * @param reason why it may not go on
+ * @param decision the decision that denied it; {@code null} if there was none
  */
-@FunctionalInterface
-interface Answer {
+record Answer(Reason reason, @Nullable Decision decision) {
 
-	void write(ServletPolicyEnforcer enforcer, HttpServletRequest request, HttpServletResponse response)
-			throws IOException;
+	static final Answer STORE_FAILED = new Answer(Reason.STORE_FAILED, null);
+
+	static final Answer CALLER_DENIED = new Answer(Reason.CALLER_DENIED, null);
+
+	static Answer denied(Decision decision) {
+		return new Answer(Reason.DENIED, decision);
+	}
 
 	/**
 	 * Returns the answer to a request that failed.
@@ -26,12 +31,12 @@ interface Answer {
 	static @Nullable Answer to(Throwable ex) {
 		RateLimitExceededException exceeded = Causes.find(RateLimitExceededException.class, ex);
 		if (exceeded != null) {
-			return (enforcer, request, response) -> enforcer.reject(exceeded.getDecision(), request, response);
+			return denied(exceeded.getDecision());
 		}
 		if (Causes.find(CallerDeniedException.class, ex) != null) {
-			return ServletPolicyEnforcer::forbid;
+			return CALLER_DENIED;
 		}
-		return (Causes.find(StoreException.class, ex) != null) ? ServletPolicyEnforcer::rejectWithoutDecision : null;
+		return (Causes.find(StoreException.class, ex) != null) ? STORE_FAILED : null;
 	}
 
 }

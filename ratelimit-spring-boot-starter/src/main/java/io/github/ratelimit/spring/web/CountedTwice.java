@@ -62,7 +62,10 @@ final class CountedTwice implements ApplicationListener<ApplicationReadyEvent> {
 		for (PathPolicy policy : this.paths) {
 			String name = policy.policy().policy().name();
 			if (annotated.contains(name)
-					&& policy.routes().stream().anyMatch((route) -> reaches(route, handler.getKey()))) {
+					&& policy.routes().stream().anyMatch((route) -> reaches(route, handler.getKey()))
+					&& policy.excluded()
+						.stream()
+						.noneMatch((route) -> route.method() == null && reaches(route, handler.getKey()))) {
 				found.add("%s (%s.%s)".formatted(name, ClassUtils.getShortName(method.getBeanType()),
 						method.getMethod().getName()));
 			}

@@ -3,7 +3,9 @@ package io.github.ratelimit.spring.web;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 import jakarta.servlet.http.HttpServletResponse;
 import jakarta.servlet.http.HttpServletResponseWrapper;
@@ -47,6 +49,34 @@ final class ExposedHeaders {
 	HttpServletResponse watch(HttpServletResponse response) {
 		expose(response);
 		return new WatchedResponse(response);
+	}
+
+	/**
+	 * Lets the application set the headers where it would add them: as a part of its own
+	 * response, Spring MVC adds them.
+	 */
+	HttpServletResponse replaceable(HttpServletResponse response) {
+		return new ReplaceableResponse(response);
+	}
+
+	private final class ReplaceableResponse extends HttpServletResponseWrapper {
+
+		private final Set<String> replaced = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+
+		ReplaceableResponse(HttpServletResponse response) {
+			super(response);
+		}
+
+		@Override
+		public void addHeader(String name, String value) {
+			if (ExposedHeaders.this.names.stream().anyMatch(name::equalsIgnoreCase) && this.replaced.add(name)) {
+				super.setHeader(name, value);
+			}
+			else {
+				super.addHeader(name, value);
+			}
+		}
+
 	}
 
 	private final class WatchedResponse extends HttpServletResponseWrapper {

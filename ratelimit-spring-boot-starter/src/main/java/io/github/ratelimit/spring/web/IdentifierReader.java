@@ -6,11 +6,12 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.ForwardedHeader;
 import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.policy.HiddenValueException;
-import io.github.ratelimit.spring.policy.InvalidBeanNameException;
+import io.github.ratelimit.spring.policy.InvalidBeanException;
 import io.github.ratelimit.spring.policy.ListPropertyNames;
 import io.github.ratelimit.spring.policy.NearestNames;
 import io.github.ratelimit.spring.policy.PolicyReader;
@@ -68,7 +69,7 @@ final class IdentifierReader {
 			return RequestIdentifiers.requireUsable(bean);
 		}
 		catch (IllegalArgumentException ex) {
-			throw new InvalidBeanNameException(bean, IdentifierResolver.class, ex);
+			throw new InvalidBeanException(bean, IdentifierResolver.class, ex);
 		}
 	}
 
@@ -129,14 +130,18 @@ final class IdentifierReader {
 
 	/** Refuses identifiers of policies that requests cannot have. */
 	void requireKnown(RequestIdentifiers identifiers, ConfiguredPolicies policies) {
-		readEach("ratelimit.default-identifiers", policies.defaultIdentifiers(), identifiers::requireKnown);
+		readEach("ratelimit.defaults.identifiers", policies.defaults().identifiers(), identifiers::requireKnown);
+		requireFallback("ratelimit.defaults.missing-identifier", policies.defaults().enforcement(), identifiers);
 		policies.policies().forEach((name, policy) -> {
 			readEach(PolicyReader.property(name, ".identifiers"), policy.identifiers(), identifiers::requireKnown);
-			if (policy.enforcement().missing() instanceof MissingIdentifier.Fallback fallback) {
-				read(PolicyReader.property(name, ".missing-identifier"), fallback.identifier(),
-						() -> requireFallback(fallback.identifier(), identifiers));
-			}
+			requireFallback(PolicyReader.property(name, ".missing-identifier"), policy.enforcement(), identifiers);
 		});
+	}
+
+	private static void requireFallback(String property, Enforcement enforcement, RequestIdentifiers identifiers) {
+		if (enforcement.missing() instanceof MissingIdentifier.Fallback fallback) {
+			read(property, fallback.identifier(), () -> requireFallback(fallback.identifier(), identifiers));
+		}
 	}
 
 	private static void requireFallback(String name, RequestIdentifiers identifiers) {

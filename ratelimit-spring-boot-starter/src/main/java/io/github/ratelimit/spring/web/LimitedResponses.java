@@ -2,7 +2,6 @@ package io.github.ratelimit.spring.web;
 
 import java.io.IOException;
 
-import io.github.ratelimit.Decision;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -20,7 +19,7 @@ public final class LimitedResponses {
 
 	private final LimitHeaders headers;
 
-	private final RejectionHandler rejection;
+	private final Rejections rejections;
 
 	private final ApplicationCors cors;
 
@@ -29,12 +28,12 @@ public final class LimitedResponses {
 	/**
 	 * Creates responses.
 	 * @param headers writes the headers
-	 * @param rejection answers requests that may not go on
+	 * @param rejections answers requests that may not go on
 	 * @param cors what the application has configured for requests of other origins
 	 */
-	public LimitedResponses(LimitHeaders headers, RejectionHandler rejection, ApplicationCors cors) {
+	LimitedResponses(LimitHeaders headers, Rejections rejections, ApplicationCors cors) {
 		this.headers = headers;
-		this.rejection = rejection;
+		this.rejections = rejections;
 		this.cors = cors;
 		this.exposed = new ExposedHeaders(headers.names());
 	}
@@ -61,21 +60,21 @@ public final class LimitedResponses {
 				: response;
 	}
 
-	/** Answers a request that was denied. */
-	void reject(Decision decision, HttpServletRequest request, HttpServletResponse response) throws IOException {
+	/** Answers a request that may not go on. */
+	void reject(Answer answer, HttpServletRequest request, HttpServletResponse response) throws IOException {
 		this.exposed.expose(response);
-		this.rejection.reject(decision, request, response);
+		this.rejections.write(answer.reason(), answer.decision(), request, response);
 	}
 
-	/** Answers a request that is denied because the store failed. */
-	void rejectWithoutDecision(HttpServletRequest request, HttpServletResponse response) throws IOException {
+	/**
+	 * Returns the response for exception handlers of the application, which may answer
+	 * instead. It says how long to wait, and how the limits stand, unless they say
+	 * otherwise.
+	 */
+	HttpServletResponse forExceptionHandlers(Answer answer, HttpServletResponse response) {
+		Rejections.setRetryAfter(answer.decision(), answer.reason(), response);
 		this.exposed.expose(response);
-		this.rejection.rejectWithoutDecision(request, response);
-	}
-
-	/** Answers a request whose caller is denied. */
-	void forbid(HttpServletRequest request, HttpServletResponse response) throws IOException {
-		this.rejection.forbid(request, response);
+		return this.exposed.replaceable(response);
 	}
 
 	/**

@@ -18,25 +18,35 @@ import org.springframework.http.server.PathContainer;
  *
  * @param policy the policy
  * @param routes the paths with their costs; the first that matches counts
+ * @param excluded paths among them that are not limited; may be empty
  * @since 0.1
  */
-public record PathPolicy(IdentifiedPolicy policy, List<Route> routes) {
+public record PathPolicy(IdentifiedPolicy policy, List<Route> routes, List<Route> excluded) {
 
 	/**
 	 * Creates a policy for paths.
 	 */
 	public PathPolicy {
 		routes = List.copyOf(routes);
+		excluded = List.copyOf(excluded);
 	}
 
 	/**
 	 * Returns the routes that a request takes: one for each form of its path that
-	 * matches.
+	 * matches, and none if all forms are excluded.
 	 */
-	Set<Route> routes(HttpServletRequest request, List<PathContainer> paths) {
-		return paths.stream()
+	Set<Route> routes(HttpServletRequest request, RequestPaths paths) {
+		if (!this.excluded.isEmpty() && paths.allMatch((path) -> isExcluded(request, path))) {
+			return Set.of();
+		}
+		return paths.all()
+			.stream()
 			.flatMap((path) -> route(request, path).stream())
 			.collect(Collectors.toCollection(LinkedHashSet::new));
+	}
+
+	private boolean isExcluded(HttpServletRequest request, PathContainer path) {
+		return this.excluded.stream().anyMatch((route) -> route.matches(request, path));
 	}
 
 	private Optional<Route> route(HttpServletRequest request, PathContainer path) {

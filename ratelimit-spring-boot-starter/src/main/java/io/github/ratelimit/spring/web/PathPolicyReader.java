@@ -1,7 +1,9 @@
 package io.github.ratelimit.spring.web;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
@@ -20,6 +22,8 @@ import org.springframework.web.util.pattern.PathPatternParser;
  */
 final class PathPolicyReader {
 
+	private static final String EXCLUDE = "ratelimit.exclude";
+
 	private final RateLimitProperties properties;
 
 	private final ConfiguredPolicies policies;
@@ -28,25 +32,62 @@ final class PathPolicyReader {
 
 	private final PolicyReader reader;
 
+	/**
+	 * Whether patterns of paths with and without that of the servlet may mean the same.
+	 */
+	private final boolean behindServletPath;
+
 	PathPolicyReader(RateLimitProperties properties, ConfiguredPolicies policies, PathPatternParser parser,
 			Environment environment) {
 		this.properties = properties;
 		this.policies = policies;
 		this.parser = parser;
 		this.reader = new PolicyReader(properties, environment);
+		this.behindServletPath = !List.of("", "/").contains(environment.getProperty("spring.mvc.servlet.path", ""));
 	}
 
 	/** Returns the policies that have paths. */
 	List<PathPolicy> read() {
+		Map<String, List<Route>> routes = new LinkedHashMap<>();
+		this.properties.policies()
+			.forEach((name, properties) -> routes.put(name,
+					readRoutes(PolicyReader.property(name, ""), this.policies.find(name).orElseThrow(), properties)));
+		List<Route> excluded = readExcluded(EXCLUDE, this.properties.exclude(),
+				routes.values().stream().flatMap(List::stream).toList());
 		List<PathPolicy> pathPolicies = new ArrayList<>();
 		this.properties.policies().forEach((name, properties) -> {
-			IdentifiedPolicy policy = this.policies.find(name).orElseThrow();
-			List<Route> routes = readRoutes(PolicyReader.property(name, ""), policy, properties);
-			if (!routes.isEmpty()) {
-				pathPolicies.add(new PathPolicy(policy, routes));
+			List<Route> limited = routes.getOrDefault(name, List.of());
+			List<Route> all = new ArrayList<>(excluded);
+			all.addAll(readExcluded(PolicyReader.property(name, ".exclude"), properties.exclude(), limited));
+			if (!limited.isEmpty()) {
+				requireLimited(name, limited, all);
+				pathPolicies.add(new PathPolicy(this.policies.find(name).orElseThrow(), limited, all));
 			}
 		});
 		return pathPolicies;
+	}
+
+	/** Refuses what excludes none of the paths, as far as that can be known. */
+	private List<Route> readExcluded(String property, List<String> paths, List<Route> limited) {
+		return this.reader.readEach(property, paths, (path) -> {
+			Route route = Route.parse(path, 0, this.parser);
+			if (limited.stream().noneMatch((other) -> this.behindServletPath || route.mayMeet(other))) {
+				throw new IllegalArgumentException(
+						"Excludes nothing: %s.".formatted(limited.isEmpty() ? "there are no limited paths"
+								: "it is on none of the limited paths " + limited.stream().map(Route::text).toList()));
+			}
+			return route;
+		});
+	}
+
+	/** Refuses a policy none of whose paths is limited. */
+	private static void requireLimited(String name, List<Route> limited, List<Route> excluded) {
+		if (limited.stream().allMatch((route) -> excluded.stream().anyMatch((other) -> other.covers(route)))) {
+			throw new InvalidConfigurationPropertyValueException(PolicyReader.property(name, ".paths"),
+					limited.stream().map(Route::text).toList(),
+					"All of these are excluded, by %s, so that the policy limits none of them."
+						.formatted(excluded.stream().map(Route::text).toList()));
+		}
 	}
 
 	private List<Route> readRoutes(String prefix, IdentifiedPolicy policy, PolicyProperties properties) {

@@ -9,7 +9,6 @@ import java.util.function.BiFunction;
 import io.github.ratelimit.spring.policy.PolicyUse;
 import jakarta.servlet.http.HttpServletRequest;
 
-import org.springframework.http.server.PathContainer;
 
 /**
  * What a request uses of the policy of a path, as the policy is while the request is
@@ -28,7 +27,7 @@ record PathUse(PolicyUse configured, PolicyUse use, List<String> patterns, boole
 	 * @param current says of a use, and the patterns of the path, how it is to be
 	 * enforced now
 	 */
-	static Optional<PathUse> find(PathPolicy policy, List<PathContainer> paths, HttpServletRequest request,
+	static Optional<PathUse> find(PathPolicy policy, RequestPaths paths, HttpServletRequest request,
 			BiFunction<PolicyUse, List<String>, PolicyUse> current) {
 		Set<Route> routes = policy.routes(request, paths);
 		if (routes.isEmpty()) {

@@ -13,6 +13,7 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.Ordered;
+import org.springframework.util.function.SingletonSupplier;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.ModelAndView;
 
@@ -23,7 +24,9 @@ import org.springframework.web.servlet.ModelAndView;
  * <p>
  * An {@code @ExceptionHandler} of the application comes first if it names
  * {@link RateLimitExceededException}, {@link CallerDeniedException},
- * {@link StoreException}, or one that wraps them. One for {@code RuntimeException},
+ * {@link StoreException}, or one that wraps them, whatever other handlers come before it.
+ * The response that it answers with has {@code Retry-After} and the headers of the limits
+ * already, which it may replace. A handler for {@code RuntimeException},
  * {@code Exception} or {@code Throwable}, which is meant for failures, does not get them.
  *
  * @since 0.1
@@ -34,7 +37,8 @@ public final class RateLimitExceededResolver implements HandlerExceptionResolver
 
 	private final ServletPolicyEnforcer enforcer;
 
-	private final SpecificExceptionHandlers handlers;
+	/** Made at the first use, because they look at all beans of the application. */
+	private final SingletonSupplier<SpecificExceptionHandlers> handlers;
 
 	/**
 	 * Creates a resolver.
@@ -43,7 +47,7 @@ public final class RateLimitExceededResolver implements HandlerExceptionResolver
 	 */
 	public RateLimitExceededResolver(ServletPolicyEnforcer enforcer, ApplicationContext context) {
 		this.enforcer = enforcer;
-		this.handlers = new SpecificExceptionHandlers(context);
+		this.handlers = SingletonSupplier.of(() -> new SpecificExceptionHandlers(context));
 	}
 
 	/**
@@ -57,23 +61,22 @@ public final class RateLimitExceededResolver implements HandlerExceptionResolver
 	@Override
 	public @Nullable ModelAndView resolveException(HttpServletRequest request, HttpServletResponse response,
 			@Nullable Object handler, Exception ex) {
+		Answer answer = Answer.to(ex);
+		if (answer == null || response.isCommitted()) {
+			return null;
+		}
+		ModelAndView handled = this.handlers.obtain()
+			.resolveException(request, this.enforcer.responseForExceptionHandlers(answer, response), handler, ex);
+		if (handled != null) {
+			return handled;
+		}
 		try {
-			return isAnswered(request, response, handler, ex) ? new ModelAndView() : null;
+			this.enforcer.reject(answer, request, response);
 		}
 		catch (IOException unreachable) {
 			logger.debug("The client has not read that it was denied", unreachable);
-			return new ModelAndView();
 		}
-	}
-
-	private boolean isAnswered(HttpServletRequest request, HttpServletResponse response, @Nullable Object handler,
-			Exception ex) throws IOException {
-		Answer answer = Answer.to(ex);
-		if (answer == null || response.isCommitted() || this.handlers.exist(request, response, handler, ex)) {
-			return false;
-		}
-		answer.write(this.enforcer, request, response);
-		return true;
+		return new ModelAndView();
 	}
 
 }

@@ -56,9 +56,9 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 	@Override
 	protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws ServletException, IOException {
-		List<PathContainer> paths;
+		RequestPaths paths;
 		try {
-			paths = this.policies.isEmpty() ? List.of() : paths(request);
+			paths = this.policies.isEmpty() ? RequestPaths.NONE : paths(request);
 		}
 		catch (IllegalArgumentException ex) {
 			// An escape that is none, in a parameter of the path, where containers let it
@@ -79,7 +79,7 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 	 * taken away by a filter that comes later. If the dispatcher servlet has a path of
 	 * its own, handlers are found by what stands behind that.
 	 */
-	private List<PathContainer> paths(HttpServletRequest request) {
+	private RequestPaths paths(HttpServletRequest request) {
 		String uri = request.getRequestURI();
 		String contextPath = request.getContextPath();
 		String written = uri.startsWith(contextPath) ? uri.substring(contextPath.length()) : uri;
@@ -93,10 +93,11 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 		if (understood.length() > 1 && understood.endsWith("/")) {
 			paths.add(PathContainer.parsePath(StringUtils.trimTrailingCharacter(understood, '/'), DECODED));
 		}
+		List<PathContainer> inServlet = new ArrayList<>(0);
 		if (pathInfo != null && !request.getServletPath().isEmpty() && this.dispatchers.serve(request)) {
-			addPathsInServlet(request, pathInfo, paths);
+			addPathsInServlet(request, pathInfo, inServlet);
 		}
-		return paths;
+		return new RequestPaths(paths, inServlet);
 	}
 
 	private static void addPathsInServlet(HttpServletRequest request, String pathInfo, List<PathContainer> paths) {

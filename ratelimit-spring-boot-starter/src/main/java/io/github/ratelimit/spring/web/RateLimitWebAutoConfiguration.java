@@ -8,6 +8,7 @@ import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.RateLimitExemption;
+import io.github.ratelimit.spring.RejectionHandler;
 import io.github.ratelimit.spring.policy.AnnotatedPolicies;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
@@ -96,12 +97,6 @@ public final class RateLimitWebAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	RejectionHandler rateLimitRejectionHandler(ObjectProvider<JsonMapper> jsonMapper) {
-		return RejectionHandler.problems(jsonMapper.getIfAvailable(JsonMapper::shared));
-	}
-
-	@Bean
-	@ConditionalOnMissingBean
 	RequestCost rateLimitRequestCost() {
 		return RequestCost.configured();
 	}
@@ -117,8 +112,16 @@ public final class RateLimitWebAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	LimitedResponses rateLimitedResponses(LimitHeaders headers, RejectionHandler rejection, ApplicationCors cors) {
-		return new LimitedResponses(headers, rejection, cors);
+	LimitedResponses rateLimitedResponses(LimitHeaders headers, RateLimitProperties properties,
+			ObjectProvider<JsonMapper> jsonMapper, ObjectProvider<RejectionHandler> handler, ApplicationCors cors) {
+		return new LimitedResponses(headers, RejectionReader.read(properties.rejection(),
+				jsonMapper.getIfAvailable(JsonMapper::shared), handler.getIfAvailable()), cors);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	RequestConditions rateLimitRequestConditions(RateLimitProperties properties) {
+		return new RequestConditions(properties.policies());
 	}
 
 	@Bean
@@ -144,9 +147,9 @@ public final class RateLimitWebAutoConfiguration {
 	@ConditionalOnMissingBean
 	@Fallback
 	ServletPolicyEnforcer rateLimitPolicyEnforcer(PolicyDecisions decisions, RequestIdentifiers identifiers,
-			AccessLists lists, UserPlans plans, LimitedResponses responses, RequestCost cost,
-			ObjectProvider<RateLimitExemption> exemptions, ListableBeanFactory beans) {
-		return new ServletPolicyEnforcer(decisions, identifiers, lists, plans, responses, cost,
+			AccessLists lists, UserPlans plans, RequestConditions conditions, LimitedResponses responses,
+			RequestCost cost, ObjectProvider<RateLimitExemption> exemptions, ListableBeanFactory beans) {
+		return new ServletPolicyEnforcer(decisions, identifiers, lists, plans, conditions, responses, cost,
 				exemptions.orderedStream().toList(), beans.containsBean(SECURITY_FILTER));
 	}
 

@@ -239,7 +239,7 @@ public final class RequestIdentifiers {
 	}
 
 	private Kind parse(String name) {
-		List<Kind> parts = Arrays.stream(name.split("\\+", -1)).map((part) -> parsePart(part, name)).toList();
+		List<Kind> parts = IdentifierParts.of(name).stream().map((part) -> parsePart(part, name)).toList();
 		if (parts.size() == 1) {
 			return parts.get(0);
 		}

@@ -1,5 +1,7 @@
 package io.github.ratelimit.spring.web;
 
+import java.util.List;
+
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -20,6 +22,9 @@ import org.springframework.web.util.pattern.PatternParseException;
  * @since 0.1
  */
 public record Route(@Nullable HttpMethod method, PathPattern pattern, long cost) {
+
+	/** A route of the first serves the second as well. */
+	private static final List<HttpMethod> SAME_METHODS = List.of(HttpMethod.GET, HttpMethod.HEAD);
 
 	/**
 	 * Reads a route.
@@ -54,6 +59,71 @@ public record Route(@Nullable HttpMethod method, PathPattern pattern, long cost)
 			}
 		}
 		throw new IllegalArgumentException("Invalid path (%s): %s is no HTTP method.".formatted(text, name));
+	}
+
+	/**
+	 * Returns whether some request may match this route and another. It says so, too,
+	 * where that cannot be known.
+	 */
+	boolean mayMeet(Route other) {
+		if (this.method != null && other.method != null && !this.method.equals(other.method)
+				&& !SAME_METHODS.containsAll(List.of(this.method, other.method))) {
+			return false;
+		}
+		String[] segments = segments();
+		String[] others = other.segments();
+		for (int i = 0; i < Math.min(segments.length, others.length); i++) {
+			if (isTail(segments[i]) || isTail(others[i])) {
+				return true;
+			}
+			if (isLiteral(segments[i]) && isLiteral(others[i]) && !segments[i].equalsIgnoreCase(others[i])) {
+				return false;
+			}
+		}
+		String[] longer = (segments.length > others.length) ? segments : others;
+		int next = Math.min(segments.length, others.length);
+		return longer.length == next || isTail(longer[next]);
+	}
+
+	/**
+	 * Returns whether every request that matches another route matches this one. It does
+	 * not say so where that cannot be known.
+	 */
+	boolean covers(Route other) {
+		if (this.method != null && !this.method.equals(other.method)) {
+			return false;
+		}
+		String[] segments = segments();
+		String[] others = other.segments();
+		for (int i = 0; i < segments.length; i++) {
+			if (isTail(segments[i])) {
+				return true;
+			}
+			if (i >= others.length || !segments[i].equals(others[i])) {
+				return false;
+			}
+		}
+		return segments.length == others.length;
+	}
+
+	/** Returns the route as it is written in configuration. */
+	String text() {
+		String path = this.pattern.getPatternString();
+		return (this.method != null) ? this.method.name() + ' ' + path : path;
+	}
+
+	private String[] segments() {
+		return this.pattern.getPatternString().split("/", -1);
+	}
+
+	/** Whether a segment of a pattern stands for any number of them. */
+	private static boolean isTail(String segment) {
+		return segment.equals("**") || segment.startsWith("{*");
+	}
+
+	/** Escapes and wildcards may stand for other letters. */
+	private static boolean isLiteral(String segment) {
+		return segment.chars().noneMatch((c) -> "*?{%;\\".indexOf(c) >= 0);
 	}
 
 	boolean matches(HttpServletRequest request, PathContainer path) {

@@ -24,7 +24,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.http.server.PathContainer;
 import org.springframework.web.context.request.ServletRequestAttributes;
 import org.springframework.web.context.request.async.WebAsyncUtils;
 import org.springframework.web.servlet.HandlerMapping;
@@ -59,12 +58,15 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	private final boolean login;
 
+	private final RequestConditions conditions;
+
 	/**
 	 * Creates an enforcer.
 	 * @param decisions what decides
 	 * @param identifiers finds out who makes requests
 	 * @param lists who is never limited, and who is always denied
 	 * @param plans the plans of users
+	 * @param conditions to which requests policies apply
 	 * @param responses what tells the client
 	 * @param cost what requests cost
 	 * @param exemptions which requests are exempt from all limits; may be empty
@@ -72,13 +74,14 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	 * there; if not, policies with plans are decided after it only
 	 */
 	public ServletPolicyEnforcer(PolicyDecisions decisions, RequestIdentifiers identifiers, AccessLists lists,
-			UserPlans plans, LimitedResponses responses, RequestCost cost, List<RateLimitExemption> exemptions,
-			boolean login) {
+			UserPlans plans, RequestConditions conditions, LimitedResponses responses, RequestCost cost,
+			List<RateLimitExemption> exemptions, boolean login) {
 		this.decisions = decisions;
 		this.outsideOfRequests = PolicyEnforcer.withoutRequests(decisions);
 		this.identifiers = identifiers;
 		this.lists = lists;
 		this.plans = plans;
+		this.conditions = conditions;
 		this.responses = responses;
 		this.cost = cost;
 		this.exemptions = List.copyOf(exemptions);
@@ -103,6 +106,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		Object pattern = request.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE);
 		List<String> patterns = (pattern != null) ? List.of(pattern.toString()) : List.of();
 		return decide(uses.stream()
+			.filter((use) -> this.conditions.apply(use.policy(), request))
 			.map((use) -> current(use, patterns, request))
 			.map((use) -> charge(use, () -> this.identifiers.find(use, patterns, request), request))
 			.flatMap(Optional::stream)
@@ -126,30 +130,27 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	 * @param userKnown whether users have logged in by now
 	 * @return whether the request may go on; if not, the response is written
 	 */
-	boolean enforce(List<PathPolicy> policies, List<PathContainer> paths, boolean userKnown, HttpServletRequest request,
+	boolean enforce(List<PathPolicy> policies, RequestPaths paths, boolean userKnown, HttpServletRequest request,
 			HttpServletResponse response) throws ServletException, IOException {
+		Answer answer;
 		try {
 			Decision decision = decide(policies, paths, userKnown, request, response);
-			if (!decision.allowed() && this.responses.isToAnswer(request, response)) {
-				reject(decision, request, response);
+			if (decision.allowed()) {
+				return true;
 			}
-			return decision.allowed();
+			answer = Answer.denied(decision);
 		}
 		catch (CallerDeniedException ex) {
-			if (this.responses.isToAnswer(request, response)) {
-				forbid(request, response);
-			}
-			return false;
+			answer = Answer.CALLER_DENIED;
 		}
 		catch (StoreException ex) {
-			if (this.responses.isToAnswer(request, response)) {
-				rejectWithoutDecision(request, response);
-			}
-			return false;
+			answer = Answer.STORE_FAILED;
 		}
+		answer(answer, request, response);
+		return false;
 	}
 
-	private Decision decide(List<PathPolicy> policies, List<PathContainer> paths, boolean userKnown,
+	private Decision decide(List<PathPolicy> policies, RequestPaths paths, boolean userKnown,
 			HttpServletRequest request, HttpServletResponse response) {
 		if (userKnown) {
 			giveBackBeforeLogin(request, response);
@@ -169,6 +170,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		List<PathUse> uses = policies.stream()
 			.map((policy) -> PathUse.find(policy, paths, request, (use, patterns) -> current(use, patterns, request)))
 			.flatMap(Optional::stream)
+			.filter((use) -> this.conditions.apply(use.configured().policy(), request))
 			.toList();
 		// That may be another matter after the login.
 		boolean unlimited = isUnlimited(request, false);
@@ -209,23 +211,18 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	void answer(Answer answer, HttpServletRequest request, HttpServletResponse response)
 			throws ServletException, IOException {
 		if (this.responses.isToAnswer(request, response)) {
-			answer.write(this, request, response);
+			reject(answer, request, response);
 		}
 	}
 
 	/** Answers a request of which a part was denied. */
-	void reject(Decision decision, HttpServletRequest request, HttpServletResponse response) throws IOException {
-		this.responses.reject(decision, request, response);
+	void reject(Answer answer, HttpServletRequest request, HttpServletResponse response) throws IOException {
+		this.responses.reject(answer, request, response);
 	}
 
-	/** Answers a request of which a part is denied because the store failed. */
-	void rejectWithoutDecision(HttpServletRequest request, HttpServletResponse response) throws IOException {
-		this.responses.rejectWithoutDecision(request, response);
-	}
-
-	/** Answers a request whose caller is denied. */
-	void forbid(HttpServletRequest request, HttpServletResponse response) throws IOException {
-		this.responses.forbid(request, response);
+	/** Returns the response for exception handlers of the application. */
+	HttpServletResponse responseForExceptionHandlers(Answer answer, HttpServletResponse response) {
+		return this.responses.forExceptionHandlers(answer, response);
 	}
 
 	/** Returns the response for what comes behind the limits of a path. */

@@ -1,71 +1,126 @@
 package io.github.ratelimit.spring.web;
 
-import java.lang.reflect.Method;
-import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.support.AopUtils;
 import org.springframework.context.ApplicationContext;
-import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.util.function.SingletonSupplier;
-import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.http.MediaType;
+import org.springframework.web.HttpMediaTypeNotAcceptableException;
+import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.ServletWebRequest;
+import org.springframework.web.method.ControllerAdviceBean;
 import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.method.annotation.ExceptionHandlerMappingInfo;
+import org.springframework.web.method.annotation.ExceptionHandlerMethodResolver;
+import org.springframework.web.servlet.HandlerExceptionResolver;
+import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.servlet.handler.HandlerExceptionResolverComposite;
 import org.springframework.web.servlet.mvc.method.annotation.ExceptionHandlerExceptionResolver;
 import org.springframework.web.servlet.mvc.method.annotation.ServletInvocableHandlerMethod;
 
 /**
- * The application's exception handlers that are made for one kind of exceptions, rather
- * than for all.
+ * Calls those exception handlers of the application that are made for one kind of
+ * exceptions, rather than for all. It finds them as Spring MVC does, in the controller
+ * and then in advice, but passes over those for all exceptions.
  */
-final class SpecificExceptionHandlers {
+final class SpecificExceptionHandlers extends ExceptionHandlerExceptionResolver {
 
-	/** Made at the first use, because it looks at all beans of the application. */
-	private final SingletonSupplier<Chooser> chooser;
-
-	SpecificExceptionHandlers(ApplicationContext context) {
-		this.chooser = SingletonSupplier.of(() -> new Chooser(context));
-	}
+	private final Map<Class<?>, ExceptionHandlerMethodResolver> ofControllers = new ConcurrentHashMap<>();
 
 	/**
-	 * Returns whether Spring MVC would choose such a handler for an exception.
+	 * Creates a resolver whose handlers have the arguments and results that those of the
+	 * application may have.
 	 */
-	boolean exist(HttpServletRequest request, HttpServletResponse response, @Nullable Object handler, Exception ex) {
-		Method method = this.chooser.obtain()
-			.choose((handler instanceof HandlerMethod handlerMethod) ? handlerMethod : null, ex,
-					new ServletWebRequest(request, response));
-		if (method == null) {
-			return false;
-		}
-		List<Throwable> causes = Causes.of(ex);
-		return types(method).stream()
-			.filter((type) -> causes.stream().anyMatch(type::isInstance))
-			.anyMatch((type) -> !type.isAssignableFrom(RuntimeException.class));
+	SpecificExceptionHandlers(ApplicationContext context) {
+		setApplicationContext(context);
+		context.getBeanProvider(HandlerExceptionResolver.class)
+			.stream()
+			.flatMap((resolver) -> (resolver instanceof HandlerExceptionResolverComposite composite)
+					? composite.getExceptionResolvers().stream() : Stream.of(resolver))
+			.filter(ExceptionHandlerExceptionResolver.class::isInstance)
+			.map(ExceptionHandlerExceptionResolver.class::cast)
+			.findFirst()
+			.ifPresent(this::configureAs);
+		afterPropertiesSet();
 	}
 
-	/** Those of the annotation, or else of the parameters, as Spring MVC reads them. */
-	private static List<Class<?>> types(Method method) {
-		ExceptionHandler annotation = AnnotatedElementUtils.findMergedAnnotation(method, ExceptionHandler.class);
-		return (annotation != null && annotation.exception().length > 0) ? List.of(annotation.exception())
-				: Arrays.stream(method.getParameterTypes()).filter(Throwable.class::isAssignableFrom).toList();
+	private void configureAs(ExceptionHandlerExceptionResolver other) {
+		setContentNegotiationManager(other.getContentNegotiationManager());
+		if (other.getArgumentResolvers() != null) {
+			setArgumentResolvers(other.getArgumentResolvers().getResolvers());
+		}
+		if (other.getReturnValueHandlers() != null) {
+			setReturnValueHandlers(other.getReturnValueHandlers().getHandlers());
+		}
 	}
 
-	/** Chooses as Spring MVC does, but does not call. */
-	private static final class Chooser extends ExceptionHandlerExceptionResolver {
-
-		Chooser(ApplicationContext context) {
-			setApplicationContext(context);
-			afterPropertiesSet();
+	@Override
+	protected @Nullable ServletInvocableHandlerMethod getExceptionHandlerMethod(@Nullable HandlerMethod handler,
+			Exception ex, ServletWebRequest request) {
+		List<MediaType> mediaTypes = mediaTypes(request);
+		for (Throwable cause : Causes.of(ex)) {
+			ServletInvocableHandlerMethod found = find(handler, cause.getClass(), mediaTypes, request);
+			if (found != null) {
+				return found;
+			}
 		}
+		return null;
+	}
 
-		@Nullable Method choose(@Nullable HandlerMethod handler, Exception ex, ServletWebRequest request) {
-			ServletInvocableHandlerMethod method = getExceptionHandlerMethod(handler, ex, request);
-			return (method != null) ? method.getMethod() : null;
+	private @Nullable ServletInvocableHandlerMethod find(@Nullable HandlerMethod handler,
+			Class<? extends Throwable> type, List<MediaType> mediaTypes, ServletWebRequest request) {
+		Class<?> controller = (handler != null) ? AopUtils.getTargetClass(handler.getBean()) : null;
+		if (handler != null) {
+			ExceptionHandlerMappingInfo mapping = find(
+					this.ofControllers.computeIfAbsent(handler.getBeanType(), ExceptionHandlerMethodResolver::new),
+					type, mediaTypes);
+			if (mapping != null) {
+				return method(handler.getBean(), mapping, request);
+			}
 		}
+		for (Map.Entry<ControllerAdviceBean, ExceptionHandlerMethodResolver> advice : getExceptionHandlerAdviceCache()
+			.entrySet()) {
+			ExceptionHandlerMappingInfo mapping = advice.getKey().isApplicableToBeanType(controller)
+					? find(advice.getValue(), type, mediaTypes) : null;
+			if (mapping != null) {
+				return method(advice.getKey().resolveBean(), mapping, request);
+			}
+		}
+		return null;
+	}
 
+	private static @Nullable ExceptionHandlerMappingInfo find(ExceptionHandlerMethodResolver handlers,
+			Class<? extends Throwable> type, List<MediaType> mediaTypes) {
+		return mediaTypes.stream()
+			.flatMap((mediaType) -> Stream.ofNullable(handlers.resolveExceptionMappingByExceptionType(type, mediaType)))
+			.filter((mapping) -> mapping.getExceptionTypes()
+				.stream()
+				.anyMatch((named) -> named.isAssignableFrom(type) && !named.isAssignableFrom(RuntimeException.class)))
+			.findFirst()
+			.orElse(null);
+	}
+
+	private ServletInvocableHandlerMethod method(Object bean, ExceptionHandlerMappingInfo mapping,
+			ServletWebRequest request) {
+		if (!mapping.getProducibleTypes().isEmpty()) {
+			request.setAttribute(HandlerMapping.PRODUCIBLE_MEDIA_TYPES_ATTRIBUTE, mapping.getProducibleTypes(),
+					RequestAttributes.SCOPE_REQUEST);
+		}
+		return new ServletInvocableHandlerMethod(bean, mapping.getHandlerMethod(), getApplicationContext());
+	}
+
+	private List<MediaType> mediaTypes(ServletWebRequest request) {
+		try {
+			return getContentNegotiationManager().resolveMediaTypes(request);
+		}
+		catch (HttpMediaTypeNotAcceptableException ex) {
+			return List.of(MediaType.ALL);
+		}
 	}
 
 }

@@ -35,7 +35,7 @@ class RateLimitedAdvisorTests {
 				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
 				RateLimitNonWebAutoConfiguration.class))
 		.withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(this.clock))
-		.withPropertyValues("ratelimit.default-identifiers=global");
+		.withPropertyValues("ratelimit.defaults.identifiers=global");
 
 	@Test
 	void callIsDeniedWhenLimitOfMethodIsUsedUp() {

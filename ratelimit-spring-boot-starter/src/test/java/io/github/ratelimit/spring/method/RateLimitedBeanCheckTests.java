@@ -55,7 +55,7 @@ class RateLimitedBeanCheckTests {
 				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
 				RateLimitNonWebAutoConfiguration.class))
 		.withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
-		.withPropertyValues("ratelimit.default-identifiers=global", "ratelimit.policies.api.limits=1/s");
+		.withPropertyValues("ratelimit.defaults.identifiers=global", "ratelimit.policies.api.limits=1/s");
 
 	private final ApplicationContextRunner lazyRunner = this.runner.withInitializer(
 			(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()));

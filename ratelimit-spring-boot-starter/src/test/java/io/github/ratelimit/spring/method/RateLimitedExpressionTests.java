@@ -37,7 +37,7 @@ class RateLimitedExpressionTests {
 				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
 				RateLimitNonWebAutoConfiguration.class))
 		.withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
-		.withPropertyValues("ratelimit.default-identifiers=global", "ratelimit.policies.api.limits=10/m");
+		.withPropertyValues("ratelimit.defaults.identifiers=global", "ratelimit.policies.api.limits=10/m");
 
 	@Test
 	void costIsWhatExpressionYields() {
@@ -242,8 +242,9 @@ class RateLimitedExpressionTests {
 			""")
 	void expressionIsAcceptedWhenItOnlyReadsArguments(String text) throws Exception {
 		MethodExpressions expressions = new MethodExpressions(RateLimitedExpressionTests.class
-			.getDeclaredMethod("sample", int.class, List.class, Map.class, int[].class), "here");
-		assertThat(expressions.parse(text).evaluate(new Object[] { 7, List.of(1, 2, 3), Map.of("k", 1), new int[4] }))
+			.getDeclaredMethod("sample", int.class, List.class, Map.class, int[].class),
+				RateLimitedExpressionTests.class, "here");
+		assertThat(expressions.parse("costExpression", text).evaluate(new Object[] { 7, List.of(1, 2, 3), Map.of("k", 1), new int[4] }))
 			.isInstanceOf(Integer.class);
 	}
 
@@ -328,7 +329,7 @@ class RateLimitedExpressionTests {
 
 	static class UnknownName {
 
-		static final String MESSAGE = "Invalid expression (#row): #row is no parameter; the parameters of public void "
+		static final String MESSAGE = "Invalid costExpression (#row): #row is no parameter; the parameters of public void "
 				+ "io.github.ratelimit.spring.method.RateLimitedExpressionTests$UnknownName.call(int) are #a0, #p0, #rows.";
 
 		@RateLimited(policy = "api", costExpression = "#row")
@@ -439,7 +440,7 @@ class RateLimitedExpressionTests {
 
 	static class Syntax {
 
-		static final String MESSAGE = "Invalid expression (#rows +):";
+		static final String MESSAGE = "Invalid costExpression (#rows +):";
 
 		@RateLimited(policy = "api", costExpression = "#rows +")
 		public void call(int rows) {
@@ -449,7 +450,7 @@ class RateLimitedExpressionTests {
 
 	static class Empty {
 
-		static final String MESSAGE = "Invalid expression (#):";
+		static final String MESSAGE = "Invalid identifiers (#):";
 
 		@RateLimited(policy = "api", identifiers = "#")
 		public void call() {

@@ -39,7 +39,7 @@ class RateLimitedFallbackTests {
 				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
 				RateLimitNonWebAutoConfiguration.class))
 		.withBean(RateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
-		.withPropertyValues("ratelimit.default-identifiers=global", "ratelimit.policies.api.limits=1/s");
+		.withPropertyValues("ratelimit.defaults.identifiers=global", "ratelimit.policies.api.limits=1/s");
 
 	@Test
 	void fallbackAnswersDeniedCalls() throws Exception {

@@ -32,7 +32,7 @@ class RateLimitedProxyTests {
 				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
 				RateLimitNonWebAutoConfiguration.class))
 		.withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
-		.withPropertyValues("ratelimit.default-identifiers=global");
+		.withPropertyValues("ratelimit.defaults.identifiers=global");
 
 	@Test
 	void annotationOfInterfaceCountsWhenProxyIsOfClass() {

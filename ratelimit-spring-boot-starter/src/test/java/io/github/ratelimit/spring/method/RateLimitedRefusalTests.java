@@ -29,7 +29,7 @@ class RateLimitedRefusalTests {
 				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
 				RateLimitNonWebAutoConfiguration.class))
 		.withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
-		.withPropertyValues("ratelimit.default-identifiers=global", "ratelimit.policies.api.limits=10/s",
+		.withPropertyValues("ratelimit.defaults.identifiers=global", "ratelimit.policies.api.limits=10/s",
 				"ratelimit.policies.web.limits=5/s");
 
 	@Test

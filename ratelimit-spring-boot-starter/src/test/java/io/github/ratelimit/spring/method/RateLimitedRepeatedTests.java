@@ -38,7 +38,7 @@ class RateLimitedRepeatedTests {
 				RateLimitNonWebAutoConfiguration.class))
 		.withBean(RateLimiter.class,
 				() -> new Counting(new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")), this.decisions))
-		.withPropertyValues("ratelimit.default-identifiers=global", "ratelimit.policies.api.limits=10/s",
+		.withPropertyValues("ratelimit.defaults.identifiers=global", "ratelimit.policies.api.limits=10/s",
 				"ratelimit.policies.web.limits=3/s");
 
 	@Test

@@ -77,7 +77,9 @@ final class ConfigurationPage {
 		Map<String, JsonNode> properties = new TreeMap<>();
 		try (InputStream input = ConfigurationPage.class.getResourceAsStream(resource)) {
 			for (JsonNode property : JsonMapper.shared().readTree(input).path("properties")) {
-				properties.put(prefix + property.path("name").stringValue(), property);
+				if (!property.has("deprecation")) {
+					properties.put(prefix + property.path("name").stringValue(), property);
+				}
 			}
 		}
 		return properties;

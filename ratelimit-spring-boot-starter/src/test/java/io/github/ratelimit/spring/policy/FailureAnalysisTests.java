@@ -34,7 +34,7 @@ class FailureAnalysisTests {
 	@CsvSource(delimiter = '|',
 			textBlock = """
 					ratelimit.policies.api.limits=often    | ratelimit.policies.api.limits | often   | Invalid limit (often): must be quota/window
-					ratelimit.default-identifiers=address  | ratelimit.default-identifiers | address | Invalid identifier (address): must be ip, user
+					ratelimit.defaults.identifiers=address  | ratelimit.defaults.identifiers | address | Invalid identifier (address): must be ip, user
 					ratelimit.redis.url=nonsense           | ratelimit.redis.url              | nonsense | Must be a URL such as redis://
 					ratelimit.headers.styles=draft,loud    | ratelimit.headers.styles         | draft,loud | Invalid header style (loud): must be one of draft, x-rate-limit, x-ratelimit
 					ratelimit.headers.styles=none,draft    | ratelimit.headers.styles         | none,draft | Must be none, or a list of styles.

@@ -69,7 +69,7 @@ class InvalidPlanTests {
 	@Test
 	void startFailsWhenThereAreNoUsers() {
 		ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(CONFIGURATIONS)
-			.withPropertyValues("ratelimit.default-identifiers=global", "ratelimit.policies.api.limits=10/m");
+			.withPropertyValues("ratelimit.defaults.identifiers=global", "ratelimit.policies.api.limits=10/m");
 		assertRefused(runner, "policies.api.plans.pro.limits=4/m", "ratelimit.policies.api.plans",
 				"Users have plans only in a Servlet web application.");
 		assertRefused(runner, "plan='a'", "ratelimit.plan", "Users have plans only in a Servlet web application.");

@@ -103,14 +103,15 @@ class InvalidPropertiesTests {
 
 	@Test
 	void startFailsWhenDefaultIdentifierIsUnknown() {
-		assertRefused("ratelimit.default-identifiers", "address", "Invalid identifier (address): " + IDENTIFIER_RULE,
-				"ratelimit.default-identifiers=address");
+		assertRefused("ratelimit.defaults.identifiers", "address", "Invalid identifier (address): " + IDENTIFIER_RULE,
+				"ratelimit.defaults.identifiers=address");
 	}
 
 	@Test
 	void startFailsWhenThereIsNoDefaultIdentifier() {
-		assertRefused("ratelimit.default-identifiers", List.of(), "There must be at least one identifier, such as ip.",
-				"ratelimit.default-identifiers=");
+		assertRefused("ratelimit.defaults.identifiers", List.of(),
+				"There must be at least one identifier, such as ip, and none twice.",
+				"ratelimit.defaults.identifiers=");
 	}
 
 	@Test

@@ -182,8 +182,8 @@ class NamedAlgorithmsTests {
 		@ValueSource(strings = { "sliding-window", "slidingWindow", "gcra" })
 		void beanWithTheNameOfAnAlgorithmOfTheLibrary(String name) {
 			NamedAlgorithmsTests.this.runner.withBean(name, Algorithm.class, DailyAllowance::new).run((context) -> {
-				InvalidBeanNameException failure = cause(InvalidBeanNameException.class, context);
-				FailureAnalysis analysis = new InvalidBeanNameFailureAnalyzer().analyze(failure, failure);
+				InvalidBeanException failure = cause(InvalidBeanException.class, context);
+				FailureAnalysis analysis = new InvalidBeanFailureAnalyzer().analyze(failure, failure);
 				assertThat(analysis.getDescription()).startsWith(
 						"Invalid bean '%s' of type Algorithm: the name is that of the algorithm ".formatted(name));
 				assertThat(analysis.getAction()).isEqualTo("Give the bean '%s' another name.".formatted(name));

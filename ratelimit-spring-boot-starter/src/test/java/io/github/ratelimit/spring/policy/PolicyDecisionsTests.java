@@ -46,6 +46,9 @@ class PolicyDecisionsTests {
 	private static final IdentifiedPolicy SHADOW = policy("shadow", "1/m",
 			new Enforcement(Mode.SHADOW, OnStoreFailure.DENY, null));
 
+	private static final IdentifiedPolicy TRIED = policy("tried", "9/m",
+			new Enforcement(Mode.SHADOW, OnStoreFailure.LOCAL, null));
+
 	private static final IdentifiedPolicy LOGIN = policy("login", "5/m",
 			new Enforcement(Mode.ENFORCE, OnStoreFailure.DENY, null));
 
@@ -87,6 +90,27 @@ class PolicyDecisionsTests {
 		decide(ONE, SHADOW);
 		assertThat(outcomes("shadow")).isEmpty();
 		assertThat(this.store.peek(RateLimitRequest.of(SHADOW.policy(), ALICE)).allowed()).isTrue();
+	}
+
+	/** One call of the store, whatever it decides, and settled as others. */
+	@Test
+	void allPoliciesAreDecidedInOneCall() {
+		List<PolicyCharge> used = new ArrayList<>();
+		CountingStore counting = new CountingStore(this.store);
+		PolicyDecisions decisions = decisions(counting);
+		assertThat(decisions.decide(charges(SHADOW, TWO, TRIED), used::add).allowed()).isTrue();
+		assertThat(decisions.decide(charges(SHADOW, TWO, TRIED), used::add).allowed()).isTrue();
+		assertThat(decisions.decide(charges(SHADOW, TWO, TRIED), used::add).allowed()).isFalse();
+		assertThat(decisions.decide(List.of()).allowed()).isTrue();
+		assertThat(counting.calls).isEqualTo(3);
+		assertThat(outcomes("shadow")).containsExactly(Outcome.ALLOWED, Outcome.SHADOW_DENIED);
+		assertThat(outcomes("two")).containsExactly(Outcome.ALLOWED, Outcome.ALLOWED, Outcome.DENIED);
+		assertThat(outcomes("tried")).containsExactly(Outcome.ALLOWED, Outcome.ALLOWED);
+		assertThat(used).extracting(PolicyCharge::policy).containsExactly(SHADOW, TWO, TRIED, TWO, TRIED);
+		decisions.settle(used.get(0), 0);
+		assertThat(remaining(SHADOW)).isEqualTo(1);
+		decisions.settle(used.get(4), 2);
+		assertThat(remaining(TRIED)).isEqualTo(6);
 	}
 
 	@Test
@@ -142,7 +166,7 @@ class PolicyDecisionsTests {
 		assertThat(busy.decide(charges(SHADOW)).allowed()).isTrue();
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> busy.decide(charges(LOGIN)));
 		assertThat(busy.failingSince()).isEmpty();
-		assertThat(busy.busyCount()).isEqualTo(5);
+		assertThat(busy.busyCount()).isEqualTo(4);
 		assertThat(outcomes("one")).containsExactly(Outcome.ALLOWED);
 		assertThat(outcomes("open")).containsExactly(Outcome.ALLOWED, Outcome.DENIED);
 		assertThat(outcomes("shadow")).containsExactly(Outcome.ALLOWED, Outcome.SHADOW_DENIED);
@@ -294,7 +318,35 @@ class PolicyDecisionsTests {
 			.toList();
 	}
 
-	private static final class FailingStore implements RateLimiter {
+	private static final class CountingStore extends FailingStore {
+
+		private final RateLimiter store;
+
+		private int calls;
+
+		CountingStore(RateLimiter store) {
+			this.store = store;
+		}
+
+		@Override
+		public Decision tryAcquire(RateLimitRequest request) {
+			this.calls++;
+			return this.store.tryAcquire(request);
+		}
+
+		@Override
+		public void refund(RateLimitRequest request) {
+			this.store.refund(request);
+		}
+
+		@Override
+		public void charge(RateLimitRequest request) {
+			this.store.charge(request);
+		}
+
+	}
+
+	private static class FailingStore implements RateLimiter {
 
 		private boolean busy;
 

@@ -83,6 +83,26 @@ class PolicyTableTests {
 							"""));
 	}
 
+	@Test
+	void exclusionsAndConditionsAreShown(CapturedOutput output) {
+		start("ratelimit.exclude=/api/health", "ratelimit.policies.day.limits=5/d", "ratelimit.policies.api.limits=5/m",
+				"ratelimit.policies.api.paths=/api/**", "ratelimit.policies.api.exclude=/api/open/**,GET /api/logo",
+				"ratelimit.policies.api.when=#request.secure", "ratelimit.policies.api.unless=#request.asyncStarted",
+				"ratelimit.defaults.identifiers=user", "ratelimit.defaults.mode=shadow");
+		List<String> lines = output.toString()
+			.lines()
+			.dropWhile((line) -> !line.contains("Rate limits: "))
+			.limit(3)
+			.toList();
+		assertThat(lines.get(0)).endsWith(
+				"Rate limits: these policies are enforced while the store answers, except on the paths /api/health, "
+						+ "except in shadow mode, which only reports: Limited.inPlace, api, day");
+		assertThat(lines.get(1)).contains("exclude", "when", "unless");
+		assertThat(output.toString().lines().filter((line) -> line.startsWith("  api "))).singleElement()
+			.asString()
+			.contains("/api/open/**, GET /api/logo  #request.secure  #request.asyncStarted  /api/**");
+	}
+
 	/** The rows of a table whose columns are as wide as they must be. */
 	private static String[] table(String text) {
 		List<String[]> rows = text.lines().map((line) -> line.strip().split(" {2,}")).toList();

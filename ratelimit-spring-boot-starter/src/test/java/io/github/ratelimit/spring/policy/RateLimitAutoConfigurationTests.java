@@ -24,7 +24,7 @@ import io.github.ratelimit.spring.web.LimitHeaders;
 import io.github.ratelimit.spring.web.LimitedResponses;
 import io.github.ratelimit.spring.web.RateLimitExceededResolver;
 import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
-import io.github.ratelimit.spring.web.RejectionHandler;
+import io.github.ratelimit.spring.web.RequestConditions;
 import io.github.ratelimit.spring.web.RequestCost;
 import io.github.ratelimit.spring.web.RequestIdentifiers;
 import io.github.ratelimit.spring.web.ServletPolicyEnforcer;
@@ -92,7 +92,7 @@ class RateLimitAutoConfigurationTests {
 				.isSameAs(context.getBean(BlockList.class))
 				.isSameAs(context.getBean(RequestHistory.class));
 			assertThat(context.getBean(PolicyEnforcer.class)).isInstanceOf(ServletPolicyEnforcer.class);
-			assertThat(context.getBean(ConfiguredPolicies.class).defaultIdentifiers()).containsExactly("ip");
+			assertThat(context.getBean(ConfiguredPolicies.class).defaults().identifiers()).containsExactly("ip");
 			assertThat(context.getBean(RateLimitProperties.class).headers().styles()).containsExactly("draft",
 					"x-rate-limit");
 		});
@@ -123,7 +123,7 @@ class RateLimitAutoConfigurationTests {
 		this.runner
 			.withPropertyValues("ratelimit.policies.api.limits=10/s,120/m",
 					"ratelimit.policies.api.identifiers=ip,user", "ratelimit.policies.api.algorithm=fixed-window",
-					"ratelimit.policies.other.limits=1/d", "ratelimit.default-identifiers=global")
+					"ratelimit.policies.other.limits=1/d", "ratelimit.defaults.identifiers=global")
 			.run((context) -> {
 				ConfiguredPolicies policies = context.getBean(ConfiguredPolicies.class);
 				assertThat(policies.find("api")).hasValueSatisfying((policy) -> {
@@ -237,7 +237,7 @@ class RateLimitAutoConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { LimitHeaders.class, RejectionHandler.class, RequestCost.class, ApplicationCors.class })
+	@ValueSource(classes = { LimitHeaders.class, RequestCost.class, ApplicationCors.class })
 	<T> void beanOfApplicationReplacesOurs(Class<T> type) {
 		this.runner.run((context) -> assertThat(context).hasSingleBean(type));
 		T mine = (type == ApplicationCors.class) ? type.cast(new ApplicationCors((request) -> List.of(), List::of))
@@ -278,7 +278,7 @@ class RateLimitAutoConfigurationTests {
 	void jsonMapperOfApplicationWritesProblems() {
 		JsonMapper mapper = JsonMapper.builder().build();
 		this.runner.withBean(JsonMapper.class, () -> mapper)
-			.run((context) -> assertThat(context.getBean(RejectionHandler.class))
+			.run((context) -> assertThat(context.getBean(LimitedResponses.class)).extracting("rejections")
 				.hasFieldOrPropertyWithValue("jsonMapper", mapper));
 	}
 
@@ -394,9 +394,9 @@ class RateLimitAutoConfigurationTests {
 
 		@Bean
 		ServletPolicyEnforcer mine(PolicyDecisions decisions, RequestIdentifiers identifiers, AccessLists lists,
-				LimitedResponses responses, RequestCost cost) {
-			return new ServletPolicyEnforcer(decisions, identifiers, lists, UserPlans.none(), responses, cost,
-					List.of(), false);
+				LimitedResponses responses, RequestConditions conditions, RequestCost cost) {
+			return new ServletPolicyEnforcer(decisions, identifiers, lists, UserPlans.none(), conditions, responses,
+					cost, List.of(), false);
 		}
 
 	}

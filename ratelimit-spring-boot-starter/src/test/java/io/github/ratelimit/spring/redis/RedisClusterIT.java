@@ -68,7 +68,7 @@ class RedisClusterIT {
 				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
 				RateLimitNonWebAutoConfiguration.class))
 		.withPropertyValues("ratelimit.key-prefix=" + this.keyPrefix, "ratelimit.redis.timeout=2s",
-				"ratelimit.redis.client-name=" + this.keyPrefix, "ratelimit.default-identifiers=global",
+				"ratelimit.redis.client-name=" + this.keyPrefix, "ratelimit.defaults.identifiers=global",
 				"ratelimit.policies.closed.limits=100/3650d", "ratelimit.policies.closed.on-store-failure=deny");
 
 	private static String nodes() {

@@ -97,7 +97,7 @@ class RedisSentinelIT {
 							this.sentinelPort),
 					prefix + ".sentinel.username=guard", prefix + ".sentinel.password=open",
 					prefix + ".password=secret", prefix + ".database=2", prefix + ".client-name=app-1",
-					"ratelimit.redis.timeout=2s", "ratelimit.default-identifiers=global",
+					"ratelimit.redis.timeout=2s", "ratelimit.defaults.identifiers=global",
 					"ratelimit.policies.open.limits=100/3650d", "ratelimit.policies.closed.limits=100/3650d",
 					"ratelimit.policies.closed.on-store-failure=deny");
 	}

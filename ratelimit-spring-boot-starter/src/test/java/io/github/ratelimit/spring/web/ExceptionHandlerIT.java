@@ -7,6 +7,7 @@ import java.util.concurrent.ExecutionException;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.annotation.RateLimited;
+import jakarta.servlet.http.HttpServletRequest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -16,6 +17,8 @@ import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoCon
 import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.ExceptionHandler;
@@ -23,6 +26,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -60,7 +64,33 @@ class ExceptionHandlerIT {
 	void catchAllOfControllerDoesNotHideDenialThatAdviceNames() {
 		try (TestApplication application = TestApplication.start(Named.class)) {
 			application.get("/local");
-			assertThat(application.get("/local").statusCode()).isEqualTo(429);
+			assertAnswer(application.get("/local"), 402, "named by advice");
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "spring.mvc.problemdetails.enabled=false", "spring.mvc.problemdetails.enabled=true" })
+	void adviceThatNamesDenialComesFirstWhateverIsBeforeIt(String property) {
+		try (TestApplication application = TestApplication.start(NamedLast.class, property)) {
+			application.get("/plain");
+			HttpResponse<String> denied = application.get("/plain");
+			assertAnswer(denied, 402, "named by advice");
+			assertThat(denied.headers().allValues("Retry-After")).containsExactly("60");
+			assertThat(denied.headers().allValues("X-Rate-Limit-Remaining")).containsExactly("0");
+			assertThat(denied.headers().allValues("RateLimit")).hasSize(1);
+			assertThat(application.get("/broken").body()).isEqualTo("caught by first advice");
+		}
+	}
+
+	@Test
+	void exceptionHandlerMayReplaceHeaders() {
+		try (TestApplication application = TestApplication.start(Replacing.class)) {
+			application.get("/plain");
+			HttpResponse<String> denied = application.get("/plain");
+			assertAnswer(denied, 402, "replaced");
+			assertThat(denied.headers().allValues("Retry-After")).containsExactly("7");
+			assertThat(denied.headers().allValues("X-Rate-Limit-Remaining")).containsExactly("none");
+			assertThat(denied.headers().allValues("X-Rate-Limit-Limit")).containsExactly("1");
 		}
 	}
 
@@ -119,6 +149,16 @@ class ExceptionHandlerIT {
 
 	@Import(NamingAdvice.class)
 	static class Named extends Application {
+
+	}
+
+	@Import({ FirstAdvice.class, MvcAdvice.class })
+	static class NamedLast extends Named {
+
+	}
+
+	@Import({ FirstAdvice.class, ReplacingAdvice.class })
+	static class Replacing extends Application {
 
 	}
 
@@ -248,6 +288,36 @@ class ExceptionHandlerIT {
 		@ExceptionHandler(Throwable.class)
 		ResponseEntity<String> handleAll() {
 			return ResponseEntity.internalServerError().body("caught by advice");
+		}
+
+	}
+
+	@RestControllerAdvice
+	@Order(Ordered.HIGHEST_PRECEDENCE)
+	static class FirstAdvice {
+
+		@ExceptionHandler(Exception.class)
+		ResponseEntity<String> handleAll() {
+			return ResponseEntity.internalServerError().body("caught by first advice");
+		}
+
+	}
+
+	@RestControllerAdvice
+	@Order(Ordered.HIGHEST_PRECEDENCE)
+	static class MvcAdvice extends ResponseEntityExceptionHandler {
+
+	}
+
+	@RestControllerAdvice
+	static class ReplacingAdvice {
+
+		@ExceptionHandler
+		ResponseEntity<String> handle(RateLimitExceededException ex, HttpServletRequest request) {
+			return ResponseEntity.status(402)
+				.header("Retry-After", "7")
+				.header("x-rate-limit-remaining", "none")
+				.body("replaced");
 		}
 
 	}

@@ -65,6 +65,9 @@ class PathSpellingIT {
 	private static final List<String> ENDS = List.of("", "/", "//", "/.", "/..", "/;", "/;a=b", ";a=b", ";", "%2f",
 			"/%2e", "/x/..", "/x/../", "?", "?/../x", "#", "%20", "%00", ".", "/%20", "\\", "%5c");
 
+	/** What oddly written paths of the limited handler match in one of their forms. */
+	private static final String EXCLUDE = "ratelimit.policies.exact.exclude=/x/**,/*/x/**,/*/*/x/**,/*/./**,/*/item/*,/.*/**,/api/item/";
+
 	private static String encodeFirst(String text) {
 		return encodeAll(text.substring(0, 1)) + text.substring(1);
 	}
@@ -128,9 +131,22 @@ class PathSpellingIT {
 		assertNoneGetsAround(OtherServlet.class, "");
 	}
 
+	@ParameterizedTest
+	@ValueSource(classes = { Application.class, Lenient.class, OtherServlet.class, SecureAndLenient.class })
+	void noSpellingOfExcludedPathReachesLimitedHandler(Class<?> configuration) {
+		assertNoneGetsAround(configuration, "", "ratelimit.policies.exact.paths=/**", EXCLUDE);
+	}
+
+	@Test
+	void noSpellingOfExcludedPathReachesLimitedHandlerBehindServletPath() {
+		assertNoneGetsAround(Lenient.class, "/app", "spring.mvc.servlet.path=/app",
+				"ratelimit.policies.exact.paths=/app/**", EXCLUDE + ",/app/x/**,/app/*/x/**,/app/;/**");
+	}
+
 	private static void assertNoneGetsAround(Class<?> configuration, String prefix, String... properties) {
-		List<String> all = new ArrayList<>(List.of(properties));
-		all.addAll(List.of("ratelimit.policies.exact.paths=/api/item", "ratelimit.policies.exact.limits=100000/d",
+		List<String> all = new ArrayList<>(List.of("ratelimit.policies.exact.paths=/api/item"));
+		all.addAll(List.of(properties));
+		all.addAll(List.of("ratelimit.policies.exact.limits=100000/d",
 				"ratelimit.policies.exact.algorithm=fixed-window", "ratelimit.headers.styles=none"));
 		int reached = 0;
 		try (TestApplication application = TestApplication.start(configuration, all.toArray(String[]::new))) {

@@ -6,6 +6,7 @@ import java.util.Set;
 
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.spring.RateLimitExemption;
+import io.github.ratelimit.spring.RejectionHandler;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.AfterAll;
@@ -143,10 +144,10 @@ class RequestBeansIT {
 
 		@Bean
 		static RejectionHandler rejection() {
-			return (decision, request, response) -> {
+			return (rejection, request, response) -> {
 				response.setStatus(420);
 				response.getWriter()
-					.write("Calm down for " + decision.retryAfter().map(Object::toString).orElse("ever"));
+					.write("Calm down for " + rejection.decision().retryAfter().map(Object::toString).orElse("ever"));
 			};
 		}
 

@@ -51,6 +51,25 @@ class RouteTests {
 			.withMessage("Invalid path (%s /api): %s is no HTTP method.", method, method);
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "/api/health, /api/**, true", "/api/**, /api/health, true", "/api/*, /*/health, true",
+			"/health, /api/**, false", "/api/health/, /api/health, false", "/api/health, /api/*/more, false",
+			"/api, /api/**, true", "/{x}/b, /a/{*rest}, true", "/a/b*, /a/c, true", "/API/x, /api/**, true",
+			"/%61pi/x, /api/**, true", "GET /api, POST /api, false", "GET /api, HEAD /api, true",
+			"HEAD /api, GET /api, true", "/api, POST /api, true", "/a/b, /a, false", "/, /**, true" })
+	void routesMayMeet(String one, String other, boolean expected) {
+		assertThat(parse(one).mayMeet(parse(other))).isEqualTo(expected);
+		assertThat(parse(other).mayMeet(parse(one))).isEqualTo(expected);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "/api/**, /api/health, true", "/api/**, /api/**, true", "/**, GET /api/*, true",
+			"GET /**, /api, false", "GET /**, GET /api, true", "/api/health, /api/**, false", "/api/*, /api/x, false",
+			"/api/{*rest}, /api/x/y, true", "/api/x, /api/x, true", "/api/x/y, /api/x, false" })
+	void routeCoversAnother(String one, String other, boolean expected) {
+		assertThat(parse(one).covers(parse(other))).isEqualTo(expected);
+	}
+
 	private static Route parse(String text) {
 		return Route.parse(text, 2, PathPatternParser.defaultInstance);
 	}

@@ -106,9 +106,8 @@ class DocumentedJavaTests {
 
 	private static List<String> pages() throws IOException {
 		try (Stream<Path> files = Files.list(ROOT.resolve("docs"))) {
-			return Stream
-				.concat(Stream.of("README.md"),
-						files.map((file) -> "docs/" + file.getFileName()).filter((name) -> name.endsWith(".md")).sorted())
+			return Stream.concat(Stream.of("README.md"),
+					files.map((file) -> "docs/" + file.getFileName()).filter((name) -> name.endsWith(".md")).sorted())
 				.toList();
 		}
 	}

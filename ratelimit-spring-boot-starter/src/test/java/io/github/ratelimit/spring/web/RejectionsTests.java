@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.io.UnsupportedEncodingException;
+import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -18,15 +19,22 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.RateLimitExceededException;
+import io.github.ratelimit.spring.Rejection.Reason;
+import io.github.ratelimit.spring.RejectionHandler;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
+import io.github.ratelimit.spring.policy.RateLimitProperties.RejectionProperties;
 import io.github.ratelimit.spring.web.address.AddressResolver;
 import io.github.ratelimit.test.ManualClock;
 import jakarta.servlet.ServletOutputStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.mock.web.DelegatingServletOutputStream;
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockHttpServletResponse;
@@ -37,9 +45,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 
 /**
- * Tests for {@link Rejection}.
+ * Tests for {@link Rejections}.
  */
-class RejectionTests {
+@ExtendWith(OutputCaptureExtension.class)
+class RejectionsTests {
 
 	private static final Policy POLICY = Policy.of("a \"b\" \\", new FixedWindow(), Limit.parse("2/s"),
 			Limit.parse("10/m"));
@@ -111,8 +120,9 @@ class RejectionTests {
 			}
 
 		};
-		assertThatIOException().isThrownBy(
-				() -> new Rejection(JsonMapper.shared()).reject(decision(1, 1), new MockHttpServletRequest(), response))
+		assertThatIOException()
+			.isThrownBy(
+					() -> rejections(null).write(Reason.DENIED, decision(1, 1), new MockHttpServletRequest(), response))
 			.withMessage("Broken pipe");
 		StaticWebApplicationContext context = new StaticWebApplicationContext();
 		assertThat(new RateLimitExceededResolver(enforcer(), context).resolveException(new MockHttpServletRequest(),
@@ -139,7 +149,7 @@ class RejectionTests {
 	@Test
 	void reducedCapacityIsAnsweredWith503() throws IOException {
 		MockHttpServletResponse response = new MockHttpServletResponse();
-		new Rejection(JsonMapper.shared()).rejectWithoutDecision(new MockHttpServletRequest(), response);
+		rejections(null).write(Reason.STORE_FAILED, null, new MockHttpServletRequest(), response);
 		assertThat(response.getStatus()).isEqualTo(503);
 		assertThat(response.getHeader("Retry-After")).isEqualTo("1");
 		assertThat(response.getHeader("Cache-Control")).isEqualTo("no-store");
@@ -150,14 +160,133 @@ class RejectionTests {
 				"status":503}""");
 	}
 
+	@Test
+	void handlerThatDoesNothingLeavesWholeAnswer() throws IOException {
+		MockHttpServletResponse response = new MockHttpServletResponse();
+		handle(response, (rejection, request, same) -> {
+		});
+		assertThat(response.getStatus()).isEqualTo(429);
+		assertThat(response.getHeader("Retry-After")).isEqualTo("1");
+		assertThat(response.getHeader("Cache-Control")).isEqualTo("no-store");
+		assertThat(response.getContentType()).isEqualTo("application/problem+json");
+		assertThat(response.getContentAsString()).contains("#quota-exceeded", "\"status\":429");
+	}
+
+	@Test
+	void handlerFindsAnswerReady() throws IOException {
+		handle(new MockHttpServletResponse(), (rejection, request, response) -> {
+			assertThat(response.getStatus()).isEqualTo(429);
+			assertThat(response.getHeader("Retry-After")).isEqualTo("1");
+			assertThat(rejection.reason()).isEqualTo(Reason.DENIED);
+			assertThat(rejection.decision()).isNotNull();
+			assertThat(rejection.problem().getStatus()).isEqualTo(429);
+			assertThat(rejection.problem().getProperties()).containsKey("violated-policies");
+		});
+	}
+
+	@Test
+	void handlerChangesProblem() throws IOException {
+		MockHttpServletResponse response = new MockHttpServletResponse();
+		handle(response, (rejection, request, same) -> {
+			rejection.problem().setDetail("Come back later");
+			rejection.problem().setInstance(URI.create("/requests/1"));
+			rejection.problem().setProperty("shop", "open");
+		});
+		assertThat(response.getStatus()).isEqualTo(429);
+		assertThat(response.getContentAsString()).endsWith("""
+				"status":429,"detail":"Come back later","instance":"/requests/1",\
+				"violated-policies":["a \\"b\\" \\\\/s","a \\"b\\" \\\\/m"],"shop":"open"}""");
+	}
+
+	@Test
+	void statusOfBodyFollowsThatOfResponse() throws IOException {
+		MockHttpServletResponse response = new MockHttpServletResponse();
+		handle(response, (rejection, request, same) -> same.setStatus(420));
+		assertThat(response.getStatus()).isEqualTo(420);
+		assertThat(response.getContentAsString()).contains("\"status\":420");
+	}
+
+	@Test
+	void statusOfResponseFollowsThatOfProblem() throws IOException {
+		MockHttpServletResponse response = new MockHttpServletResponse();
+		handle(response, (rejection, request, same) -> rejection.problem().setStatus(503));
+		assertThat(response.getStatus()).isEqualTo(503);
+		assertThat(response.getContentAsString()).contains("\"status\":503");
+	}
+
+	@Test
+	void bodyOfHandlerReplacesStandardOne() throws IOException {
+		MockHttpServletResponse response = new MockHttpServletResponse();
+		handle(response, (rejection, request, same) -> {
+			same.setContentType("text/plain");
+			same.getWriter().write("Slow down");
+		});
+		assertThat(response.getStatus()).isEqualTo(429);
+		assertThat(response.getContentType()).startsWith("text/plain");
+		assertThat(response.getHeader("Retry-After")).isEqualTo("1");
+		assertThat(response.getContentAsString()).isEqualTo("Slow down");
+	}
+
+	@Test
+	void errorOrRedirectOfHandlerReplacesBody() throws IOException {
+		MockHttpServletResponse error = new MockHttpServletResponse();
+		handle(error, (rejection, request, same) -> same.sendError(503));
+		assertThat(error.getStatus()).isEqualTo(503);
+		assertThat(error.getContentAsString()).isEmpty();
+		MockHttpServletResponse redirect = new MockHttpServletResponse();
+		handle(redirect, (rejection, request, same) -> same.sendRedirect("/wait"));
+		assertThat(redirect.getRedirectedUrl()).isEqualTo("/wait");
+		assertThat(redirect.getContentAsString()).isEmpty();
+	}
+
+	@Test
+	void answerIsTheStandardOneWhenHandlerFails(CapturedOutput output) throws IOException {
+		Rejections rejections = rejections((rejection, request, response) -> {
+			response.getWriter().write("half an ans");
+			throw new IllegalStateException("expected by this test");
+		});
+		for (int i = 0; i < 3; i++) {
+			MockHttpServletResponse response = new MockHttpServletResponse();
+			rejections.write(Reason.DENIED, decision(1, 1), new MockHttpServletRequest(), response);
+			assertThat(response.getStatus()).isEqualTo(429);
+			assertThat(response.getContentAsString()).startsWith("{\"type\":").endsWith("}");
+		}
+		assertThat(output).containsOnlyOnce("its requests are answered without it");
+	}
+
+	@Test
+	void statusAndTypeAreThoseOfProperties() throws IOException {
+		Rejections rejections = RejectionReader.read(new RejectionProperties(420, "https://example.com/problems/quota"),
+				JsonMapper.shared(), null);
+		MockHttpServletResponse response = new MockHttpServletResponse();
+		rejections.write(Reason.DENIED, decision(1, 1), new MockHttpServletRequest(), response);
+		assertThat(response.getStatus()).isEqualTo(420);
+		assertThat(response.getHeader("Retry-After")).isEqualTo("1");
+		assertThat(response.getContentAsString()).startsWith("{\"type\":\"https://example.com/problems/quota\",")
+			.contains("\"status\":420");
+		MockHttpServletResponse blocked = new MockHttpServletResponse();
+		rejections.write(Reason.DENIED, new Decision(false, List.of(), Duration.ofSeconds(1)),
+				new MockHttpServletRequest(), blocked);
+		assertThat(blocked.getStatus()).isEqualTo(420);
+		assertThat(blocked.getContentAsString()).contains("#abnormal-usage-detected");
+	}
+
+	private static void handle(MockHttpServletResponse response, RejectionHandler handler) throws IOException {
+		rejections(handler).write(Reason.DENIED, decision(1, 1), new MockHttpServletRequest(), response);
+	}
+
+	private static Rejections rejections(@Nullable RejectionHandler handler) {
+		return RejectionReader.read(new RejectionProperties(429, null), JsonMapper.shared(), handler);
+	}
+
 	private static ServletPolicyEnforcer enforcer() {
 		PolicyDecisions decisions = new PolicyDecisions(new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")),
 				List.of(), List::of);
-		LimitedResponses responses = new LimitedResponses(LimitHeaders.of(Set.of(), Instant::now),
-				RejectionHandler.problems(JsonMapper.shared()), new ApplicationCors((request) -> List.of(), List::of));
+		LimitedResponses responses = new LimitedResponses(LimitHeaders.of(Set.of(), Instant::now), rejections(null),
+				new ApplicationCors((request) -> List.of(), List::of));
 		RequestIdentifiers identifiers = new RequestIdentifiers(new AddressResolver(64, null, false), Map.of());
 		return new ServletPolicyEnforcer(decisions, identifiers, new AccessLists(List.of(), List.of(), identifiers),
-				UserPlans.none(), responses, RequestCost.configured(), List.of(), false);
+				UserPlans.none(), new RequestConditions(Map.of()), responses, RequestCost.configured(), List.of(), false);
 	}
 
 	private static MockHttpServletResponse write(long perSecond, long perMinute) {
@@ -168,7 +297,7 @@ class RejectionTests {
 
 	private static void write(Decision decision, MockHttpServletResponse response) {
 		try {
-			new Rejection(JsonMapper.shared()).reject(decision, new MockHttpServletRequest(), response);
+			rejections(null).write(Reason.DENIED, decision, new MockHttpServletRequest(), response);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

@@ -1,0 +1,37 @@
+package io.github.ratelimit.spring;
+
+import java.util.List;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.algorithm.SlidingWindow;
+
+/**
+ * What a policy is where it does not say otherwise: {@code ratelimit.defaults}.
+ * <p>
+ * A value; safe for use by several threads.
+ *
+ * @param identifiers at least one identifier as in configuration
+ * @param algorithm how requests are counted
+ * @param countDenied whether denied requests count as well
+ * @param enforcement how policies are enforced
+ * @since 0.1
+ */
+public record PolicyDefaults(List<String> identifiers, Algorithm algorithm, boolean countDenied,
+		Enforcement enforcement) {
+
+	/**
+	 * Creates defaults.
+	 */
+	public PolicyDefaults {
+		identifiers = List.copyOf(identifiers);
+	}
+
+	/**
+	 * Creates defaults that are the library's own, but for the identifiers.
+	 * @param identifiers at least one identifier as in configuration
+	 */
+	public PolicyDefaults(List<String> identifiers) {
+		this(identifiers, new SlidingWindow(), false, Enforcement.DEFAULT);
+	}
+
+}

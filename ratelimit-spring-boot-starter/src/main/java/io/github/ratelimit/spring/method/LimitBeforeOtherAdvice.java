@@ -1,0 +1,73 @@
+package io.github.ratelimit.spring.method;
+
+import java.lang.reflect.Method;
+import java.util.List;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.aop.Advisor;
+import org.springframework.aop.PointcutAdvisor;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+
+/**
+ * Keeps the limit of a method before advice that post-processors put before all other,
+ * such as that of {@code @Async}, {@code @Retryable} and {@code @ConcurrencyLimit}. So
+ * the thread that calls is told of a denial, which is not tried again and waits for
+ * nothing. Methods without such advice are limited where the order says.
+ * <p>
+ * It is not ordered, because post-processors that are come first.
+ */
+final class LimitBeforeOtherAdvice implements BeanPostProcessor {
+
+	private static final Logger logger = LoggerFactory.getLogger(LimitBeforeOtherAdvice.class);
+
+	private final RateLimitedAdvisor advisor;
+
+	private final RateLimitedBeanCheck check;
+
+	LimitBeforeOtherAdvice(RateLimitedAdvisor advisor, RateLimitedBeanCheck check) {
+		this.advisor = advisor;
+		this.check = check;
+	}
+
+	@Override
+	public Object postProcessAfterInitialization(Object bean, String name) {
+		Integer position = this.check.position(name);
+		if (position != null && bean instanceof Advised advised && !advised.isFrozen()
+				&& advised.indexOf(this.advisor) > position) {
+			List<Advisor> added = List.of(advised.getAdvisors())
+				.subList(0, advised.indexOf(this.advisor) - position);
+			advised.replaceAdvisor(this.advisor, limit(added, false));
+			advised.addAdvisor(0, limit(added, true));
+			if (position > 0) {
+				logger.info("{} of the bean '{}' comes after the limit of the same method, whatever the order is",
+						added.get(0).getAdvice().getClass().getSimpleName(), name);
+			}
+		}
+		return bean;
+	}
+
+	/** Returns the limit of those methods that the added advice is for, or of the others. */
+	private Advisor limit(List<Advisor> added, boolean advised) {
+		return new DefaultPointcutAdvisor(new StaticMethodMatcherPointcut() {
+
+			@Override
+			public boolean matches(Method method, Class<?> type) {
+				return LimitBeforeOtherAdvice.this.advisor.matches(method, type)
+						&& added.stream().anyMatch((each) -> isFor(each, method, type)) == advised;
+			}
+
+		}, this.advisor.getAdvice());
+	}
+
+	private static boolean isFor(Advisor advisor, Method method, Class<?> type) {
+		return !(advisor instanceof PointcutAdvisor pointcut)
+				|| (pointcut.getPointcut().getClassFilter().matches(type)
+						&& pointcut.getPointcut().getMethodMatcher().matches(method, type));
+	}
+
+}

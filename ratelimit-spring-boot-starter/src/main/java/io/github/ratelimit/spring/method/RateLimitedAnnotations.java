@@ -1,0 +1,94 @@
+package io.github.ratelimit.spring.method;
+
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Member;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.spring.annotation.RateLimited;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.support.AopUtils;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.core.annotation.RepeatableContainers;
+import org.springframework.util.ClassUtils;
+
+/**
+ * The {@code @RateLimited} annotations of one method or of one type.
+ *
+ * @param source the method or class that has them
+ * @param annotations at least one
+ */
+record RateLimitedAnnotations(Object source, List<RateLimited> annotations) {
+
+	/**
+	 * Finds the annotations of a method, or of what it overrides or implements.
+	 */
+	static @Nullable RateLimitedAnnotations ofMethod(Method method, Class<?> type) {
+		RateLimitedAnnotations annotations = nearest(Stream.of(method));
+		if (annotations != null) {
+			return annotations;
+		}
+		// A class may implement an interface by a method that it inherits from a class
+		// that knows nothing of the interface.
+		return nearest(ClassUtils.getAllInterfacesForClassAsSet(type)
+			.stream()
+			.flatMap((candidate) -> Arrays.stream(candidate.getMethods()))
+			.filter((candidate) -> candidate.getName().equals(method.getName())
+					&& candidate.getParameterCount() == method.getParameterCount()
+					&& !Modifier.isStatic(candidate.getModifiers())
+					&& AopUtils.getMostSpecificMethod(candidate, type).equals(method)));
+	}
+
+	/** Finds the annotations of a type, or of what it extends or implements. */
+	static @Nullable RateLimitedAnnotations ofType(Class<?> type) {
+		return nearest(Stream.of(type));
+	}
+
+	private static @Nullable RateLimitedAnnotations nearest(Stream<? extends AnnotatedElement> elements) {
+		Map<Object, List<RateLimited>> found = new LinkedHashMap<>();
+		elements.forEach((element) -> MergedAnnotations
+			.from(element, SearchStrategy.TYPE_HIERARCHY, RepeatableContainers.standardRepeatables())
+			.stream(RateLimited.class)
+			.forEach((annotation) -> add(found, annotation)));
+		List<RateLimitedAnnotations> all = found.entrySet()
+			.stream()
+			.map((entry) -> new RateLimitedAnnotations(entry.getKey(), entry.getValue()))
+			.toList();
+		List<RateLimitedAnnotations> nearest = all.stream()
+			.filter((one) -> all.stream()
+				.noneMatch((other) -> other.declaringClass() != one.declaringClass()
+						&& one.declaringClass().isAssignableFrom(other.declaringClass())))
+			.toList();
+		if (nearest.size() > 1) {
+			throw InvalidRateLimitedException.of(nearest.get(0).place(),
+					"there is another on %s, and neither is nearer to the class that has both; annotate that class or its method itself."
+						.formatted(nearest.get(1).place()));
+		}
+		return nearest.isEmpty() ? null : nearest.get(0);
+	}
+
+	private static void add(Map<Object, List<RateLimited>> found, MergedAnnotation<RateLimited> annotation) {
+		Object source = annotation.getSource();
+		if (source != null) {
+			found.computeIfAbsent(source, (key) -> new ArrayList<>()).add(annotation.synthesize());
+		}
+	}
+
+	Class<?> declaringClass() {
+		return (this.source instanceof Member member) ? member.getDeclaringClass() : (Class<?>) this.source;
+	}
+
+	String place() {
+		return (this.source instanceof Method method) ? method.toGenericString() : declaringClass().getName();
+	}
+
+}

@@ -1,0 +1,121 @@
+package io.github.ratelimit.spring.web;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.policy.PolicyReader;
+import io.github.ratelimit.spring.policy.ReadOnlyExpression;
+import io.github.ratelimit.spring.policy.RateLimitProperties.PolicyProperties;
+import jakarta.servlet.http.HttpServletRequest;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.expression.spel.SpelEvaluationException;
+
+/**
+ * To which requests policies apply, of those on their paths and of calls in them:
+ * {@code when} and {@code unless}. A condition that fails leaves the request limited; the
+ * log says so once, without anything that a client has sent.
+ * <p>
+ * Safe for use by several threads.
+ *
+ * @since 0.1
+ */
+public final class RequestConditions {
+
+	private static final Logger logger = LoggerFactory.getLogger(RequestConditions.class);
+
+	private final Map<String, List<Condition>> conditions = new HashMap<>();
+
+	/**
+	 * Creates conditions.
+	 * @param policies the properties of policies, by their names
+	 * @throws org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException
+	 * if a condition could never be evaluated
+	 */
+	public RequestConditions(Map<String, PolicyProperties> policies) {
+		policies.forEach((name, policy) -> {
+			List<Condition> conditions = new ArrayList<>();
+			add(PolicyReader.property(name, ".when"), policy.when(), true, conditions);
+			add(PolicyReader.property(name, ".unless"), policy.unless(), false, conditions);
+			if (!conditions.isEmpty()) {
+				this.conditions.put(name, conditions);
+			}
+		});
+	}
+
+	private static void add(String property, @Nullable String text, boolean wanted, List<Condition> conditions) {
+		if (text != null) {
+			ReadOnlyExpression expression = PolicyReader.read(property, text, () -> parse(text));
+			conditions.add(new Condition(property, expression, wanted, new AtomicBoolean()));
+		}
+	}
+
+	private static ReadOnlyExpression parse(String text) {
+		ReadOnlyExpression expression = RequestVariables.parse(text);
+		if (RequestVariables.needsUser(expression)) {
+			throw new IllegalArgumentException(
+					"Invalid condition (%s): must not use the user, who is not known before the login; plans and ratelimit.allow can."
+						.formatted(text));
+		}
+		if (expression.variables().isEmpty()) {
+			throw new IllegalArgumentException(
+					"Invalid condition (%s): must use #request, or it would be the same for all requests."
+						.formatted(text));
+		}
+		if (expression.type() != null && !expression.type().isAssignableFrom(Boolean.class)) {
+			throw new IllegalArgumentException("Invalid condition (%s): must be true or false, but is a %s."
+				.formatted(text, expression.type().getSimpleName()));
+		}
+		return expression;
+	}
+
+	/** Returns whether a policy applies to a request. */
+	boolean apply(IdentifiedPolicy policy, HttpServletRequest request) {
+		List<Condition> conditions = this.conditions.get(policy.policy().name());
+		return conditions == null || conditions.stream().allMatch((condition) -> condition.allows(request));
+	}
+
+	/**
+	 * A condition.
+	 *
+	 * @param property the name of its property
+	 * @param expression yields a truth value
+	 * @param wanted the value with which the policy applies
+	 * @param failed whether the log says that it has failed
+	 */
+	private record Condition(String property, ReadOnlyExpression expression, boolean wanted, AtomicBoolean failed) {
+
+		boolean allows(HttpServletRequest request) {
+			try {
+				Object value = this.expression.evaluate(Map.of(RequestVariables.REQUEST, request));
+				if (value instanceof Boolean answer) {
+					return answer == this.wanted;
+				}
+				report("its value is " + ((value != null) ? "a " + value.getClass().getName() : "null"));
+			}
+			catch (SpelEvaluationException ex) {
+				report(ex.getClass().getName() + ' ' + ex.getMessageCode());
+			}
+			catch (RuntimeException ex) {
+				report(ex.getClass().getName());
+			}
+			return true;
+		}
+
+		private void report(String reason) {
+			if (this.failed.compareAndSet(false, true)) {
+				logger.warn(
+						"The condition {} fails, and its policy applies then: {}. It must be true or false. This is said once only",
+						this.property, reason);
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,167 @@
+package io.github.ratelimit.spring.web;
+
+import java.net.http.HttpResponse;
+import java.util.List;
+
+import io.github.ratelimit.spring.annotation.RateLimited;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * To which requests a policy applies, and what denied ones are answered.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class PolicyOptionsIT {
+
+	private static TestApplication application;
+
+	@BeforeAll
+	static void start() {
+		application = TestApplication.start(Application.class, "ratelimit.exclude=/api/health,GET /api/logo",
+				"ratelimit.policies.api.paths=/api/**", "ratelimit.policies.api.limits=1/m",
+				"ratelimit.policies.api.exclude=/api/open/**", "ratelimit.policies.all.paths=/api/**",
+				"ratelimit.policies.all.limits=100/m", "ratelimit.policies.web.paths=/web",
+				"ratelimit.policies.web.limits=1/m",
+				"ratelimit.policies.web.when='web'.equals(#request.getHeader('X-Channel'))",
+				"ratelimit.policies.web.unless='yes'.equals(#request.getHeader('X-Probe'))",
+				"ratelimit.policies.odd.paths=/odd", "ratelimit.policies.odd.limits=1/m",
+				"ratelimit.policies.odd.when=#request.getHeader('X-Odd').length() > 3",
+				"ratelimit.policies.none.paths=/none", "ratelimit.policies.none.limits=1/m",
+				"ratelimit.policies.none.when=#request.getHeader('X-None')?.isBlank()",
+				"ratelimit.policies.method.limits=1/m",
+				"ratelimit.policies.method.unless='yes'.equals(#request.getHeader('X-Probe'))",
+				"ratelimit.rejection.status=420", "ratelimit.rejection.type=https://example.com/quota");
+	}
+
+	@AfterAll
+	static void stop() {
+		application.close();
+	}
+
+	@BeforeEach
+	void forget() {
+		application.forget();
+	}
+
+	@Test
+	void deniedRequestHasStatusAndTypeOfProperties() {
+		application.get("/api/item");
+		HttpResponse<String> denied = application.get("/api/item");
+		assertThat(denied.statusCode()).isEqualTo(420);
+		assertThat(denied.headers().allValues("Retry-After")).containsExactly("60");
+		assertThat(denied.headers().allValues("X-Rate-Limit-Remaining")).containsExactly("0");
+		assertThat(denied.headers().allValues("Content-Type")).containsExactly("application/problem+json");
+		assertThat(denied.body()).startsWith("{\"type\":\"https://example.com/quota\",")
+			.contains("\"status\":420,\"violated-policies\":[\"api\"]");
+	}
+
+	@Test
+	void deniedCallHasStatusAndTypeOfProperties() {
+		application.get("/method");
+		HttpResponse<String> denied = application.get("/method");
+		assertThat(denied.statusCode()).isEqualTo(420);
+		assertThat(denied.body()).contains("https://example.com/quota");
+	}
+
+	@Test
+	void pathThatAllExcludeIsNotCounted() {
+		assertThat(application.get("/api/health").headers().map()).doesNotContainKey("ratelimit");
+		assertThat(application.get("/api/logo").headers().map()).doesNotContainKey("ratelimit");
+		assertThat(application.decisions()).isZero();
+	}
+
+	@Test
+	void otherMethodOnExcludedPathIsCounted() {
+		application.send("POST", "/api/logo");
+		assertThat(application.decisions()).isOne();
+	}
+
+	@Test
+	void pathThatPolicyExcludesCountsForOthers() {
+		assertThat(application.get("/api/open/book").headers().firstValue("RateLimit-Policy"))
+			.hasValueSatisfying((header) -> assertThat(header).contains("\"all\"").doesNotContain("\"api\""));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/api/open/..;/item", "/api/health;x=/../item", "/api/health/", "/api/Health" })
+	void spellingThatIsNotWhollyExcludedIsCounted(String path) {
+		application.get(path);
+		assertThat(application.decisions()).isOne();
+	}
+
+	@Test
+	void policyAppliesWhenConditionIsTrue() {
+		assertThat(statuses("/web", "X-Channel", "web")).containsExactly(200, 420);
+		assertThat(statuses("/web", "X-Channel", "app")).containsExactly(200, 200);
+		assertThat(statuses("/web", "X-Other", "web")).containsExactly(200, 200);
+	}
+
+	@Test
+	void policyDoesNotApplyUnlessConditionIsFalse() {
+		assertThat(statuses("/web", "X-Channel", "web", "X-Probe", "yes")).containsExactly(200, 200);
+		assertThat(statuses("/web", "X-Channel", "web", "X-Probe", "no")).containsExactly(200, 420);
+	}
+
+	@Test
+	void conditionsHoldForAnnotatedMethods() {
+		assertThat(statuses("/method", "X-Probe", "yes")).containsExactly(200, 200);
+		assertThat(statuses("/method", "X-Probe", "no")).containsExactly(200, 420);
+	}
+
+	@Test
+	void policyAppliesWhenConditionFails(CapturedOutput output) {
+		assertThat(statuses("/odd", "X-Odd", "abc")).containsExactly(200, 200);
+		assertThat(statuses("/odd", "X-Other", "s3cr3t")).containsExactly(200, 420);
+		assertThat(output).containsOnlyOnce("The condition ratelimit.policies.odd.when fails")
+			.contains("METHOD_CALL_ON_NULL_OBJECT_NOT_ALLOWED")
+			.doesNotContain("s3cr3t");
+	}
+
+	@Test
+	void policyAppliesWhenConditionIsNull(CapturedOutput output) {
+		assertThat(statuses("/none", "X-Other", "a")).containsExactly(200, 420);
+		assertThat(output).containsOnlyOnce("The condition ratelimit.policies.none.when fails")
+			.contains("its value is null");
+	}
+
+	private static List<Integer> statuses(String path, String... headers) {
+		return List.of(application.get(path, headers).statusCode(), application.get(path, headers).statusCode());
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(
+			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@RestController
+	static class Application {
+
+		@RequestMapping({ "/api/**", "/web", "/odd", "/none" })
+		String path() {
+			return "served";
+		}
+
+		@GetMapping("/method")
+		@RateLimited("method")
+		public String method() {
+			return "served";
+		}
+
+	}
+
+}
