@@ -4,14 +4,17 @@ import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.algorithm.Algorithms;
 
 import org.springframework.http.HttpStatus;
+import org.springframework.web.bind.annotation.CrossOrigin;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * The same limits under each algorithm, to compare them.
+ * The same limits under each algorithm, to compare them. Pages of any origin may read the
+ * answers, those of denied requests too.
  */
+@CrossOrigin
 @RestController
 class DemoController {
 

@@ -29,7 +29,7 @@ class LocalRedis implements ApplicationContextInitializer<ConfigurableApplicatio
 
 	private static final String BEAN = "localRedis";
 
-	private static final String HOST = "127.0.0.1";
+	static final String HOST = "127.0.0.1";
 
 	@Override
 	public void initialize(ConfigurableApplicationContext context) {

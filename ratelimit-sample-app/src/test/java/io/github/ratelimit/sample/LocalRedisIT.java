@@ -96,7 +96,7 @@ class LocalRedisIT {
 	private static ConfigurableApplicationContext start(String argument) {
 		return new SpringApplicationBuilder(SampleApplication.class)
 			.properties("server.port=0", "spring.main.banner-mode=off")
-			.run(argument, "--management.server.port=0");
+			.run(argument);
 	}
 
 }

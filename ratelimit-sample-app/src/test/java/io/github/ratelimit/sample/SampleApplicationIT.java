@@ -161,8 +161,45 @@ class SampleApplicationIT {
 	}
 
 	@Test
+	void costOfDemoIsThatOfParameter() {
+		assertRemaining(send(HttpMethod.GET, "/demo/sliding-log?cost=3", ONE, null), "2");
+		assertThat(send(HttpMethod.GET, "/demo/sliding-log?cost=3", ONE, null)).hasStatus(429);
+		assertRemaining(send(HttpMethod.GET, "/demo/sliding-log?cost=-3", ONE, null), "1");
+		assertRemaining(send(HttpMethod.GET, "/demo/sliding-log?cost=much", ONE, null), "0");
+	}
+
+	@Test
+	void clientsOfDemoHaveCountsOfTheirOwn() {
+		for (String client : new String[] { "anna", "berta" }) {
+			for (int remaining = 4; remaining >= 0; remaining--) {
+				assertRemaining(demo(client), String.valueOf(remaining));
+			}
+			assertThat(demo(client)).hasStatus(429);
+		}
+	}
+
+	@Test
+	void pageAndActuatorAreNotLimited() {
+		for (String uri : new String[] { "/index.html", "/playground/main.js", "/actuator/ratelimits" }) {
+			assertThat(send(HttpMethod.GET, uri, ONE, null)).hasStatus(200)
+				.headers()
+				.doesNotContainHeader("RateLimit-Policy");
+		}
+	}
+
+	@Test
+	void configuredRedisIsNeitherShownNorStopped() {
+		assertThat(send(HttpMethod.GET, "/redis", ONE, null)).hasStatus(404);
+		assertThat(send(HttpMethod.POST, "/redis/stop", ONE, null)).hasStatus(404);
+	}
+
+	@Test
 	void thereIsNoDemoOfUnknownAlgorithm() {
 		assertThat(send(HttpMethod.GET, "/demo/guess", ONE, null)).hasStatus(404);
+	}
+
+	private MvcTestResult demo(String client) {
+		return this.mvc.get().uri("/demo/token-bucket").header("X-Client", client).exchange();
 	}
 
 	private MvcTestResult search(String address, String user) {

@@ -1,0 +1,21 @@
+package io.github.ratelimit.sample;
+
+import io.github.ratelimit.spring.web.RequestCost;
+import jakarta.servlet.http.HttpServletRequest;
+
+import org.springframework.stereotype.Component;
+
+/**
+ * A cost that is known only from the request: in the demo, the parameter {@code cost}
+ * says what a request uses of the quota, from 1 to 5.
+ */
+@Component
+class DemoCost implements RequestCost {
+
+	@Override
+	public long cost(HttpServletRequest request, String policy, long configured) {
+		String cost = policy.startsWith("demo-") ? request.getParameter("cost") : null;
+		return (cost != null && cost.matches("[1-5]")) ? Long.parseLong(cost) : configured;
+	}
+
+}

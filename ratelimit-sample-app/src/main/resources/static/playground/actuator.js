@@ -1,0 +1,47 @@
+/* Reads what every application with the starter offers below /actuator. */
+
+const BASE = '/actuator';
+
+/** Returns an answer as JSON, or null if there is none. */
+export async function getJson(path) {
+	try {
+		const response = await fetch(path, { cache: 'no-store' });
+		return (response.ok || response.status === 503) ? await response.json() : null;
+	}
+	catch (error) {
+		return null;
+	}
+}
+
+export function policies() {
+	return getJson(`${BASE}/ratelimits`);
+}
+
+export function health() {
+	return getJson(`${BASE}/health`);
+}
+
+export function countsUrl(policy, identifier) {
+	return `${BASE}/ratelimits/counts?${new URLSearchParams({ policy, identifier })}`;
+}
+
+/** Returns the numbers of a meter by their names, COUNT, TOTAL_TIME and so on; none if there is no such meter yet. */
+export async function metric(name, tags = {}) {
+	const query = Object.entries(tags).map(([tag, value]) => `tag=${encodeURIComponent(`${tag}:${value}`)}`).join('&');
+	const meter = await getJson(`${BASE}/metrics/${name}?${query}`);
+	return Object.fromEntries((meter?.measurements ?? []).map(({ statistic, value }) => [statistic, value]));
+}
+
+/** Says what was added to counts since the last look, for each second. */
+export class Rates {
+
+	#last = new Map();
+
+	/** Returns the increase by second, or 0 at the first look. */
+	of(name, count = 0, now = performance.now()) {
+		const before = this.#last.get(name);
+		this.#last.set(name, { count, now });
+		return before ? Math.max(0, count - before.count) / ((now - before.now) / 1000) : 0;
+	}
+
+}

@@ -1,0 +1,124 @@
+import { countsUrl, getJson } from './actuator.js';
+import { html } from './svg.js';
+
+const INTERVAL = 1000;
+
+/** What lies in Redis for a lane, and the command that decided: a view of the sample application, not of the starter. */
+export class Inside {
+
+	#lane = null;
+	#commands = null;
+	#timer = 0;
+	#asked = 0;
+	#answers = 0;
+	#current = null;
+
+	/**
+	 * @param run returns what the names of all clients start with
+	 * @param opened is called with a lane when its commands can be seen
+	 */
+	constructor(run, opened) {
+		this.run = run;
+		this.opened = opened;
+	}
+
+	toggle(lane) {
+		const open = this.#lane !== lane;
+		this.#close();
+		if (open) {
+			this.#open(lane);
+		}
+	}
+
+	/** Tells of an answer. */
+	answered(lane) {
+		if (lane === this.#lane) {
+			this.#answers++;
+			// Redis tells of a command a moment later than its answer is here.
+			setTimeout(() => this.#showShare(), 200);
+		}
+	}
+
+	clear() {
+		this.#asked = 0;
+		this.#answers = 0;
+	}
+
+	async #open(lane) {
+		this.#lane = lane;
+		this.clear();
+		lane.button.setAttribute('aria-expanded', 'true');
+		lane.inside.hidden = false;
+		if (await getJson('/redis') === null) {
+			lane.inside.textContent = 'This application uses a Redis of yours. The page looks only into one that the application has started.';
+			return;
+		}
+		const counts = html('a', { href: countsUrl(lane.policy, `header:X-Client:${this.run()}-1`), textContent: 'counts in the actuator' });
+		this.keys = html('tbody');
+		this.command = html('pre', { className: 'command', tabIndex: 0, textContent: 'Waiting for a request…' });
+		this.share = html('p', { className: 'share' });
+		lane.inside.replaceChildren(
+			html('h3', { textContent: 'In Redis' }),
+			html('table', {},
+				html('thead', {}, html('tr', {}, html('th', { scope: 'col', textContent: 'Redis key' }),
+					...['Bytes', 'Gone in'].map((text) => html('th', { scope: 'col', className: 'number', textContent: text })))),
+				this.keys),
+			html('h3', { textContent: 'The command that decided, and what it did there' }),
+			this.command, this.share, html('p', {}, 'The same client: ', counts));
+		this.#listen(lane);
+		this.#look(lane);
+	}
+
+	#close() {
+		this.#commands?.close();
+		clearTimeout(this.#timer);
+		if (this.#lane) {
+			this.#lane.button.setAttribute('aria-expanded', 'false');
+			this.#lane.inside.hidden = true;
+			this.#lane.inside.replaceChildren();
+		}
+		this.#lane = null;
+	}
+
+	#listen(lane) {
+		this.#commands = new EventSource('/redis/commands');
+		this.#commands.addEventListener('ready', () => this.opened(lane));
+		this.#commands.addEventListener('message', ({ data }) => this.#observe(lane, data));
+	}
+
+	/** Redis names each command with its time and its client; those that a script runs have "lua" as theirs. */
+	#observe(lane, line) {
+		const [, client, command] = /^[\d.]+ \[\d+ ([^\]]+)\] (.*)$/.exec(line) ?? [];
+		if (client === 'lua') {
+			this.#current?.push(`    ${command}`);
+		}
+		else {
+			const ours = command?.startsWith('"EVALSHA"') && command.includes(`:${this.run()}-`) && command.includes(`}:${lane.policy}:`);
+			this.#current = ours ? [command] : null;
+			this.#asked += ours ? 1 : 0;
+		}
+		if (this.#current) {
+			this.command.textContent = this.#current.join('\n');
+		}
+	}
+
+	async #look(lane) {
+		const found = await getJson(`/redis/keys?containing=${encodeURIComponent(`:${this.run()}-`)}`) ?? [];
+		if (lane !== this.#lane) {
+			return;
+		}
+		const rows = found.filter(({ key, bytes }) => bytes && key.includes(`}:${lane.policy}:`)).map(({ key, bytes, ttlMillis }) => html('tr', {},
+			html('td', { className: 'key', textContent: key }),
+			html('td', { className: 'number', textContent: bytes }),
+			html('td', { className: 'number', textContent: `${(ttlMillis / 1000).toFixed(1)} s` })));
+		this.keys.replaceChildren(...(rows.length ? rows : [html('tr', {}, html('td', { colSpan: 3, textContent: 'Nothing: no request counts any more.' }))]));
+		this.#timer = setTimeout(() => this.#look(lane), INTERVAL);
+	}
+
+	#showShare() {
+		if (this.#lane && this.#answers > this.#asked) {
+			this.share.textContent = `Since you opened this, ${this.#answers} requests were decided by ${this.#asked} commands: requests that wait together share one, and who was denied a moment ago is denied from memory.`;
+		}
+	}
+
+}

@@ -1,0 +1,116 @@
+import { html } from './svg.js';
+
+const SHOWN = ['content-type', 'ratelimit-policy', 'ratelimit', 'x-rate-limit-limit', 'x-rate-limit-remaining', 'retry-after'];
+
+const EXAMPLES = [
+	{
+		title: 'A limited path',
+		text: 'Three limits hold at once, for your address and for the user. The headers tell of the one that is closest.',
+		path: '/api/search?q=redis', headers: { 'X-User': 'alice' },
+	},
+	{
+		title: 'Too many requests',
+		text: 'Six requests where five are allowed in ten seconds. The last is denied, and told when to come back.',
+		path: '/demo/sliding-window', times: 6,
+	},
+	{
+		title: 'Two prices',
+		text: 'To write costs 2 of the quota, to read 1.',
+		path: '/user', method: 'POST',
+	},
+	{
+		title: 'Guessing passwords',
+		text: 'Five attempts in 15 minutes for a user name, whatever the address, and for an address.',
+		path: '/login', method: 'POST', headers: { 'X-User': 'bob' },
+	},
+	{
+		title: 'A cost that depends on the request',
+		text: 'A report of 700 rows costs 8 of 10. The second gets another answer instead of a 429.',
+		path: '/report?rows=700', times: 2,
+	},
+	{
+		title: 'From another origin',
+		text: 'A page of another origin reads the 429 and its headers, because they are exposed as the application\'s CORS settings say.',
+		path: '/demo/token-bucket', times: 6, otherOrigin: true,
+	},
+	{
+		title: 'What is enforced',
+		text: 'All policies, and the methods that they limit.',
+		path: '/actuator/ratelimits',
+	},
+	{
+		title: 'How a client stands',
+		text: 'What is left for an address, without using any of it.',
+		path: '/actuator/ratelimits/counts?policy=user&identifier=ip:127.0.0.1',
+	},
+];
+
+export function showExamples() {
+	document.getElementById('examples').append(...EXAMPLES.map(show));
+}
+
+function show(example) {
+	const line = curl(example);
+	const answer = html('pre', { className: 'answer', tabIndex: 0, textContent: 'The answer comes here.' });
+	answer.setAttribute('role', 'status');
+	answer.setAttribute('aria-label', `Answer to: ${example.title}`);
+	const copy = html('button', { type: 'button', textContent: 'Copy' });
+	const send = html('button', { type: 'button', className: 'primary', textContent: 'Send' });
+	copy.setAttribute('aria-label', `Copy: ${example.title}`);
+	send.setAttribute('aria-label', `Send: ${example.title}`);
+	copy.addEventListener('click', async () => {
+		await navigator.clipboard.writeText(line);
+		copy.textContent = 'Copied';
+		setTimeout(() => { copy.textContent = 'Copy'; }, 2000);
+	});
+	send.addEventListener('click', async () => { answer.textContent = await run(example); });
+	const element = html('article', { className: 'example panel' },
+		html('div', {}, html('h3', { textContent: example.title }), html('p', { textContent: example.text }),
+			html('pre', { className: 'curl', tabIndex: 0 }, html('code', { textContent: line })),
+			html('div', { className: 'actions' }, send, copy)),
+		answer);
+	element.dataset.path = example.path;
+	return element;
+}
+
+function curl({ path, method = 'GET', headers = {}, times = 1, otherOrigin }) {
+	const options = [
+		...(method === 'GET') ? [] : [`-X ${method}`],
+		...Object.entries(otherOrigin ? { ...headers, Origin: location.origin } : headers).map(([name, value]) => `-H '${name}: ${value}'`),
+	];
+	const line = ['curl -i', ...options, `'${url(path, otherOrigin)}'`].join(' ');
+	return (times === 1) ? line : `for i in $(seq ${times}); do ${line}; echo; done`;
+}
+
+/** To a browser localhost and 127.0.0.1 are two origins, though both are this application. */
+function url(path, otherOrigin) {
+	const { protocol, hostname, port } = location;
+	const host = otherOrigin ? ((hostname === 'localhost') ? '127.0.0.1' : 'localhost') : hostname;
+	return `${protocol}//${host}${port ? `:${port}` : ''}${path}`;
+}
+
+async function run({ path, method = 'GET', headers = {}, times = 1, otherOrigin }) {
+	const statuses = [];
+	let response;
+	try {
+		for (let i = 0; i < times; i++) {
+			response = await fetch(url(path, otherOrigin), { method, headers, cache: 'no-store' });
+			statuses.push(response.status);
+		}
+		const shown = [...response.headers].filter(([name]) => SHOWN.includes(name)).map(([name, value]) => `${name}: ${value}`);
+		const before = (times === 1) ? [] : [`Answers: ${statuses.join(' ')}. The last one:`, ''];
+		return [...before, `HTTP ${response.status}`, ...shown, '', pretty(await response.text())].join('\n');
+	}
+	catch (error) {
+		return `No answer: ${error.message}`;
+	}
+}
+
+function pretty(body) {
+	try {
+		return JSON.stringify(JSON.parse(body), null, 2);
+	}
+	catch (error) {
+		return body.trimEnd();
+	}
+}

@@ -1,0 +1,153 @@
+package io.github.ratelimit.sample;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.logging.Level;
+import java.util.stream.Stream;
+
+import org.openqa.selenium.By;
+import org.openqa.selenium.JavascriptExecutor;
+import org.openqa.selenium.WebElement;
+import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.chrome.ChromeDriverService;
+import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.logging.LogEntry;
+import org.openqa.selenium.logging.LogType;
+import org.openqa.selenium.logging.LoggingPreferences;
+
+/**
+ * The Chromium of this machine, without a window.
+ */
+final class Browser implements AutoCloseable {
+
+	private final ChromeDriver driver;
+
+	Browser() {
+		ChromeDriverService service = new ChromeDriverService.Builder().usingDriverExecutable(program("chromedriver"))
+			.build();
+		ChromeOptions options = new ChromeOptions();
+		options.setBinary(program("chromium", "chromium-browser", "google-chrome"));
+		options.addArguments("--headless=new", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=1");
+		if ("root".equals(System.getProperty("user.name"))) {
+			// Chromium has no sandbox for root, as in most containers.
+			options.addArguments("--no-sandbox", "--disable-dev-shm-usage");
+		}
+		LoggingPreferences logs = new LoggingPreferences();
+		logs.enable(LogType.BROWSER, Level.ALL);
+		options.setCapability(ChromeOptions.LOGGING_PREFS, logs);
+		this.driver = new ChromeDriver(service, options);
+	}
+
+	private static File program(String... names) {
+		return Stream.of(names)
+			.flatMap((name) -> Stream.of(System.getenv("PATH").split(File.pathSeparator))
+				.map((folder) -> new File(folder, name)))
+			.filter(File::canExecute)
+			.findFirst()
+			.orElseThrow(() -> new IllegalStateException(
+					"None of %s is in the PATH: install Chromium and its driver, or leave out -Pbrowser."
+						.formatted(List.of(names))));
+	}
+
+	/** Opens a page as a screen of this width, in light or dark, would show it. */
+	void open(String url, int width, boolean dark) {
+		this.driver.executeCdpCommand("Emulation.setDeviceMetricsOverride",
+				Map.of("width", width, "height", 900, "deviceScaleFactor", 1, "mobile", width < 700));
+		this.driver.executeCdpCommand("Emulation.setEmulatedMedia",
+				Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", dark ? "dark" : "light"))));
+		this.driver.get(url);
+	}
+
+	WebElement find(String selector) {
+		return this.driver.findElement(By.cssSelector(selector));
+	}
+
+	List<WebElement> findAll(String selector) {
+		return this.driver.findElements(By.cssSelector(selector));
+	}
+
+	/** Clicks as a script does, wherever the page is scrolled to. */
+	void click(String selector) {
+		run("document.querySelector(arguments[0]).click()", selector);
+	}
+
+	/** Text of an element, also of one that is scrolled away; empty if there is none. */
+	String text(String selector) {
+		return (String) run("return document.querySelector(arguments[0])?.textContent ?? ''", selector);
+	}
+
+	Object run(String script, Object... arguments) {
+		return ((JavascriptExecutor) this.driver).executeScript(script, arguments);
+	}
+
+	WebElement focused() {
+		return this.driver.switchTo().activeElement();
+	}
+
+	/**
+	 * What the console says, but for answers that denied a request, which are no errors
+	 * of the page.
+	 */
+	List<String> errors() {
+		return this.driver.manage()
+			.logs()
+			.get(LogType.BROWSER)
+			.getAll()
+			.stream()
+			.map(LogEntry::getMessage)
+			.filter((message) -> !message.matches(".*status of (429|503).*"))
+			.toList();
+	}
+
+	/** Texts that have less contrast to what is behind them than WCAG 2.2 AA asks for. */
+	List<?> unreadable() {
+		return (List<?>) run(
+				"""
+						const numbers = (color) => color.match(/[\\d.]+/g).map(Number);
+						const luminance = (color) => numbers(color).slice(0, 3)
+							.map((part) => part / 255)
+							.map((part) => (part <= 0.04045) ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+							.reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
+						const behind = (element) => {
+							const color = getComputedStyle(element).backgroundColor;
+							return (numbers(color)[3] === 0) ? behind(element.parentElement) : color;
+						};
+						const contrast = (element) => {
+							const [dark, light] = [getComputedStyle(element).color, behind(element)].map(luminance).sort((a, b) => a - b);
+							return (light + 0.05) / (dark + 0.05);
+						};
+						return [...document.querySelectorAll('body *')]
+							.filter((element) => element.checkVisibility() && !element.disabled)
+							.filter((element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
+							.filter((element) => contrast(element) < 4.5)
+							.map((element) => element.outerHTML);""");
+	}
+
+	/** Writes a picture of an element, all of it, with a margin. */
+	void picture(String selector, Path file) throws IOException {
+		Object area = run("""
+				document.querySelector('.top').style.position = 'static';
+				const box = document.querySelector(arguments[0]).getBoundingClientRect();
+				return {
+					x: 0, y: box.top + scrollY, width: innerWidth, height: box.height, scale: 1
+				};""", selector);
+		Object picture = this.driver
+			.executeCdpCommand("Page.captureScreenshot",
+					Map.of("format", "png", "captureBeyondViewport", true, "clip", area))
+			.get("data");
+		run("document.querySelector('.top').style.position = ''");
+		Files.createDirectories(file.getParent());
+		Files.write(file, Base64.getDecoder().decode((String) picture));
+	}
+
+	@Override
+	public void close() {
+		this.driver.quit();
+	}
+
+}

@@ -1,0 +1,113 @@
+package io.github.ratelimit.sample;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.util.Iterator;
+import java.util.stream.Stream;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What the playground needs of the application, over HTTP.
+ */
+class PlaygroundEndpointsIT {
+
+	private static final HttpClient http = HttpClient.newHttpClient();
+
+	private static Playground playground;
+
+	@BeforeAll
+	static void start() {
+		playground = new Playground();
+	}
+
+	@AfterAll
+	static void stop() {
+		playground.close();
+	}
+
+	@Test
+	void deniedRequestIsReadableFromOtherOrigins() throws Exception {
+		for (int i = 0; i < 5; i++) {
+			assertThat(demo("stranger")).isEqualTo(200);
+		}
+		HttpResponse<Void> denied = demoFromOtherOrigin("stranger");
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertThat(denied.headers().firstValue("Access-Control-Allow-Origin")).hasValue("*");
+		assertThat(denied.headers().firstValue("Access-Control-Expose-Headers"))
+			.hasValue("RateLimit, RateLimit-Policy, Retry-After, X-Rate-Limit-Limit, X-Rate-Limit-Remaining");
+	}
+
+	@Test
+	void keysOfClientAreShown() throws Exception {
+		assertThat(demo("one*")).isEqualTo(200);
+		assertThat(demo("other")).isEqualTo(200);
+		assertThat(send("GET", "redis/keys?containing=X-Client:one%252A"))
+			.matches("\\[\\{\"key\":\"ratelimit-sample-app:\\{header%3AX-Client:one%2A}:demo-sliding-log:sl-10s\","
+					+ "\"bytes\":\\d+,\"ttlMillis\":\\d+}]");
+		assertThat(send("GET", "redis/keys?containing=one*")).isEqualTo("[]");
+	}
+
+	@Test
+	void commandsAreShownAsRedisRunsThem() throws Exception {
+		HttpResponse<Stream<String>> response = http.send(request("GET", "redis/commands"), BodyHandlers.ofLines());
+		try (Stream<String> lines = response.body()) {
+			Iterator<String> line = lines.iterator();
+			assertThat(line.next()).isEqualTo("event:ready");
+			assertThat(demo("watched")).isEqualTo(200);
+			String command = line.next();
+			while (!command.contains("X-Client:watched")) {
+				command = line.next();
+			}
+			assertThat(command).startsWith("data:").contains("\"EVALSHA\"", "demo-sliding-log");
+		}
+	}
+
+	@Test
+	void redisIsStoppedAndStarted() throws Exception {
+		assertThat(send("POST", "redis/stop")).isEqualTo("{\"running\":false}");
+		assertThat(send("GET", "redis")).isEqualTo("{\"running\":false}");
+		assertThat(status("outage/deny")).isEqualTo(503);
+		assertThat(status("outage/allow")).isEqualTo(200);
+		assertThat(status("outage/allow")).isEqualTo(200);
+		assertThat(send("POST", "redis/start")).isEqualTo("{\"running\":true}");
+		assertThat(send("POST", "redis/start")).isEqualTo("{\"running\":true}");
+		Awaitility.await().untilAsserted(() -> assertThat(status("outage/deny")).isEqualTo(200));
+	}
+
+	private static int demo(String client) throws IOException, InterruptedException {
+		return demoFromOtherOrigin(client).statusCode();
+	}
+
+	private static HttpResponse<Void> demoFromOtherOrigin(String client) throws IOException, InterruptedException {
+		HttpRequest request = HttpRequest.newBuilder(URI.create(playground.url() + "demo/sliding-log"))
+			.header("X-Client", client)
+			.header("Origin", "https://example.com")
+			.build();
+		return http.send(request, BodyHandlers.discarding());
+	}
+
+	private static int status(String path) throws IOException, InterruptedException {
+		return http.send(request("GET", path), BodyHandlers.discarding()).statusCode();
+	}
+
+	private static String send(String method, String path) throws IOException, InterruptedException {
+		return http.send(request(method, path), BodyHandlers.ofString()).body();
+	}
+
+	private static HttpRequest request(String method, String path) {
+		return HttpRequest.newBuilder(URI.create(playground.url() + path))
+			.method(method, HttpRequest.BodyPublishers.noBody())
+			.build();
+	}
+
+}

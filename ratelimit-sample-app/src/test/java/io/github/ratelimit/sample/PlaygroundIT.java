@@ -1,0 +1,215 @@
+package io.github.ratelimit.sample;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.algorithm.Algorithms;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ThrowingRunnable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.openqa.selenium.Keys;
+import org.openqa.selenium.WebElement;
+import redis.embedded.RedisServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The playground in a real browser, against the application with a Redis of its own. Runs
+ * with {@code -Pbrowser}.
+ */
+@Tag("browser")
+class PlaygroundIT {
+
+	private static final int DESKTOP = 1280;
+
+	private static Playground playground;
+
+	private static String page;
+
+	private static Browser browser;
+
+	@BeforeAll
+	static void start() {
+		playground = new Playground();
+		page = playground.url();
+		browser = new Browser();
+	}
+
+	@AfterAll
+	static void stop() {
+		if (browser != null) {
+			browser.close();
+		}
+		playground.close();
+	}
+
+	@BeforeEach
+	void redisRuns() throws IOException {
+		RedisServer redis = playground.bean(RedisServer.class);
+		if (!redis.isActive()) {
+			redis.start();
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "1280, false", "1280, true", "390, false", "390, true" })
+	void pageIsReadableOnEveryScreen(int width, boolean dark) {
+		browser.open(page, width, dark);
+		await(() -> assertThat(browser.findAll(".lane")).hasSize(Algorithms.all().size()));
+		await(() -> assertThat(browser.findAll("#policies tbody tr")).hasSizeGreaterThan(10));
+		assertThat(browser.run("return document.documentElement.scrollWidth")).isEqualTo((long) width);
+		assertThat(browser.unreadable()).isEmpty();
+		assertThat(browser.errors()).isEmpty();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "burst", "clients" })
+	void racesCountWhatServerCounts(String preset) {
+		browser.open(page, DESKTOP, false);
+		// Not earlier: the page of the test before may still have sent something.
+		Map<String, Long> before = decisions();
+		await(() -> assertThat(browser.text("#preset-text")).isNotEmpty());
+		browser.click("[data-preset=" + preset + "]");
+		browser.click("#race-start");
+		await(() -> assertThat(shown("sliding-log", "denied")).isPositive());
+		browser.click("#race-start");
+		int sent = Integer.parseInt(browser.text("#race-status").replaceAll("\\D", ""));
+		for (Algorithm algorithm : Algorithms.all()) {
+			String name = algorithm.name();
+			await(() -> assertThat(shown(name, "allowed") + shown(name, "denied")).as(name).isEqualTo(sent));
+			assertThat(List.of(shown(name, "allowed"), shown(name, "denied"))).as(name)
+				.isEqualTo(List.of(since(before, name, "allowed"), since(before, name, "denied")));
+			assertThat(shown(name, "failed")).as(name).isZero();
+			assertThat(shown(name, "local")).as(name).isZero();
+		}
+		assertThat(browser.text("[data-algorithm=sliding-log] .extremes")).isEqualTo("most 5, bound 5");
+		assertThat(browser.text("[data-algorithm=sliding-log] .headers")).containsPattern("RateLimit: .*;r=\\d;t=\\d");
+		assertThat(browser.errors()).isEmpty();
+	}
+
+	@Test
+	void costIsThatOfSlider() {
+		browser.open(page, DESKTOP, false);
+		await(() -> assertThat(browser.text("#preset-text")).isNotEmpty());
+		browser.click("[data-preset=burst]");
+		browser.run("""
+				const slider = document.getElementById('cost');
+				slider.value = 2;
+				slider.dispatchEvent(new Event('input'));""");
+		browser.click("#race-start");
+		await(() -> assertThat(shown("sliding-log", "denied")).isEqualTo(6));
+		browser.click("#race-start");
+		assertThat(shown("sliding-log", "allowed")).isEqualTo(2);
+		assertThat(browser.text("[data-algorithm=sliding-log] .admitted")).isEqualTo("4 of 5 in the last 10 s");
+	}
+
+	@Test
+	void laneShowsRedisKeyAndCommandByKeyboard() {
+		browser.open(page, DESKTOP, false);
+		await(() -> assertThat(browser.findAll(".lane")).isNotEmpty());
+		WebElement lane = browser.find("[data-algorithm=token-bucket] .lane-open");
+		lane.sendKeys(Keys.ENTER);
+		await(() -> assertThat(browser.text("[data-algorithm=token-bucket] .command")).startsWith("\"EVALSHA\"")
+			.contains("demo-token-bucket", "\n    \"TIME\"", "\n    \"SET\""));
+		await(() -> assertThat(browser.text("[data-algorithm=token-bucket] .inside tbody"))
+			.containsPattern("ratelimit-sample-app:\\{header%3AX-Client:race-\\w+-1}:demo-token-bucket:tb-10s\\d+"));
+		assertThat(browser.focused()).isEqualTo(lane);
+		assertThat(lane.getDomAttribute("aria-expanded")).isEqualTo("true");
+		lane.sendKeys(Keys.ENTER);
+		assertThat(lane.getDomAttribute("aria-expanded")).isEqualTo("false");
+		assertThat(browser.errors()).isEmpty();
+	}
+
+	@Test
+	void policiesDoAsTheySayWhileRedisIsStopped() {
+		browser.open(page, DESKTOP, true);
+		await(() -> assertThat(browser.text("#redis-status")).isEqualTo("Redis runs."));
+		browser.click("[data-preset=clients]");
+		browser.click("#race-start");
+		browser.click("#outage-send");
+		for (String mode : List.of("local", "allow", "deny")) {
+			await(() -> assertThat(browser.findAll(tile(mode, "denied"))).hasSizeGreaterThan(1));
+		}
+		browser.click("#redis-stop");
+		await(() -> assertThat(browser.text("#redis-status")).isEqualTo("Redis is stopped."));
+		await(() -> assertThat(browser.findAll(tile("deny", "failed"))).hasSizeGreaterThan(5));
+		assertThat(browser.findAll(tile("local", "failed"))).isEmpty();
+		assertThat(browser.findAll(tile("allow", "failed"))).isEmpty();
+		await(() -> assertThat(browser.text("#health")).isEqualTo("Redis: unreachable"));
+		browser.click("#redis-start");
+		await(() -> assertThat(browser.text("#health")).isEqualTo("Redis: reachable"));
+		await(() -> assertThat(browser.text("[data-mode=deny] .last")).startsWith("200"));
+		assertThat(browser.errors()).isEmpty();
+	}
+
+	@Test
+	void everyExampleIsAnsweredAlsoAcrossOrigins() {
+		browser.open(page, DESKTOP, false);
+		await(() -> assertThat(browser.findAll(".example")).hasSizeGreaterThan(5));
+		for (WebElement example : browser.findAll(".example .primary")) {
+			browser.run("arguments[0].click()", example);
+		}
+		await(() -> assertThat(browser.text("#examples")).doesNotContain("The answer comes here."));
+		assertThat(browser.text("#examples")).doesNotContain("No answer");
+		assertThat(browser.text("[data-path='/demo/token-bucket'] .curl")).contains("'http://127.0.0.1:");
+		assertThat(browser.text("[data-path='/demo/token-bucket'] .answer"))
+			.startsWith("Answers: 200 200 200 200 200 429.")
+			.contains("ratelimit: \"demo-token-bucket\";r=0;t=", "retry-after: ", "quota-exceeded");
+		assertThat(browser.text("[data-path='/report?rows=700'] .answer")).contains("will be sent to you");
+		assertThat(browser.errors()).isEmpty();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "playground/main.js", "playground/playground.css", "actuator/ratelimits",
+			"actuator/metrics/ratelimit.decisions" })
+	void pageAndActuatorAreNotLimited(String path) {
+		browser.open(page, DESKTOP, false);
+		assertThat(browser.run("""
+				const request = new XMLHttpRequest();
+				request.open('GET', arguments[0], false);
+				request.send();
+				return request.status + ' ' + request.getResponseHeader('RateLimit');""", page + path))
+			.isEqualTo("200 null");
+	}
+
+	private static String tile(String mode, String outcome) {
+		return "[data-mode=%s] .mark.%s".formatted(mode, outcome);
+	}
+
+	private static long shown(String algorithm, String outcome) {
+		return Long.parseLong(browser.text("[data-algorithm=%s] [data-count=%s]".formatted(algorithm, outcome)));
+	}
+
+	private static long since(Map<String, Long> before, String algorithm, String outcome) {
+		String meter = "demo-" + algorithm + " " + outcome;
+		return decisions().get(meter) - before.get(meter);
+	}
+
+	private static Map<String, Long> decisions() {
+		return playground.bean(MeterRegistry.class)
+			.find("ratelimit.decisions")
+			.timers()
+			.stream()
+			.collect(Collectors.groupingBy(
+					(timer) -> timer.getId().getTag("policy") + " " + timer.getId().getTag("outcome"),
+					Collectors.summingLong(Timer::count)));
+	}
+
+	private static void await(ThrowingRunnable assertion) {
+		Awaitility.await().atMost(Duration.ofSeconds(40)).untilAsserted(assertion);
+	}
+
+}
