@@ -136,8 +136,7 @@ final class ExpressionMembers {
 			.toList();
 		List<Method> named = methods.stream().filter((method) -> method.getName().equals(name)).toList();
 		if (named.isEmpty()) {
-			requireNotMisspelt("method", name, type,
-					methods.stream().map(Method::getName).collect(Collectors.toSet()));
+			requireNotMisspelt("method", name, type, methods.stream().map(Method::getName).collect(Collectors.toSet()));
 		}
 		// Only what no argument can change: of overloads, any may be meant.
 		return (named.size() == 1 && named.get(0).getParameterCount() == arguments) ? returned(named.get(0), owner)
@@ -150,7 +149,8 @@ final class ExpressionMembers {
 
 	private static void requireNotMisspelt(String kind, String name, Class<?> type, Set<String> names) {
 		String nearest = names.stream()
-			.min(Comparator.comparingInt((String other) -> distance(name, other)).thenComparing(Comparator.naturalOrder()))
+			.min(Comparator.comparingInt((String other) -> distance(name, other))
+				.thenComparing(Comparator.naturalOrder()))
 			.orElse("");
 		if (Modifier.isFinal(type.getModifiers()) || isMisspelt(name, nearest)) {
 			throw new IllegalArgumentException("there is no %s '%s' in %s%s".formatted(kind, name, type.getTypeName(),
@@ -158,7 +158,9 @@ final class ExpressionMembers {
 		}
 	}
 
-	/** Few words become other words when two letters are swapped, or when they are long. */
+	/**
+	 * Few words become other words when two letters are swapped, or when they are long.
+	 */
 	private static boolean isMisspelt(String name, String nearest) {
 		boolean swapped = name.length() == nearest.length()
 				&& Arrays.equals(name.chars().sorted().toArray(), nearest.chars().sorted().toArray());

@@ -107,8 +107,9 @@ final class InterceptionCheck {
 		for (RateLimitedOperation operation : this.operations.of(type)) {
 			Method method = operation.method();
 			Set<String> identifiers = operation.identifiersOfThread();
-			if (!identifiers.isEmpty() && (AnnotatedElementUtils.hasAnnotation(method, Async.class)
-					|| AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), Async.class))
+			if (!identifiers.isEmpty()
+					&& (AnnotatedElementUtils.hasAnnotation(method, Async.class)
+							|| AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), Async.class))
 					&& this.told.add(method)) {
 				logger.warn(
 						"{} is @Async and limited by {}: the thread that calls it must be that of a request. Calls from other threads, such as those of other @Async methods, lack this identifier; limit them by an argument instead",

@@ -39,8 +39,7 @@ final class LimitBeforeOtherAdvice implements BeanPostProcessor {
 		Integer position = this.check.position(name);
 		if (position != null && bean instanceof Advised advised && !advised.isFrozen()
 				&& advised.indexOf(this.advisor) > position) {
-			List<Advisor> added = List.of(advised.getAdvisors())
-				.subList(0, advised.indexOf(this.advisor) - position);
+			List<Advisor> added = List.of(advised.getAdvisors()).subList(0, advised.indexOf(this.advisor) - position);
 			advised.replaceAdvisor(this.advisor, limit(added, false));
 			advised.addAdvisor(0, limit(added, true));
 			if (position > 0) {
@@ -51,7 +50,9 @@ final class LimitBeforeOtherAdvice implements BeanPostProcessor {
 		return bean;
 	}
 
-	/** Returns the limit of those methods that the added advice is for, or of the others. */
+	/**
+	 * Returns the limit of those methods that the added advice is for, or of the others.
+	 */
 	private Advisor limit(List<Advisor> added, boolean advised) {
 		return new DefaultPointcutAdvisor(new StaticMethodMatcherPointcut() {
 
@@ -65,9 +66,8 @@ final class LimitBeforeOtherAdvice implements BeanPostProcessor {
 	}
 
 	private static boolean isFor(Advisor advisor, Method method, Class<?> type) {
-		return !(advisor instanceof PointcutAdvisor pointcut)
-				|| (pointcut.getPointcut().getClassFilter().matches(type)
-						&& pointcut.getPointcut().getMethodMatcher().matches(method, type));
+		return !(advisor instanceof PointcutAdvisor pointcut) || (pointcut.getPointcut().getClassFilter().matches(type)
+				&& pointcut.getPointcut().getMethodMatcher().matches(method, type));
 	}
 
 }

@@ -124,14 +124,15 @@ final class MethodExpressions {
 			if (node instanceof TypeReference || node instanceof ConstructorReference || node instanceof BeanReference
 					|| node instanceof FunctionReference || node instanceof Assign || node instanceof OpInc
 					|| node instanceof OpDec) {
-				throw new IllegalArgumentException("'%s' is not possible; it may only read the arguments".formatted(node.toStringAST()));
+				throw new IllegalArgumentException(
+						"'%s' is not possible; it may only read the arguments".formatted(node.toStringAST()));
 			}
 			if (node instanceof VariableReference) {
 				checkVariable(node.toStringAST().substring(1), element);
 			}
 			if (!chained && !element && belongsToAnObject(node)) {
-				throw new IllegalArgumentException("'%s' belongs to nothing; arguments start with #, and %s".formatted(node.toStringAST(),
-						known()));
+				throw new IllegalArgumentException("'%s' belongs to nothing; arguments start with #, and %s"
+					.formatted(node.toStringAST(), known()));
 			}
 			boolean within = element || node instanceof Projection || node instanceof Selection;
 			for (int i = 0; i < node.getChildCount(); i++) {

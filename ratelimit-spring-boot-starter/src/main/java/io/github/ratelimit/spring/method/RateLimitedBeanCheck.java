@@ -137,7 +137,7 @@ public final class RateLimitedBeanCheck
 			logger.debug("The type of the bean '{}' cannot be checked", name, ex);
 		}
 		catch (InvalidRateLimitedException ex) {
-			throw new BeanCreationException(name, ex.getMessage(), ex);
+			throw new BeanCreationException(name, String.valueOf(ex.getMessage()), ex);
 		}
 	}
 

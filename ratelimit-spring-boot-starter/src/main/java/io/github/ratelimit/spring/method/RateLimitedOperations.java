@@ -134,8 +134,8 @@ final class RateLimitedOperations {
 			return null;
 		}
 		Class<?> named = named(type, onType);
-		return this.reader.read(onType, new RateLimitedReader.Element(specific, type, named.getSimpleName(),
-				named.getName(), false, claim));
+		return this.reader.read(onType,
+				new RateLimitedReader.Element(specific, type, named.getSimpleName(), named.getName(), false, claim));
 	}
 
 	/** Proxies and lambdas have no lasting name; what they implement has. */

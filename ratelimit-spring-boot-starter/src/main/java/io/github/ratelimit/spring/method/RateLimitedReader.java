@@ -140,12 +140,11 @@ final class RateLimitedReader {
 		requireNone("algorithm", "(" + text(annotation.algorithm()) + ")", text(annotation.algorithm()).isEmpty(),
 				name);
 		ConfiguredPolicies policies = this.policies.get();
-		IdentifiedPolicy policy = policies.find(name)
-			.orElseThrow(() -> {
-				List<String> names = policies.policies().keySet().stream().sorted().toList();
-				return new IllegalArgumentException("there is no policy '%s' below ratelimit.policies, only %s.%s"
-					.formatted(name, names, NearestNames.question(name, names)));
-			});
+		IdentifiedPolicy policy = policies.find(name).orElseThrow(() -> {
+			List<String> names = policies.policies().keySet().stream().sorted().toList();
+			return new IllegalArgumentException("there is no policy '%s' below ratelimit.policies, only %s.%s"
+				.formatted(name, names, NearestNames.question(name, names)));
+		});
 		return (annotation.identifiers().length == 0) ? policy : policy.withIdentifiers(list(annotation.identifiers()));
 	}
 

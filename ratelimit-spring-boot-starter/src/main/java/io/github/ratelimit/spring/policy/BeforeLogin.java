@@ -79,11 +79,13 @@ public final class BeforeLogin {
 
 	private static Map<String, Decision> namedShadows(Decision decision, List<PolicyCharge> charges) {
 		Map<String, Decision> shadows = new LinkedHashMap<>();
-		decision.shadows().forEach((name, shadow) -> shadows.put(charges.stream()
-			.filter((charge) -> counted(charge).policy().name().equals(name))
-			.findFirst()
-			.map((charge) -> charge.charge().policy().name())
-			.orElse(name), named(shadow, charges)));
+		decision.shadows()
+			.forEach((name,
+					shadow) -> shadows.put(charges.stream()
+						.filter((charge) -> counted(charge).policy().name().equals(name))
+						.findFirst()
+						.map((charge) -> charge.charge().policy().name())
+						.orElse(name), named(shadow, charges)));
 		return shadows;
 	}
 

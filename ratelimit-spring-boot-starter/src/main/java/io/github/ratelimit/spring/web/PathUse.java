@@ -8,7 +8,6 @@ import java.util.function.BiFunction;
 import io.github.ratelimit.spring.policy.PolicyUse;
 import jakarta.servlet.http.HttpServletRequest;
 
-
 /**
  * What a request uses of the policy of a path, as the policy is while the request is
  * served.

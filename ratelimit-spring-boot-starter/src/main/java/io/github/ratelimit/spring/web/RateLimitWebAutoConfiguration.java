@@ -127,10 +127,9 @@ public final class RateLimitWebAutoConfiguration {
 	LimitedResponses rateLimitedResponses(LimitHeaders headers, RateLimitProperties properties,
 			ObjectProvider<JsonMapper> jsonMapper, ObjectProvider<RejectionHandler> handler, ApplicationCors cors,
 			ObjectProvider<SecurityHeaders> security) {
-		return new LimitedResponses(headers,
-				RejectionReader.read(properties.rejection(), jsonMapper.getIfAvailable(JsonMapper::shared),
-						handler.getIfAvailable()),
-				cors, security.getIfAvailable(() -> SecurityHeaders.NONE));
+		return new LimitedResponses(headers, RejectionReader.read(properties.rejection(),
+				jsonMapper.getIfAvailable(JsonMapper::shared), handler.getIfAvailable()), cors,
+				security.getIfAvailable(() -> SecurityHeaders.NONE));
 	}
 
 	@Bean

@@ -58,7 +58,8 @@ class MisspeltExpressionTests {
 	@Test
 	void startFailsWhenPropertyOfLazyBeanIsMisspelt() {
 		this.runner
-			.withBean("users", MisspeltProperty.class, MisspeltProperty::new, (definition) -> definition.setLazyInit(true))
+			.withBean("users", MisspeltProperty.class, MisspeltProperty::new,
+					(definition) -> definition.setLazyInit(true))
 			.run((context) -> {
 				assertThat(context).getFailure()
 					.hasStackTraceContaining("Invalid identifiers (#user.nmae): there is no property 'nmae' in " + NAME
@@ -103,10 +104,9 @@ class MisspeltExpressionTests {
 			"#optional?.anything", "#principal.tenant", "#principal.names", "#user.tenant", "#user.name", "#user.Name",
 			"#user.firstName", "#user.active", "#user.isActive()", "#user.hidden", "#user.toString()",
 			"#principal.hashCode()", "#order.customer.name", "#order.customer().name", "#order.lines[0].price",
-			"#orders.![customr]", "#orders.?[customr == 1]", "#text.bytes.length",
-			"#text.empty", "#array.length", "#list.size", "#list.empty", "#list[0].anything",
-			"#typed.customer", "#type.anything", "#rows.toString().length()", "#text[0]", "#user['nmae']",
-			"#user.describe().anything", "{1, 2}.szie()" })
+			"#orders.![customr]", "#orders.?[customr == 1]", "#text.bytes.length", "#text.empty", "#array.length",
+			"#list.size", "#list.empty", "#list[0].anything", "#typed.customer", "#type.anything",
+			"#rows.toString().length()", "#text[0]", "#user['nmae']", "#user.describe().anything", "{1, 2}.szie()" })
 	void nameIsAcceptedWhenSomeArgumentMayHaveIt(String expression) {
 		assertThat(this.expressions.parse("identifiers", expression)).hasToString(expression);
 	}

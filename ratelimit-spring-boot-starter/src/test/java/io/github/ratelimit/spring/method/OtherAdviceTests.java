@@ -268,8 +268,9 @@ class OtherAdviceTests {
 		this.runner.withPropertyValues("ratelimit.method.order=250")
 			.withBean(AsynchronousSecured.class)
 			.run((context) -> {
-				assertThat(output).contains("AnnotationAsyncExecutionInterceptor of the bean 'otherAdviceTests.AsynchronousSecured'"
-						+ " comes after the limit of the same method");
+				assertThat(output)
+					.contains("AnnotationAsyncExecutionInterceptor of the bean 'otherAdviceTests.AsynchronousSecured'"
+							+ " comes after the limit of the same method");
 				context.getBean(AsynchronousSecured.class).call();
 				assertDenied(context.getBean(AsynchronousSecured.class)::call);
 			});

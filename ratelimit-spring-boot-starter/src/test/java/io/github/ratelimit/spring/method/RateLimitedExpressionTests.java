@@ -241,11 +241,10 @@ class RateLimitedExpressionTests {
 			7
 			""")
 	void expressionIsAcceptedWhenItOnlyReadsArguments(String text) throws Exception {
-		MethodExpressions expressions = new MethodExpressions(RateLimitedExpressionTests.class
-			.getDeclaredMethod("sample", int.class, List.class, Map.class, int[].class),
-				RateLimitedExpressionTests.class, "here");
-		assertThat(expressions.parse("costExpression", text).evaluate(new Object[] { 7, List.of(1, 2, 3), Map.of("k", 1), new int[4] }))
-			.isInstanceOf(Integer.class);
+		MethodExpressions expressions = new MethodExpressions(RateLimitedExpressionTests.class.getDeclaredMethod(
+				"sample", int.class, List.class, Map.class, int[].class), RateLimitedExpressionTests.class, "here");
+		assertThat(expressions.parse("costExpression", text)
+			.evaluate(new Object[] { 7, List.of(1, 2, 3), Map.of("k", 1), new int[4] })).isInstanceOf(Integer.class);
 	}
 
 	static void sample(int rows, List<Integer> list, Map<String, Integer> map, int[] array) {

@@ -126,7 +126,7 @@ abstract class DispatchContract {
 	}
 
 	/** Often, because Tomcat forgets about one of ten such requests without an event. */
-	@RepeatedTest(5)
+	@RepeatedTest(30)
 	void costsCountWhenTheClientGoesAwayFromStream() throws Exception {
 		goAway("/tokens/endless");
 	}

@@ -286,7 +286,8 @@ class RejectionsTests {
 				new ApplicationCors((request) -> List.of(), List::of), SecurityHeaders.NONE);
 		RequestIdentifiers identifiers = new RequestIdentifiers(new AddressResolver(64, null, false), Map.of());
 		return new ServletPolicyEnforcer(decisions, identifiers, new AccessLists(List.of(), List.of(), identifiers),
-				UserPlans.none(), new RequestConditions(Map.of()), responses, RequestCost.configured(), List.of(), false);
+				UserPlans.none(), new RequestConditions(Map.of()), responses, RequestCost.configured(), List.of(),
+				false);
 	}
 
 	private static MockHttpServletResponse write(long perSecond, long perMinute) {
