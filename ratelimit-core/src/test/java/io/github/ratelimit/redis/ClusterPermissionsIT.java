@@ -51,9 +51,9 @@ class ClusterPermissionsIT {
 
 	@ParameterizedTest
 	@EnumSource(names = "SCRIPTS")
-	void userOfGuideIsEnough(Store store) throws IOException {
+	void userOfDocumentationIsEnough(Store store) throws IOException {
 		assertThat(Files.readString(PAGE).replace('\n', ' '))
-			.contains("In a cluster `" + SLOTS + "` as well, and `" + ASKING + "`");
+			.contains("in a cluster `" + SLOTS + "` and `" + ASKING + "`");
 		try (RedisConnections redis = connect(store, SLOTS, ASKING)) {
 			store.operations(redis, this.keyPrefix).forEach(Runnable::run);
 			Identifier alice = Identifier.user("alice");

@@ -110,7 +110,7 @@ class PermissionsIT {
 
 	@ParameterizedTest
 	@EnumSource
-	void userOfGuideIsEnough(Store store) throws IOException {
+	void userOfDocumentationIsEnough(Store store) throws IOException {
 		List<String> commands = commands(store);
 		if (store == Store.SCRIPTS) {
 			fillLog();
@@ -125,7 +125,7 @@ class PermissionsIT {
 
 	@ParameterizedTest
 	@EnumSource
-	void userOfGuideMayDoNothingElse(Store store) throws IOException {
+	void userOfDocumentationMayDoNothingElse(Store store) throws IOException {
 		List<String> commands = commands(store);
 		if (store == Store.SCRIPTS) {
 			fillLog();
