@@ -103,9 +103,10 @@ record UnknownSetting(ConfigurationPropertyName name, int index, List<String> na
 				return null;
 			}
 			UnknownSetting unknown = find(values, index + 1, property + "." + key(index, 1));
-			if (unknown == null || unknown.isMisspelt() || !this.variable) {
+			if (unknown == null || !this.variable) {
 				return unknown;
 			}
+			// A key with a hyphen in its place is likelier than a misspelt property.
 			for (int elements = 2; elements < left; elements++) {
 				String meant = property + "." + key(index, elements);
 				if (find(values, index + elements, meant) == null) {

@@ -40,7 +40,7 @@ class MisspeltExpressionTests {
 				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
 				RateLimitNonWebAutoConfiguration.class))
 		.withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
-		.withPropertyValues("ratelimit.default-identifiers=global");
+		.withPropertyValues("ratelimit.defaults.identifiers=global");
 
 	private final MethodExpressions expressions = new MethodExpressions(Sample.class.getDeclaredMethods()[0],
 			TypedSample.class, "here");

@@ -74,7 +74,7 @@ class OtherAdviceTests {
 				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
 				RateLimitNonWebAutoConfiguration.class))
 		.withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
-		.withPropertyValues("ratelimit.default-identifiers=global")
+		.withPropertyValues("ratelimit.defaults.identifiers=global")
 		.withUserConfiguration(Application.class);
 
 	private final WebApplicationContextRunner webRunner = new WebApplicationContextRunner()
