@@ -230,7 +230,7 @@ class RateLimitedExpressionTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', textBlock = """
+	@CsvSource(commentCharacter = '~', delimiter = '|', textBlock = """
 			#rows > 5 ? 1 : 2
 			#list.?[#this > 1].size()
 			#list.![intValue()].size() + #a0

@@ -11,7 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class IdentifierPartsTests {
 
 	@ParameterizedTest
-	@CsvSource(quoteCharacter = '`', delimiter = '|', textBlock = """
+	@CsvSource(commentCharacter = '~', quoteCharacter = '`', delimiter = '|', textBlock = """
 			ip                       | ip
 			ip+user                  | ip ; user
 			ip+#order.customerId     | ip ; #order.customerId

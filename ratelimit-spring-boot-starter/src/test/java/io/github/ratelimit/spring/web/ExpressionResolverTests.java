@@ -102,7 +102,7 @@ class ExpressionResolverTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', quoteCharacter = '"',
+	@CsvSource(commentCharacter = '~', delimiter = '|', quoteCharacter = '"',
 			textBlock = """
 					#request.nothing                         | jakarta.servlet.http.HttpServletRequest has no property nothing.
 					#request.getHeadr('X')                   | jakarta.servlet.http.HttpServletRequest has no method getHeadr with 1 arguments.

@@ -141,7 +141,7 @@ class UserPlansTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+	@CsvSource(commentCharacter = '~', delimiter = '|', quoteCharacter = '"', textBlock = """
 			#principal?.claims['plan']                | gold
 			#principal.claims.containsKey('x')        | false
 			#principal.claims['x']                    |
@@ -172,7 +172,7 @@ class UserPlansTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', quoteCharacter = '"',
+	@CsvSource(commentCharacter = '~', delimiter = '|', quoteCharacter = '"',
 			textBlock = """
 					#principal.                               | Invalid expression (#principal.): EL1
 					"  "                                      | is empty; in YAML, # begins a comment
