@@ -14,6 +14,7 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.SlidingLog;
+import io.github.ratelimit.redis.RedisConnections;
 import io.github.ratelimit.redis.RedisErrorKind;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.test.TestRedis;
@@ -65,7 +66,8 @@ class StoreErrorMetricsIT {
 	@Test
 	void hangingServerIsTimeoutOrOverload() throws IOException {
 		try (ServerSocket hanging = new ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"))) {
-			assertFailures(client(hanging.getLocalPort(), 100, new GenericObjectPoolConfig<>()));
+			assertFailures(client(hanging.getLocalPort(), 100, new GenericObjectPoolConfig<>()),
+					Duration.ofMillis(100));
 		}
 		Map<String, Double> counts = counts();
 		assertThat(counts.remove("timeout") + counts.remove("overload")).isEqualTo(4);
@@ -104,15 +106,16 @@ class StoreErrorMetricsIT {
 	}
 
 	private void assertFailureIs(String kind, UnifiedJedis jedis) {
-		assertFailures(jedis);
+		assertFailures(jedis, Duration.ofMillis(PATIENT));
 		Map<String, Double> counts = counts();
 		assertThat(counts.remove(kind)).isEqualTo(4);
 		assertThat(counts.values()).containsOnly(0.0);
 	}
 
-	private void assertFailures(UnifiedJedis jedis) {
-		try (jedis) {
-			RateLimiter limiter = this.metrics.decorate(RedisRateLimiter.of(jedis, TestRedis.newKeyPrefix()));
+	private void assertFailures(UnifiedJedis jedis, Duration timeBudget) {
+		// Closed, so that nobody goes on looking for a server that will never be there.
+		try (jedis; RedisConnections redis = RedisConnections.client(jedis).timeBudget(timeBudget).build()) {
+			RateLimiter limiter = this.metrics.decorate(RedisRateLimiter.of(redis, TestRedis.newKeyPrefix()));
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(REQUEST));
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.peek(REQUEST));
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.refund(REQUEST));

@@ -105,7 +105,7 @@ class HostileRequestIT {
 		return TestApplication.startWithOwnLimiter(Application.class,
 				"ratelimit.redis.url=redis://127.0.0.1:" + this.port, "ratelimit.redis.timeout=10s",
 				"ratelimit.ip.trusted-proxies=127.0.0.0/8,10.0.0.0/8", "ratelimit.ip.forwarded-header=" + header,
-				"ratelimit.identifiers.odd=#request.getHeader('X-Odd').foo",
+				"ratelimit.identifiers.odd=#request.getHeader('X-Odd').substring(9)",
 				"ratelimit.identifiers.tenant=#request.getHeader('X-Odd')", "ratelimit.policies.api.paths=/api/**",
 				"ratelimit.policies.api.limits=1000000/m", "ratelimit.policies.api.algorithm=fixed-window",
 				"ratelimit.policies.api.identifiers=ip,user,header:X-Odd,cookie:session,path,method,odd,tenant,ip+cookie:session+path",
