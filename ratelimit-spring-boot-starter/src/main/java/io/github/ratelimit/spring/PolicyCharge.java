@@ -4,6 +4,7 @@ import java.util.Optional;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
+import io.github.ratelimit.Policy;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,11 +64,16 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 
 	/**
 	 * Returns the same charge, to be counted among the requests that have not come
-	 * through the login.
+	 * through the login: by the limits of the policy itself, whatever the plan, and at no
+	 * more than the largest cost that they could ever allow, so that a request that the
+	 * plan allows comes through.
 	 * @return a new charge
 	 */
 	public PolicyCharge countedBeforeLogin() {
-		return new PolicyCharge(this.policy, this.charge, this.plan, this.source, true);
+		Policy base = this.policy.policy();
+		long largest = base.limits().stream().mapToLong(base.algorithm()::largestCost).min().orElseThrow();
+		Charge counted = new Charge(base, this.charge.identifiers(), Math.min(this.charge.cost(), largest));
+		return new PolicyCharge(this.policy, counted, null, this.source, true);
 	}
 
 	/**
@@ -81,7 +87,8 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 		String known = this.policy.plans().containsKey(this.plan) ? this.plan : null;
 		return this.policy.forPlan(known)
 			.map((policy) -> new PolicyCharge(policy,
-					new Charge(policy.policy(), this.charge.identifiers(), this.charge.cost()), known));
+					new Charge(policy.policy(), this.charge.identifiers(), this.charge.cost()), known, this.source,
+					this.beforeLogin));
 	}
 
 }

@@ -13,8 +13,10 @@ import io.github.ratelimit.spring.PolicyCharge;
 
 /**
  * Names the counts of policies before the login, which are apart from those after it:
- * they belong to a policy of another name, which nobody can configure. Nobody sees that
- * name but the store.
+ * they belong to a policy of another name, which nobody can configure. Decisions, headers
+ * and metrics have the name of the policy itself; the store, its observations and the
+ * endpoint have this one. Requests that are denied never count here: they are not given
+ * back.
  *
  * @since 0.1
  */
@@ -36,7 +38,7 @@ public final class BeforeLogin {
 	 * @return the same policy, under a name of its own
 	 */
 	public static Policy of(Policy policy) {
-		return new Policy(name(policy.name()), policy.algorithm(), policy.limits(), policy.countDenied());
+		return new Policy(name(policy.name()), policy.algorithm(), policy.limits(), false);
 	}
 
 	private static String name(String policy) {

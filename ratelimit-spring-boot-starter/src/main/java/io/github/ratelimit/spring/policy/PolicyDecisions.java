@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
@@ -179,7 +180,11 @@ public final class PolicyDecisions {
 	 */
 	public void giveBack(List<PolicyCharge> used) {
 		try {
-			where(used.get(0)).refund(new RateLimitRequest(used.stream().map(BeforeLogin::counted).toList()));
+			used.stream()
+				.filter((charge) -> charge.charge().cost() > 0)
+				.collect(Collectors.groupingBy(this::where,
+						Collectors.mapping(BeforeLogin::counted, Collectors.toList())))
+				.forEach((limiter, charges) -> limiter.refund(new RateLimitRequest(charges)));
 		}
 		finally {
 			used.forEach(this.reservations::release);

@@ -18,6 +18,7 @@ import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.ConstructorReference;
 import org.springframework.expression.spel.ast.FunctionReference;
 import org.springframework.expression.spel.ast.Indexer;
+import org.springframework.expression.spel.ast.Indexer;
 import org.springframework.expression.spel.ast.InlineMap;
 import org.springframework.expression.spel.ast.MethodReference;
 import org.springframework.expression.spel.ast.OpDec;
@@ -25,6 +26,7 @@ import org.springframework.expression.spel.ast.OpInc;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.Selection;
+import org.springframework.expression.spel.ast.StringLiteral;
 import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
@@ -181,6 +183,11 @@ public final class ReadOnlyExpression {
 			}
 			else if (node instanceof MethodReference method) {
 				ReadOnlyExpression.this.members.add(method.getName());
+			}
+			else if (node instanceof Indexer && node.getChildCount() == 1
+					&& node.getChild(0) instanceof StringLiteral literal) {
+				// Of an object that is no map, an index is the name of a property.
+				ReadOnlyExpression.this.members.add(String.valueOf(literal.getLiteralValue().getValue()));
 			}
 			// The arguments of a method do not belong to its object.
 			boolean within = element || node instanceof Projection || node instanceof Selection;

@@ -14,6 +14,7 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.spring.PolicyCharge;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What requests that this instance serves have used and may yet give back: because their
@@ -34,10 +35,10 @@ final class Reservations {
 	/** Servlet containers sometimes forget a request without an event for its end. */
 	private static final Duration FORGOTTEN = Duration.ofHours(1);
 
-	private final ConcurrentMap<Key, Long> held = Caffeine.newBuilder()
+	private final ConcurrentMap<Key, Held> held = Caffeine.newBuilder()
 		.executor(Runnable::run)
 		.expireAfterWrite(FORGOTTEN)
-		.<Key, Long>build()
+		.<Key, Held>build()
 		.asMap();
 
 	/** Names of the policies, as the store has them, of which something may be held. */
@@ -62,7 +63,8 @@ final class Reservations {
 		if (mayBeGivenBack(used)) {
 			used.charge()
 				.identifiers()
-				.forEach((identifier) -> this.held.merge(Key.of(used, identifier), used.charge().cost(), Long::sum));
+				.forEach((identifier) -> this.held.merge(Key.of(used, identifier),
+						new Held(used.charge().cost(), System.nanoTime()), Held::with));
 		}
 	}
 
@@ -72,7 +74,7 @@ final class Reservations {
 			used.charge()
 				.identifiers()
 				.forEach((identifier) -> this.held.computeIfPresent(Key.of(used, identifier),
-						(key, held) -> (held > used.charge().cost()) ? held - used.charge().cost() : null));
+						(key, held) -> held.without(used.charge().cost())));
 		}
 	}
 
@@ -93,18 +95,43 @@ final class Reservations {
 		return status.violated() && retryAfter != null && retryAfter.compareTo(SOON) > 0
 				&& charges.stream()
 					.filter((charge) -> mayBeGivenBack(charge) && charge.charge().policy().equals(status.policy()))
-					.anyMatch((charge) -> charge.charge().cost() - status.remaining() <= this.held
-						.getOrDefault(Key.of(charge, status.identifier()), 0L));
+					.anyMatch((charge) -> charge.charge().cost()
+							- status.remaining() <= held(Key.of(charge, status.identifier())));
+	}
+
+	private long held(Key key) {
+		Held held = this.held.get(key);
+		return (held != null) ? held.cost() : 0;
 	}
 
 	private static boolean mayBeGivenBack(PolicyCharge charge) {
 		return charge.beforeLogin() || charge.policy().enforcement().countWhen() != null;
 	}
 
-	private record Key(String policy, boolean beforeLogin, Identifier identifier) {
+	/** Plans with other windows have counts of their own. */
+	private record Key(String policy, String stateForm, boolean beforeLogin, Identifier identifier) {
 
 		static Key of(PolicyCharge charge, Identifier identifier) {
-			return new Key(charge.charge().policy().name(), charge.beforeLogin(), identifier);
+			Policy policy = charge.charge().policy();
+			return new Key(policy.name(), policy.stateForm(), charge.beforeLogin(), identifier);
+		}
+
+	}
+
+	/**
+	 * What is held. What requests have left behind that never ended would stay for ever
+	 * where others come all the time; so it begins anew now and then.
+	 *
+	 * @param since when it began, in nanoseconds
+	 */
+	private record Held(long cost, long since) {
+
+		Held with(Held more) {
+			return (more.since - this.since > FORGOTTEN.toNanos()) ? more : new Held(this.cost + more.cost, this.since);
+		}
+
+		@Nullable Held without(long cost) {
+			return (this.cost > cost) ? new Held(this.cost - cost, this.since) : null;
 		}
 
 	}

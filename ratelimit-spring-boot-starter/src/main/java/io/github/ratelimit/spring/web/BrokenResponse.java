@@ -8,13 +8,15 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.web.context.request.NativeWebRequest;
 import org.springframework.web.context.request.async.CallableProcessingInterceptor;
+import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.DeferredResultProcessingInterceptor;
 
 /**
  * Settles what a request costs when another thread could not write its response to the
  * end. Most often the client has gone away, and then servlet containers sometimes forget
  * the request without an event for its end: Tomcat 11.0 did in 11 of 60 tries.
  */
-final class BrokenResponse implements CallableProcessingInterceptor {
+final class BrokenResponse implements CallableProcessingInterceptor, DeferredResultProcessingInterceptor {
 
 	private final CostSettlement costs;
 
@@ -30,6 +32,15 @@ final class BrokenResponse implements CallableProcessingInterceptor {
 
 	@Override
 	public <T> void postProcess(NativeWebRequest request, Callable<T> task, @Nullable Object result) {
+		endIfBroken(result);
+	}
+
+	@Override
+	public <T> void postProcess(NativeWebRequest request, DeferredResult<T> deferred, @Nullable Object result) {
+		endIfBroken(result);
+	}
+
+	private void endIfBroken(@Nullable Object result) {
 		if (result instanceof Throwable && isCommitted()) {
 			this.costs.end(this.decisions);
 		}

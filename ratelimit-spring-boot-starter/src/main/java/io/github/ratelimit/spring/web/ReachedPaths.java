@@ -3,7 +3,9 @@ package io.github.ratelimit.spring.web;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 
 /**
@@ -31,11 +33,14 @@ final class ReachedPaths {
 	}
 
 	/**
-	 * Leaves uses to the filter that comes after the login in the same dispatch, instead
-	 * of those that another dispatch has left and that never came there.
+	 * Leaves uses to the filter that comes after the login in the same dispatch. What
+	 * another dispatch has left that never came there is left to this one if it is a
+	 * forward, which may come from a filter between both; an error page decides nothing
+	 * of that.
 	 */
-	void leave(List<PathUse> uses) {
-		this.left = List.copyOf(uses);
+	void leave(List<PathUse> uses, DispatcherType type) {
+		this.left = (type == DispatcherType.FORWARD) ? Stream.concat(this.left.stream(), uses.stream()).toList()
+				: List.copyOf(uses);
 	}
 
 	/** Returns the uses that were left, which are left no longer. */

@@ -93,9 +93,16 @@ final class Rejections {
 		response.setHeader(HttpHeaders.CACHE_CONTROL, "no-store");
 		response.setContentType(null);
 		setRetryAfter(decision, reason, response);
-		if (this.handler != null
-				&& isAnswered(this.handler, new Rejection(reason, decision, problem), request, response)) {
-			return;
+		if (this.handler != null) {
+			Boolean answered = isAnswered(this.handler, new Rejection(reason, decision, problem), request, response);
+			if (answered == null) {
+				response.setStatus(status);
+				writeBody(problem(reason, decision), response);
+				return;
+			}
+			if (answered) {
+				return;
+			}
 		}
 		if (problem.getStatus() == status) {
 			problem.setStatus(response.getStatus());
@@ -104,7 +111,8 @@ final class Rejections {
 		writeBody(problem, response);
 	}
 
-	private boolean isAnswered(RejectionHandler handler, Rejection rejection, HttpServletRequest request,
+	/** Null if the handler has failed. */
+	private @Nullable Boolean isAnswered(RejectionHandler handler, Rejection rejection, HttpServletRequest request,
 			HttpServletResponse response) throws IOException {
 		BodyWatch watch = new BodyWatch(response);
 		try {
@@ -122,7 +130,7 @@ final class Rejections {
 				return true;
 			}
 			response.resetBuffer();
-			return false;
+			return null;
 		}
 		return watch.isAnswered();
 	}

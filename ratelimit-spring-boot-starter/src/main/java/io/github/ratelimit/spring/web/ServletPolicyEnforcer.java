@@ -26,6 +26,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.web.context.request.ServletRequestAttributes;
+import org.springframework.web.context.request.async.WebAsyncManager;
 import org.springframework.web.context.request.async.WebAsyncUtils;
 import org.springframework.web.servlet.HandlerMapping;
 
@@ -197,7 +198,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 				left.add(use.withCounted(charge.isPresent() && !apart));
 			}
 		}
-		reached.leave(left);
+		reached.leave(left, request.getDispatcherType());
 		return charges.isEmpty() ? UNLIMITED : decide(charges, request, response);
 	}
 
@@ -321,8 +322,10 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	private CostSettlement costs(HttpServletRequest request, @Nullable HttpServletResponse response) {
 		CostSettlement costs = CostSettlement.of(request);
 		if (response != null) {
-			WebAsyncUtils.getAsyncManager(request)
-				.registerCallableInterceptor(BrokenResponse.class, new BrokenResponse(costs, response, this.decisions));
+			BrokenResponse broken = new BrokenResponse(costs, response, this.decisions);
+			WebAsyncManager manager = WebAsyncUtils.getAsyncManager(request);
+			manager.registerCallableInterceptor(BrokenResponse.class, broken);
+			manager.registerDeferredResultInterceptor(BrokenResponse.class, broken);
 		}
 		return costs;
 	}

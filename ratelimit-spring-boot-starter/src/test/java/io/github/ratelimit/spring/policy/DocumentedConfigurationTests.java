@@ -12,6 +12,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.algorithm.DailyAllowance;
 import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
 import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
@@ -49,10 +50,12 @@ class DocumentedConfigurationTests {
 	private static Path certificate;
 
 	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
+		.withSystemProperties("LIMIT_SECRET=secret")
 		.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class, RateLimitAutoConfiguration.class,
 				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
 				RateLimitWebAutoConfiguration.class))
-		.withBean("dailyAllowance", Algorithm.class, () -> new DailyAllowance(6));
+		.withBean("dailyAllowance", Algorithm.class, () -> new DailyAllowance(6))
+		.withBean("account", IdentifierResolver.class, () -> (request) -> request.getParameter("username"));
 
 	static List<Example> examples() throws IOException {
 		List<Example> examples = new ArrayList<>();

@@ -1,10 +1,12 @@
 package io.github.ratelimit.spring.policy;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.spring.Plan;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
@@ -269,6 +271,32 @@ class PolicyDecisionsTests {
 		assertThat(this.decisions.decide(failed).allowed()).isTrue();
 		assertThat(outcomes("one")).containsExactly(Outcome.ALLOWED, Outcome.DENIED, Outcome.ALLOWED);
 		assertThat(decisions(new FailingStore()).decide(failed).allowed()).isTrue();
+	}
+
+	@Test
+	void whatWasCountedLocallyIsGivenBackLocally() {
+		PolicyCharge free = charges(TWO).get(0)
+			.withCharge(charges(TWO).get(0).charge().withCost(0))
+			.countedBeforeLogin();
+		PolicyCharge local = charges(ONE).get(0).countedBeforeLogin();
+		PolicyDecisions failing = decisions(new FailingStore());
+		List<PolicyCharge> used = new ArrayList<>();
+		assertThat(failing.decide(List.of(free, local), used::add).allowed()).isTrue();
+		assertThat(failing.decide(List.of(local)).allowed()).isFalse();
+		failing.giveBack(used);
+		assertThat(failing.decide(List.of(local)).allowed()).isTrue();
+	}
+
+	@Test
+	void planDoesNotMatterBeforeTheLogin() {
+		IdentifiedPolicy api = ONE
+			.withPlans(Map.of("pro", new Plan(policy("one", "9/m", Enforcement.DEFAULT).policy())));
+		PolicyCharge pro = new PolicyCharge(api, new Charge(api.policy(), List.of(ALICE), 5), "pro");
+		PolicyCharge before = pro.countedBeforeLogin();
+		assertThat(before.plan()).isNull();
+		assertThat(before.charge().cost()).isEqualTo(1);
+		assertThat(before.ofPlan()).contains(before);
+		assertThat(pro.ofPlan().orElseThrow().charge().cost()).isEqualTo(5);
 	}
 
 	@Test

@@ -242,9 +242,22 @@ class DispatchApplication {
 			}
 			catch (IOException | IllegalStateException ex) {
 				aborted.countDown();
+				completeIfNotOver(emitter, ex);
 			}
 		}).start();
 		return emitter;
+	}
+
+	/**
+	 * Tomcat does not always tell of the end by itself; where it does, it refuses this.
+	 */
+	private static void completeIfNotOver(SseEmitter emitter, Exception ex) {
+		try {
+			emitter.completeWithError(ex);
+		}
+		catch (IllegalStateException over) {
+			assertThat(over).hasMessageContaining("AsyncContext");
+		}
 	}
 
 	@GetMapping("/free")

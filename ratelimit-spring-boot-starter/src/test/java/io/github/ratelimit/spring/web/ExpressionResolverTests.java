@@ -137,8 +137,9 @@ class ExpressionResolverTests {
 
 	@ParameterizedTest
 	@CsvSource({ "#principal.name, true", "#request.method, false", "#request.userPrincipal, true",
-			"#request.getUserPrincipal().name, true", "#request.remoteUser, true", "#request.method + #principal, true",
-			"#request.isUserInRole('x'), true", "#request.getHeader('principal'), false" })
+			"#request.getUserPrincipal().name, true", "#request.remoteUser, true", "#request['remoteUser'], true",
+			"#request.method + #principal, true", "#request.isUserInRole('x'), true",
+			"#request.getHeader('principal'), false" })
 	void expressionNeedsUserWhenItAsksForUser(String expression, boolean expected) {
 		assertThat(new ExpressionResolver(expression).needsUser()).isEqualTo(expected);
 	}

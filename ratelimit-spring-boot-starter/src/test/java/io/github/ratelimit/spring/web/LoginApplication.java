@@ -63,7 +63,7 @@ class LoginApplication {
 
 	static final Semaphore mayGoOn = new Semaphore(0);
 
-	@GetMapping({ "/basic", "/bearer", "/own", "/tariff", "/twice", "/named" })
+	@GetMapping({ "/basic", "/bearer", "/own", "/tariff", "/twice", "/named", "/only" })
 	String get() {
 		return "served";
 	}

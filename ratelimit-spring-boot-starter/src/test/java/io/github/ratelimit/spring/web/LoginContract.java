@@ -42,7 +42,9 @@ abstract class LoginContract {
 				"ratelimit.policies.second.limits=9/m", "ratelimit.policies.second.plans.pro.limits=90/m",
 				"ratelimit.policies.named.paths=/named", "ratelimit.policies.named.limits=1/m",
 				"ratelimit.policies.named.identifiers=user", "ratelimit.policies.held.paths=/held/**",
-				"ratelimit.policies.held.limits=1/15m", "ratelimit.policies.held.count-when=status in [401]",
+				"ratelimit.policies.only.paths=/only", "ratelimit.policies.only.limits=0/m",
+				"ratelimit.policies.only.plans.pro.limits=2/m", "ratelimit.policies.held.limits=1/15m",
+				"ratelimit.policies.held.count-when=status in [401]",
 				"management.endpoints.web.exposure.include=ratelimits",
 				"management.endpoint.ratelimits.access=unrestricted");
 	}
@@ -82,6 +84,14 @@ abstract class LoginContract {
 				.containsExactly("\"tariff/m\";q=4;w=60, \"tariff/h\";q=100;w=3600");
 		}
 		assertThat(logIn("/tariff", "anna", "secret").statusCode()).isEqualTo(429);
+	}
+
+	@Test
+	void policyThatIsClosedWithoutPlanIsOpenWithOne() {
+		assertThat(logIn("/only", "anna", "secret").statusCode()).isEqualTo(200);
+		assertThat(logIn("/only", "anna", "secret").statusCode()).isEqualTo(200);
+		assertThat(logIn("/only", "anna", "secret").statusCode()).isEqualTo(429);
+		assertThat(logIn("/only", "berta", "secret").statusCode()).isEqualTo(429);
 	}
 
 	@Test

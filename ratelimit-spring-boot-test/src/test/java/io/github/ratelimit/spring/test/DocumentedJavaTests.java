@@ -56,6 +56,10 @@ class DocumentedJavaTests {
 				record Prompt() { }
 				record Completion(long tokens) { }
 				interface Model { Completion complete(Prompt prompt); }
+				interface Accounts {
+					String planOf(String user);
+					java.util.List<io.github.ratelimit.Limit> limitsOf(String tenant);
+				}
 				record DailyAllowance(int hour) implements io.github.ratelimit.Algorithm {
 					public String name() { return "daily-allowance"; }
 					public String code() { return "da" + hour; }
