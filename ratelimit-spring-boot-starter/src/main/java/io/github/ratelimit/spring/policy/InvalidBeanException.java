@@ -5,7 +5,7 @@ import java.io.Serial;
 /**
  * A bean cannot be used as the application means it; the application does not start.
  */
-public class InvalidBeanException extends RuntimeException {
+public final class InvalidBeanException extends RuntimeException {
 
 	@Serial
 	private static final long serialVersionUID = 1L;
