@@ -38,7 +38,7 @@ public final class RequestConditions {
 	 * @throws org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException
 	 * if a condition could never be evaluated
 	 */
-	public RequestConditions(Map<String, PolicyProperties> policies) {
+	RequestConditions(Map<String, PolicyProperties> policies) {
 		policies.forEach((name, policy) -> {
 			List<Condition> conditions = new ArrayList<>();
 			add(PolicyReader.property(name, ".when"), policy.when(), true, conditions);
