@@ -93,16 +93,9 @@ final class Rejections {
 		response.setHeader(HttpHeaders.CACHE_CONTROL, "no-store");
 		response.setContentType(null);
 		setRetryAfter(decision, reason, response);
-		if (this.handler != null) {
-			Boolean answered = isAnswered(this.handler, new Rejection(reason, decision, problem), request, response);
-			if (answered == null) {
-				response.setStatus(status);
-				writeBody(problem(reason, decision), response);
-				return;
-			}
-			if (answered) {
-				return;
-			}
+		if (this.handler != null
+				&& isAnswered(this.handler, new Rejection(reason, decision, problem), request, response)) {
+			return;
 		}
 		if (problem.getStatus() == status) {
 			problem.setStatus(response.getStatus());
@@ -111,8 +104,10 @@ final class Rejections {
 		writeBody(problem, response);
 	}
 
-	/** Null if the handler has failed. */
-	private @Nullable Boolean isAnswered(RejectionHandler handler, Rejection rejection, HttpServletRequest request,
+	/**
+	 * If the handler fails, the request gets the standard answer, whatever it changed.
+	 */
+	private boolean isAnswered(RejectionHandler handler, Rejection rejection, HttpServletRequest request,
 			HttpServletResponse response) throws IOException {
 		BodyWatch watch = new BodyWatch(response);
 		try {
@@ -126,11 +121,13 @@ final class Rejections {
 				logger.warn("{} fails, and its requests are answered without it. This is said once only",
 						handler.getClass().getName(), ex);
 			}
-			if (response.isCommitted()) {
-				return true;
+			if (!response.isCommitted()) {
+				ProblemDetail standard = problem(rejection.reason(), rejection.decision());
+				response.resetBuffer();
+				response.setStatus(standard.getStatus());
+				writeBody(standard, response);
 			}
-			response.resetBuffer();
-			return null;
+			return true;
 		}
 		return watch.isAnswered();
 	}
