@@ -7,14 +7,13 @@ import java.util.List;
 import java.util.Set;
 
 import io.github.ratelimit.redis.connection.Call;
-import io.github.ratelimit.redis.connection.Carrier;
+import io.github.ratelimit.redis.connection.CommandCall;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Protocol;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisDataException;
-import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Which node of a cluster has which slot, as one of the nodes said.
@@ -24,7 +23,8 @@ final class Slots {
 	/** What a node says for the host of one whose address it does not know. */
 	private static final String UNKNOWN_HOST = "?";
 
-	private static final Carrier QUESTION = new Question();
+	/** It is a long answer. */
+	private static final int WORK = 4;
 
 	private final @Nullable HostAndPort[] nodes = new @Nullable HostAndPort[Protocol.CLUSTER_HASHSLOTS];
 
@@ -38,15 +38,8 @@ final class Slots {
 	 * @param deadline until when it is waited for, by {@link System#nanoTime()}
 	 */
 	static Call question(long deadline) {
-		return new Call(QUESTION, 0, deadline) {
-
-			@Override
-			public int work() {
-				// It is a long answer.
-				return 4;
-			}
-
-		};
+		return new CommandCall((source) -> List.of(new CommandArguments(Command.CLUSTER).add("SLOTS")), WORK, 0,
+				deadline);
 	}
 
 	/**
@@ -105,29 +98,6 @@ final class Slots {
 	/** Returns the nodes that have slots. */
 	Set<HostAndPort> masters() {
 		return this.masters;
-	}
-
-	/** What calls that ask a node travel in. */
-	private static final class Question implements Carrier {
-
-		@Override
-		public List<CommandArguments> commands(List<Call> calls, boolean source) {
-			return List.of(new CommandArguments(Command.CLUSTER).add("SLOTS"));
-		}
-
-		@Override
-		public void deliver(List<Call> calls, List<Object> replies) {
-			Object reply = replies.get(0);
-			for (Call call : calls) {
-				if (reply instanceof JedisException error) {
-					call.fail(error);
-				}
-				else {
-					call.complete(reply);
-				}
-			}
-		}
-
 	}
 
 }

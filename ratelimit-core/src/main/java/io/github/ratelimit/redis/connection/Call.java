@@ -137,6 +137,11 @@ public abstract class Call {
 		return state != null && state != SENT;
 	}
 
+	/** Whether the deadline is over. */
+	final boolean isLate() {
+		return System.nanoTime() - this.deadline > 0;
+	}
+
 	/**
 	 * Takes the call for sending.
 	 * @param now the time, by {@link System#nanoTime()}

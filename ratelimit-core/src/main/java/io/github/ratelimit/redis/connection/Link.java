@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
@@ -51,13 +52,15 @@ final class Link {
 
 	/**
 	 * Sends commands and reads their replies.
-	 * @return errors of the server as exceptions
+	 * @return errors of the server as exceptions, without Redis keys
 	 * @throws JedisException if the connection has failed, and must not be used again
 	 */
 	List<Object> exchange(List<CommandArguments> commands) {
 		try {
 			commands.forEach(this.connection::sendCommand);
-			return this.connection.getMany(commands.size());
+			List<Object> replies = this.connection.getMany(commands.size());
+			replies.replaceAll((reply) -> (reply instanceof JedisDataException ex) ? ErrorText.withoutKeys(ex) : reply);
+			return replies;
 		}
 		catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
 			this.connection.setBroken();

@@ -10,21 +10,19 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.redis.connection.Call;
-import io.github.ratelimit.redis.connection.Carrier;
-import io.github.ratelimit.redis.connection.NoAnswerException;
+import io.github.ratelimit.redis.connection.CommandCall;
 import io.github.ratelimit.redis.connection.Servers;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisDataException;
-import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Commands that the server of a slot executes all or not at all, in one round trip, so
  * that a node that sends them on to another one has done none of them. Made and awaited
  * by one thread.
  */
-final class Transaction implements Carrier {
+final class Transaction {
 
 	/** How many arguments take the server as long as the simplest decision. */
 	private static final int ARGUMENTS_OF_A_DECISION = 32;
@@ -64,21 +62,15 @@ final class Transaction implements Carrier {
 	void submit(Servers servers, int slot) {
 		int arguments = this.commands.keySet().stream().mapToInt(List::size).sum();
 		if (arguments > 0) {
-			this.call = new Call(this, slot, this.deadline) {
-
-				@Override
-				public int work() {
-					return 1 + arguments / ARGUMENTS_OF_A_DECISION;
-				}
-
-			};
+			this.call = new CommandCall((source) -> commands(), 1 + arguments / ARGUMENTS_OF_A_DECISION, slot,
+					this.deadline);
 			servers.submit(this.call);
 		}
 	}
 
 	/**
 	 * Waits for the replies, if commands were sent, and passes them on in their order.
-	 * @throws JedisException if there are none in time
+	 * @throws redis.clients.jedis.exceptions.JedisException if there are none in time
 	 */
 	void await() {
 		if (this.call == null) {
@@ -91,29 +83,13 @@ final class Transaction implements Carrier {
 		this.commands.values().forEach((reader) -> reader.accept(each.next()));
 	}
 
-	@Override
-	public List<CommandArguments> commands(List<Call> calls, boolean source) {
+	private List<CommandArguments> commands() {
 		List<CommandArguments> all = new ArrayList<>(List.of(new CommandArguments(Command.MULTI)));
 		for (List<String> words : this.commands.keySet()) {
 			all.add(new CommandArguments(Command.valueOf(words.get(0))).addObjects(words.subList(1, words.size())));
 		}
 		all.add(new CommandArguments(Command.EXEC));
 		return all;
-	}
-
-	@Override
-	public void deliver(List<Call> calls, List<Object> replies) {
-		Call sent = calls.get(0);
-		// The first thing that is told holds, and the first error tells more than EXEC.
-		for (Object reply : replies) {
-			if (reply instanceof JedisException ex) {
-				sent.fail(ex);
-			}
-		}
-		if (System.nanoTime() - this.deadline > 0) {
-			sent.fail(new NoAnswerException("It was sent, and answered too late", null));
-		}
-		sent.complete(replies.get(replies.size() - 1));
 	}
 
 }

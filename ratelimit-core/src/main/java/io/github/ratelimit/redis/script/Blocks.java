@@ -13,6 +13,8 @@ import io.github.ratelimit.Block;
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.redis.connection.Carrier;
+import io.github.ratelimit.redis.connection.CommandCall;
 import io.github.ratelimit.redis.connection.Servers;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
@@ -115,7 +117,7 @@ public final class Blocks {
 				return write(List.of(own, list.get(0), list.get(1)), now, block, deadline, "all");
 			}
 			catch (JedisDataException ex) {
-				ErrorText.requireMoving(ex);
+				requireMoving(ex);
 			}
 		}
 		long result = write(List.of(own), now, block, deadline, "own");
@@ -130,9 +132,15 @@ public final class Blocks {
 			write(list, now, block, deadline, "list");
 		}
 		catch (JedisDataException ex) {
-			ErrorText.requireMoving(ex);
+			requireMoving(ex);
 			long last = write(list.subList(0, 1), now, block, deadline, "ends");
 			write(list.subList(1, 2), now, block, deadline, "descriptions", Long.toString(last));
+		}
+	}
+
+	private static void requireMoving(JedisDataException ex) {
+		if (!Carrier.isMoving(ex)) {
+			throw ex;
 		}
 	}
 
@@ -152,7 +160,7 @@ public final class Blocks {
 			CommandArguments command = script.command(source).add(keys.size());
 			keys.forEach(command::add);
 			arguments.forEach(command::add);
-			return command;
+			return List.of(command);
 		}, WORK, this.servers.slot(keys.get(0)), deadline);
 		this.servers.submit(call);
 		return call.await();

@@ -8,10 +8,10 @@ import java.util.List;
 
 import io.github.ratelimit.redis.connection.Call;
 import io.github.ratelimit.redis.connection.Carrier;
+import io.github.ratelimit.redis.connection.ErrorText;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
-import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
@@ -89,8 +89,7 @@ final class Script implements Carrier {
 			}
 			return;
 		}
-		JedisException failure = (reply instanceof JedisDataException ex) ? ErrorText.withoutKeys(ex)
-				: (reply instanceof JedisException ex) ? ex : Answer.invalid(reply);
+		JedisException failure = (reply instanceof JedisException ex) ? ex : Answer.invalid(reply);
 		calls.forEach((call) -> call.fail(failure));
 	}
 

@@ -19,6 +19,7 @@ import io.github.ratelimit.Meter;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.redis.connection.Call;
+import io.github.ratelimit.redis.connection.CommandCall;
 import io.github.ratelimit.redis.connection.Servers;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
@@ -149,8 +150,8 @@ public final class Scripts {
 	 */
 	public Call reset(Policy policy, Identifier identifier, long deadline) {
 		byte[] key = this.keys.key(identifier, code(policy).suffix());
-		return new CommandCall((source) -> new CommandArguments(Command.DEL).key(key), 1, this.servers.slot(key),
-				deadline);
+		return new CommandCall((source) -> List.of(new CommandArguments(Command.DEL).key(key)), 1,
+				this.servers.slot(key), deadline);
 	}
 
 	private ScriptCall call(Operation operation, Scope scope, RateLimitRequest request, long[] first,

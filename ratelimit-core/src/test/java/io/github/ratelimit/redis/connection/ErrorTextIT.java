@@ -1,6 +1,7 @@
-package io.github.ratelimit.redis.script;
+package io.github.ratelimit.redis.connection;
 
 import java.net.URI;
+import io.github.ratelimit.redis.PipelineRateLimiter;
 import io.github.ratelimit.redis.RedisConnections;
 import io.github.ratelimit.redis.RedisErrorKind;
 import io.github.ratelimit.redis.RedisRateLimiter;
@@ -40,24 +41,25 @@ class ErrorTextIT {
 	static Stream<Arguments> identifiersAreNotInTheErrorsOfAServerThatDoesNotKnowTheCommand() {
 		Policy policy = REQUEST.charges().get(0).policy();
 		Identifier identifier = REQUEST.charges().get(0).identifiers().get(0);
-		return Stream.of(refused("EVALSHA", (limiter) -> limiter.tryAcquire(REQUEST)),
-				refused("EVALSHA", (limiter) -> limiter.refund(REQUEST)),
-				refused("EVALSHA", (limiter) -> limiter.unblock(identifier, null)),
-				refused("DEL", (limiter) -> limiter.reset(policy, identifier)));
+		return Stream.of(refused("EVALSHA", (redis) -> RedisRateLimiter.of(redis).tryAcquire(REQUEST)),
+				refused("EVALSHA", (redis) -> RedisRateLimiter.of(redis).refund(REQUEST)),
+				refused("EVALSHA", (redis) -> RedisRateLimiter.of(redis).unblock(identifier, null)),
+				refused("DEL", (redis) -> RedisRateLimiter.of(redis).reset(policy, identifier)),
+				refused("INCRBY", (redis) -> PipelineRateLimiter.of(redis, "plain").tryAcquire(REQUEST)));
 	}
 
-	private static Arguments refused(String command, Consumer<RedisRateLimiter> use) {
+	private static Arguments refused(String command, Consumer<RedisConnections> use) {
 		return Arguments.of(command, use);
 	}
 
 	@ParameterizedTest
 	@MethodSource
 	void identifiersAreNotInTheErrorsOfAServerThatDoesNotKnowTheCommand(String command,
-			Consumer<RedisRateLimiter> use) {
+			Consumer<RedisConnections> use) {
 		int port = TestRedis.freePort();
 		RedisServer server = TestRedis.startServer(port, "rename-command " + command + " \"\"");
 		try (RedisConnections redis = TestRedis.connections(URI.create("redis://127.0.0.1:" + port)).build()) {
-			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> use.accept(RedisRateLimiter.of(redis)))
+			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> use.accept(redis))
 				.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.ERROR_REPLY))
 				.satisfies((ex) -> assertThat(trace(ex)).doesNotContain(SECRET));
 		}
