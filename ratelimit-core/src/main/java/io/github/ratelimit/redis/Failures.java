@@ -30,6 +30,13 @@ final class Failures {
 		}
 	}
 
+	static void run(String purpose, Runnable call) {
+		translate(purpose, () -> {
+			call.run();
+			return purpose;
+		});
+	}
+
 	static StoreException storeException(String purpose, JedisException ex) {
 		String message = "Redis failed to " + purpose;
 		return isBusy(ex) ? new StoreBusyException(message, ex) : new StoreException(message, ex);

@@ -1,7 +1,6 @@
 package io.github.ratelimit.redis;
 
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.time.InstantSource;
 
 import io.github.ratelimit.Decision;
@@ -9,7 +8,6 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.redis.connection.Servers;
 import io.github.ratelimit.redis.pipeline.PlainCommands;
 import io.github.ratelimit.redis.script.RedisKeys;
 import redis.clients.jedis.UnifiedJedis;
@@ -69,19 +67,10 @@ import redis.clients.jedis.UnifiedJedis;
  */
 public final class PipelineRateLimiter implements RateLimiter {
 
-	private final Servers servers;
-
-	private final Duration budget;
-
-	private final RedisKeys keys;
-
 	private final PlainCommands commands;
 
-	PipelineRateLimiter(Servers servers, Duration budget, RedisKeys keys, InstantSource clock, boolean handsInTime) {
-		this.servers = servers;
-		this.budget = budget;
-		this.keys = keys;
-		this.commands = new PlainCommands(servers, budget, keys, clock, handsInTime);
+	PipelineRateLimiter(PlainCommands commands) {
+		this.commands = commands;
 	}
 
 	/**
@@ -135,7 +124,7 @@ public final class PipelineRateLimiter implements RateLimiter {
 	}
 
 	private static PipelineRateLimiter of(RedisConnections redis, RedisKeys keys) {
-		return new PipelineRateLimiter(redis.servers(), redis.timeBudget(), keys, InstantSource.system(), false);
+		return new PipelineRateLimiter(new PlainCommands(redis.servers(), redis.timeBudget(), keys));
 	}
 
 	/**
@@ -146,7 +135,7 @@ public final class PipelineRateLimiter implements RateLimiter {
 	 * @return a new rate limiter
 	 */
 	public PipelineRateLimiter withClock(InstantSource clock) {
-		return new PipelineRateLimiter(this.servers, this.budget, this.keys, clock, true);
+		return new PipelineRateLimiter(this.commands.withClock(clock));
 	}
 
 	@Override
@@ -166,26 +155,18 @@ public final class PipelineRateLimiter implements RateLimiter {
 
 	@Override
 	public void refund(RateLimitRequest request) {
-		Failures.translate("refund a request", () -> {
-			this.commands.refund(request);
-			return request;
-		});
+		Failures.run("refund a request", () -> this.commands.refund(request));
 	}
 
 	@Override
 	public void charge(RateLimitRequest request) {
-		Failures.translate("charge a request", () -> {
-			this.commands.charge(request);
-			return request;
-		});
+		Failures.run("charge a request", () -> this.commands.charge(request));
 	}
 
 	@Override
 	public void reset(Policy policy, Identifier identifier) {
-		Failures.translate("reset a count of the policy '" + policy.name() + "'", () -> {
-			this.commands.reset(policy, identifier);
-			return policy;
-		});
+		Failures.run("reset a count of the policy '" + policy.name() + "'",
+				() -> this.commands.reset(policy, identifier));
 	}
 
 }

@@ -40,34 +40,22 @@ import redis.clients.jedis.providers.ClusterConnectionProvider;
  */
 public final class RedisConnections implements AutoCloseable {
 
-	/**
-	 * Shortest time budget.
-	 */
+	/** Shortest time budget. */
 	public static final Duration SHORTEST_TIME_BUDGET = ServerSettings.SHORTEST;
 
-	/**
-	 * Longest time budget.
-	 */
+	/** Longest time budget. */
 	public static final Duration LONGEST_TIME_BUDGET = ServerSettings.LONGEST;
 
-	/**
-	 * Time budget unless another is set.
-	 */
+	/** Time budget unless another is set. */
 	public static final Duration DEFAULT_TIME_BUDGET = Duration.ofMillis(100);
 
-	/**
-	 * Largest number of connections to one server.
-	 */
+	/** Largest number of connections to one server. */
 	public static final int MAX_CONNECTIONS = ServerSettings.MAX_CONNECTIONS;
 
-	/**
-	 * Number of connections to one server unless another is set.
-	 */
+	/** Number of connections to one server unless another is set. */
 	public static final int DEFAULT_CONNECTIONS = 2;
 
-	/**
-	 * Number of decisions that may wait for a server, unless another is set.
-	 */
+	/** Number of decisions that may wait for a server, unless another is set. */
 	public static final int DEFAULT_MAX_WAITING = 8192;
 
 	private final Servers servers;
@@ -150,17 +138,13 @@ public final class RedisConnections implements AutoCloseable {
 		return this.timeBudget;
 	}
 
-	/**
-	 * Closes all connections. Decisions that wait fail.
-	 */
+	/** Closes all connections. Decisions that wait fail. */
 	@Override
 	public void close() {
 		this.servers.close();
 	}
 
-	/**
-	 * Collects how to connect. Not safe for use by several threads.
-	 */
+	/** Collects how to connect. Not safe for use by several threads. */
 	public static final class Builder {
 
 		private final String name;

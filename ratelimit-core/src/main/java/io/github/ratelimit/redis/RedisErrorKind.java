@@ -39,9 +39,7 @@ public enum RedisErrorKind {
 	 */
 	OVERLOAD,
 
-	/**
-	 * There was no connection, or it broke.
-	 */
+	/** There was no connection, or it broke. */
 	CONNECTION,
 
 	/**
@@ -52,84 +50,52 @@ public enum RedisErrorKind {
 	 */
 	NODE,
 
-	/**
-	 * Redis is full, and may not evict anything.
-	 */
+	/** Redis is full, and may not evict anything. */
 	OOM,
 
-	/**
-	 * The server is a replica, which cannot be written to.
-	 */
+	/** The server is a replica, which cannot be written to. */
 	READONLY,
 
-	/**
-	 * The server has fewer replicas than it must have to be written to.
-	 */
+	/** The server has fewer replicas than it must have to be written to. */
 	NOREPLICAS,
 
-	/**
-	 * The server is a replica that has lost its master, and does not want to be read.
-	 */
+	/** The server is a replica that has lost its master, and does not want to be read. */
 	MASTERDOWN,
 
-	/**
-	 * The cluster is not complete.
-	 */
+	/** The cluster is not complete. */
 	CLUSTERDOWN,
 
-	/**
-	 * Redis could not save its data, and does not want more.
-	 */
+	/** Redis could not save its data, and does not want more. */
 	MISCONF,
 
-	/**
-	 * Another script takes too long.
-	 */
+	/** Another script takes too long. */
 	BUSY,
 
-	/**
-	 * Redis has been started, and still reads its data.
-	 */
+	/** Redis has been started, and still reads its data. */
 	LOADING,
 
-	/**
-	 * The server needs a password.
-	 */
+	/** The server needs a password. */
 	NOAUTH,
 
-	/**
-	 * The password is wrong.
-	 */
+	/** The password is wrong. */
 	WRONGPASS,
 
-	/**
-	 * The user may not do that.
-	 */
+	/** The user may not do that. */
 	NOPERM,
 
-	/**
-	 * The server forgets scripts as soon as it gets them.
-	 */
+	/** The server forgets scripts as soon as it gets them. */
 	NOSCRIPT,
 
-	/**
-	 * A Redis key holds something else than a count, and could not be replaced.
-	 */
+	/** A Redis key holds something else than a count, and could not be replaced. */
 	WRONGTYPE,
 
-	/**
-	 * The answer is none that a script of this library gives: is that a Redis server?
-	 */
+	/** The answer is none that a script of this library gives: is that a Redis server? */
 	WRONG_REPLY,
 
-	/**
-	 * Another error of the server, such as an unknown command.
-	 */
+	/** Another error of the server, such as an unknown command. */
 	ERROR_REPLY,
 
-	/**
-	 * Anything else.
-	 */
+	/** Anything else. */
 	OTHER;
 
 	private static final Map<String, RedisErrorKind> CODES = Arrays.stream(values())

@@ -64,9 +64,7 @@ import redis.clients.jedis.exceptions.JedisException;
  */
 public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHistory {
 
-	/**
-	 * Prefix of all Redis keys unless another is given.
-	 */
+	/** Prefix of all Redis keys unless another is given. */
 	public static final String DEFAULT_KEY_PREFIX = "ratelimit";
 
 	private final Servers servers;
@@ -178,8 +176,7 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 		try {
 			List<SlotRequest> slots = split(request);
 			if (slots.size() == 1) {
-				ScriptCall call = this.scripts.call(Operation.ACQUIRE, Scope.ALL, request, deadline);
-				this.servers.submit(call);
+				ScriptCall call = submit(this.scripts.call(Operation.ACQUIRE, Scope.ALL, request, deadline));
 				try {
 					return call.answer().decision();
 				}
@@ -213,39 +210,27 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	}
 
 	private void everywhere(String purpose, Operation operation, RateLimitRequest request) {
-		Failures.translate(purpose, () -> {
-			split(request, deadline()).run(operation, split(request));
-			return request;
-		});
+		Failures.run(purpose, () -> split(request, deadline()).run(operation, split(request)));
 	}
 
 	@Override
 	public void reset(Policy policy, Identifier identifier) {
-		Failures.translate("reset a count of the policy '" + policy.name() + "'", () -> {
-			Call call = this.scripts.reset(policy, identifier, deadline());
-			this.servers.submit(call);
-			return call.await();
-		});
+		Failures.run("reset a count of the policy '" + policy.name() + "'",
+				() -> submit(this.scripts.reset(policy, identifier, deadline())).await());
 	}
 
 	@Override
 	public List<LogEntry> entries(Policy policy, Identifier identifier, int most, @Nullable Instant before) {
 		RequestHistory.requireEntries(policy, most);
-		return Failures.translate("read the entries of the policy '" + policy.name() + "'", () -> {
-			ScriptCall call = this.scripts.history(policy, identifier, most, before, deadline());
-			this.servers.submit(call);
-			return call.entries();
-		});
+		return Failures.translate("read the entries of the policy '" + policy.name() + "'", 
+				() -> submit(this.scripts.history(policy, identifier, most, before, deadline())).entries());
 	}
 
 	@Override
 	public List<WindowCount> series(Policy policy, Identifier identifier) {
 		RequestHistory.requireWindows(policy);
-		return Failures.translate("read the series of the policy '" + policy.name() + "'", () -> {
-			ScriptCall call = this.scripts.history(policy, identifier, Integer.MAX_VALUE, null, deadline());
-			this.servers.submit(call);
-			return call.series();
-		});
+		return Failures.translate("read the series of the policy '" + policy.name() + "'", 
+				() -> submit(this.scripts.history(policy, identifier, Integer.MAX_VALUE, null, deadline())).series());
 	}
 
 	@Override
@@ -265,6 +250,11 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	@Override
 	public List<Block> blocks() {
 		return Failures.translate("list the blocks", () -> this.blocks.list(deadline()));
+	}
+
+	private <C extends Call> C submit(C call) {
+		this.servers.submit(call);
+		return call;
 	}
 
 	private long deadline() {

@@ -80,10 +80,7 @@ public final class ClusterServers implements Servers {
 	/**
 	 * Makes connections of its own to the nodes of a cluster. Connects to nothing yet.
 	 * @param seeds some nodes, at least one
-	 * @param config how to connect to each node
-	 * @param settings how each node is used
 	 * @param listener learns of the calls to all nodes, and when no node answers
-	 * @return the nodes, which have to be closed
 	 */
 	public static ClusterServers of(Set<HostAndPort> seeds, JedisClientConfig config, ServerSettings settings,
 			Listener listener) {
@@ -92,12 +89,8 @@ public final class ClusterServers implements Servers {
 	}
 
 	/**
-	 * Borrows the connections of a cluster client of the application for each batch.
-	 * Closing it leaves them open.
-	 * @param provider the connections of the client
-	 * @param settings how each node is used
-	 * @param listener learns of the calls to all nodes, and when no node answers
-	 * @return the nodes, which have to be closed
+	 * Borrows the connections of a cluster client for each batch. Closing the servers
+	 * leaves them open.
 	 */
 	public static ClusterServers of(ClusterConnectionProvider provider, ServerSettings settings, Listener listener) {
 		return new ClusterServers(() -> provider.getNodes().keySet().stream().map(HostAndPort::from).toList(),
@@ -195,10 +188,7 @@ public final class ClusterServers implements Servers {
 		}
 	}
 
-	/**
-	 * A node counts as gone, or has answered again.
-	 * @param cause why it counts as gone; {@code null} if it has answered
-	 */
+	/** A node counts as gone because of that, or has answered again. */
 	void changed(@Nullable JedisException cause) {
 		look(cause);
 		refresh();

@@ -33,18 +33,15 @@ final class Slots {
 	private Slots() {
 	}
 
-	/**
-	 * Returns a call that asks a node for the answer that {@link #read} reads.
-	 * @param deadline until when it is waited for, by {@link System#nanoTime()}
-	 */
+	/** Returns a call that asks a node for the answer that {@link #read} reads. */
 	static Call question(long deadline) {
 		return new CommandCall((source) -> List.of(new CommandArguments(Command.CLUSTER).add("SLOTS")), WORK, 0,
 				deadline);
 	}
 
 	/**
-	 * Reads the answer to {@code CLUSTER SLOTS}.
-	 * @param asked the node that gave it, which does not always name its own host
+	 * Reads the answer to {@code CLUSTER SLOTS} of a node, which does not always name its
+	 * own host.
 	 * @throws JedisDataException if that is no such answer
 	 */
 	static Slots read(@Nullable Object reply, HostAndPort asked) {

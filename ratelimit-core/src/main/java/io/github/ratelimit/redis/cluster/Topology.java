@@ -59,10 +59,7 @@ final class Topology {
 
 	private volatile @Nullable JedisException failure;
 
-	/**
-	 * Reads nothing yet.
-	 * @param capacity how many calls may wait until it is known
-	 */
+	/** Reads nothing yet. Only so many calls may wait until it is known. */
 	Topology(ClusterServers cluster, int capacity) {
 		this.cluster = cluster;
 		this.capacity = capacity;
@@ -89,9 +86,8 @@ final class Topology {
 	}
 
 	/**
-	 * Lets a call wait.
-	 * @return what has become known meanwhile; {@code null} if the call waits or has
-	 * failed
+	 * Lets a call wait. Returns what has become known meanwhile; {@code null} if the call
+	 * waits or has failed.
 	 */
 	private synchronized @Nullable Slots await(Call call) {
 		if (this.slots == null) {
@@ -115,8 +111,8 @@ final class Topology {
 	}
 
 	/**
-	 * Something is different from what is known. It is read now, or after a pause.
-	 * @return whether it is being read
+	 * Reads what may have changed, now or after a pause. Returns whether it is being
+	 * read.
 	 */
 	synchronized boolean refresh() {
 		this.outdated = true;
@@ -148,10 +144,7 @@ final class Topology {
 		}
 	}
 
-	/**
-	 * Takes in what a reading has shown.
-	 * @param read the answer; {@code null} if no node has answered
-	 */
+	/** Takes in what a reading has shown; {@code null} if no node has answered. */
 	private void end(Reading ended, @Nullable Slots read) {
 		List<Call> calls;
 		synchronized (this) {

@@ -12,8 +12,6 @@ public final class BackgroundThread {
 
 	/**
 	 * Starts a thread.
-	 * @param task what it does
-	 * @param name its name
 	 * @throws OutOfMemoryError if there can be no more threads
 	 */
 	public static void start(Runnable task, String name) {

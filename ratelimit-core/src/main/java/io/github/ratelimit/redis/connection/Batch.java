@@ -3,11 +3,13 @@ package io.github.ratelimit.redis.connection;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisAskDataException;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.exceptions.JedisNoScriptException;
+import redis.clients.jedis.exceptions.JedisRedirectionException;
 
 /**
  * Calls that are sent together: first the commands of all groups, then all replies are
@@ -146,18 +148,28 @@ final class Batch {
 		 * all calls on if only one of them has to be.
 		 */
 		private boolean isMoving(List<Object> replies) {
-			return this.first.carrier().redirection(replies) instanceof JedisAskDataException
+			return redirection(replies) instanceof JedisAskDataException
 					|| replies.stream().allMatch(Carrier::isMoving);
 		}
 
 		private void deliver(List<Object> replies, Listener listener) {
-			var redirection = this.first.carrier().redirection(replies);
+			JedisRedirectionException redirection = redirection(replies);
 			if (redirection != null) {
 				listener.redirected(this.calls, redirection);
 			}
 			else {
 				this.first.carrier().deliver(this.calls, replies);
 			}
+		}
+
+		/** Where the calls have to go instead, which have had no effect here. */
+		private static @Nullable JedisRedirectionException redirection(List<Object> replies) {
+			for (Object reply : replies) {
+				if (reply instanceof JedisRedirectionException redirection) {
+					return redirection;
+				}
+			}
+			return null;
 		}
 
 		private List<Object> withoutAsking(List<Object> replies) {

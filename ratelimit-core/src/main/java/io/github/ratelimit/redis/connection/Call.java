@@ -44,10 +44,7 @@ public abstract class Call {
 
 	/**
 	 * Creates a call, to be waited for by the present thread.
-	 * @param carrier the commands that it travels in
 	 * @param slot the slot of all its Redis keys
-	 * @param deadline until when it may be sent and answered, by
-	 * {@link System#nanoTime()}
 	 */
 	protected Call(Carrier carrier, int slot, long deadline) {
 		this.carrier = carrier;
@@ -55,25 +52,18 @@ public abstract class Call {
 		this.deadline = deadline;
 	}
 
-	/**
-	 * Returns the commands that this travels in.
-	 * @return the carrier
-	 */
+	/** Returns the commands that this travels in. */
 	public final Carrier carrier() {
 		return this.carrier;
 	}
 
-	/**
-	 * Returns the slot of all Redis keys of this call.
-	 * @return the slot
-	 */
+	/** Returns the slot of all Redis keys of this call. */
 	public final int slot() {
 		return this.slot;
 	}
 
 	/**
-	 * Returns for how long this holds the server, as a multiple of the simplest decision.
-	 * @return at least 1
+	 * Returns for how long this holds the server: 1 for the simplest decision, or more.
 	 */
 	public abstract int work();
 
@@ -89,9 +79,7 @@ public abstract class Call {
 	 * Waits for the answer until the deadline. For the thread that made the call. An
 	 * interrupt does not end that, which is short: what is given back must be given back
 	 * by a thread as well that is to end.
-	 * @return what the carrier has delivered
-	 * @throws JedisException if the call has failed, or its time is over; the thread
-	 * stays interrupted if it is
+	 * @throws JedisException if the call has failed, or its time is over
 	 */
 	public final @Nullable Object await() {
 		while (!await(this.deadline)) {
@@ -110,7 +98,6 @@ public abstract class Call {
 	/**
 	 * Waits for the answer until a moment, and does not give the call up then: it may
 	 * still be sent and answered. For the thread that made the call.
-	 * @param until the moment, by {@link System#nanoTime()}
 	 * @return whether it was answered or has failed
 	 */
 	public final boolean await(long until) {
@@ -144,7 +131,6 @@ public abstract class Call {
 
 	/**
 	 * Takes the call for sending.
-	 * @param now the time, by {@link System#nanoTime()}
 	 * @return whether it is to be sent; not if its time is over or nobody waits for it
 	 */
 	final boolean take(long now) {
@@ -164,27 +150,22 @@ public abstract class Call {
 	}
 
 	/**
-	 * Counts that a call is sent on to another server. For whoever has taken it back.
-	 * @return how often that was done, with this time
+	 * Returns how often the call was sent on, with this time. For whoever has taken it
+	 * back.
 	 */
 	public final int countRedirection() {
 		return ++this.redirections;
 	}
 
 	/**
-	 * Sets what a failure means where the call is handed over to. For whoever hands it
-	 * over, before that.
-	 * @param explanation makes of a failure what {@link #await} throws, by the thread
-	 * that waits
+	 * Sets what {@link #await} makes of a failure, by the thread that waits. For whoever
+	 * hands the call over, before that.
 	 */
 	public final void explainBy(UnaryOperator<JedisException> explanation) {
 		this.explanation = explanation;
 	}
 
-	/**
-	 * Gives a call that was sent its answer.
-	 * @param answer the answer
-	 */
+	/** Gives a call that was sent its answer. */
 	public final void complete(@Nullable Object answer) {
 		if (STATE.compareAndSet(this, SENT, (answer != null) ? answer : NO_ANSWER)) {
 			LockSupport.unpark(this.caller);
@@ -194,10 +175,7 @@ public abstract class Call {
 		}
 	}
 
-	/**
-	 * Tells why the call has failed. Ignored if nobody waits for it any more.
-	 * @param reason the reason
-	 */
+	/** Tells why the call has failed. Ignored if nobody waits for it any more. */
 	public final void fail(JedisException reason) {
 		Failure failure = new Failure(reason);
 		for (Object state = this.state; !isDone(state); state = this.state) {
@@ -208,10 +186,7 @@ public abstract class Call {
 		}
 	}
 
-	/**
-	 * Learns of an answer that nobody waits for any more. Must not wait for anything.
-	 * @param answer the answer
-	 */
+	/** Learns of an answer that nobody waits for any more. Must not wait for anything. */
 	protected void answeredLate(@Nullable Object answer) {
 	}
 

@@ -49,10 +49,6 @@ public final class CommandCall extends Call {
 	 * Creates a call.
 	 * @param commands makes the commands, with the source of a script if the server needs
 	 * it
-	 * @param work for how long they hold the server, as {@link Call#work()}
-	 * @param slot the slot of all their Redis keys
-	 * @param deadline until when they may be sent and answered, by
-	 * {@link System#nanoTime()}
 	 */
 	public CommandCall(Function<Boolean, List<CommandArguments>> commands, int work, int slot, long deadline) {
 		super(CARRIER, slot, deadline);

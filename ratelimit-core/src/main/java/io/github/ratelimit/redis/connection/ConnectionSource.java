@@ -24,12 +24,10 @@ public abstract class ConnectionSource {
 	}
 
 	/**
-	 * Connections that are made for one server alone.
-	 * @param address where it is
+	 * Connects to one server.
 	 * @param config how to log in, and to encrypt; the connection time-out is for each
 	 * address of the host, and for the login; the socket time-out is for each step of
 	 * encryption only
-	 * @return a source, which connects to nothing yet
 	 */
 	public static ConnectionSource server(HostAndPort address, JedisClientConfig config) {
 		requireNoTokens(config);
@@ -38,13 +36,8 @@ public abstract class ConnectionSource {
 	}
 
 	/**
-	 * Connections to the server that sentinels call the master at the time. Asks them
+	 * Connects to the server that sentinels call the master at the time. They are asked
 	 * when something is to be sent.
-	 * @param master the name of the master
-	 * @param sentinels some sentinels, at least one
-	 * @param sentinelConfig how to log in to sentinels
-	 * @param config how to log in to the master, as for a server
-	 * @return a source
 	 */
 	public static ConnectionSource sentinel(String master, Set<HostAndPort> sentinels, JedisClientConfig sentinelConfig,
 			JedisClientConfig config) {
@@ -61,10 +54,7 @@ public abstract class ConnectionSource {
 	}
 
 	/**
-	 * Connections that are borrowed from a client of the application for each batch.
-	 * Closing the source leaves the client open.
-	 * @param client a client of one server, or of a sentinel's master
-	 * @return a source
+	 * Borrows connections of a client for each batch. Closing the source leaves it open.
 	 * @throws IllegalArgumentException if the client sends again by itself, has no pool
 	 * of connections, or is one of a cluster
 	 */
@@ -72,20 +62,12 @@ public abstract class ConnectionSource {
 		return BorrowedConnections.of(client);
 	}
 
-	/**
-	 * Returns the connections of a client of a cluster.
-	 * @param client a client of the application
-	 * @return the connections to all nodes; {@code null} if it is not for a cluster
-	 */
+	/** Returns the connections of a client of a cluster; {@code null} if it is none. */
 	public static @Nullable ClusterConnectionProvider clusterOf(UnifiedJedis client) {
 		return BorrowedConnections.clusterProvider(client);
 	}
 
-	/**
-	 * Connections that are borrowed for each batch, such as those of a cluster's node.
-	 * @param pool borrows a connection, which is given back by closing it
-	 * @return a source
-	 */
+	/** Borrows connections for each batch, and gives them back by closing them. */
 	public static ConnectionSource borrowed(Supplier<Connection> pool) {
 		return new BorrowedConnections(pool);
 	}

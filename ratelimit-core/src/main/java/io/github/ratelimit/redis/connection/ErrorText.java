@@ -27,7 +27,6 @@ public final class ErrorText {
 	/**
 	 * Returns the error that a script has caught, as if the server had answered with it.
 	 * @param text what the script says; before Redis 7 with the place in the script
-	 * @return an exception whose message begins with the code of the error
 	 */
 	public static JedisDataException caught(String text) {
 		String error = PLACE.matcher(text).replaceFirst("").strip();

@@ -12,17 +12,11 @@ import redis.clients.jedis.exceptions.JedisRedirectionException;
  */
 public interface Listener {
 
-	/**
-	 * The server counts as gone from now on, and calls fail at once.
-	 * @param cause what has shown it
-	 */
+	/** The server counts as gone from now on, and calls fail at once. */
 	default void opened(JedisException cause) {
 	}
 
-	/**
-	 * The server has answered again.
-	 * @param duration for how long it counted as gone
-	 */
+	/** The server has answered again, after some time. */
 	default void closed(Duration duration) {
 	}
 
@@ -30,20 +24,15 @@ public interface Listener {
 	default void overloaded() {
 	}
 
-	/**
-	 * Calls were sent together and answered.
-	 * @param calls how many
-	 * @param nanos the time from sending them to the last answer, in nanoseconds
-	 */
+	/** Calls were sent together and answered, in some nanoseconds. */
 	default void batch(int calls, long nanos) {
 	}
 
 	/**
-	 * The server is a node of a cluster, and has not done some calls, because their slot
-	 * is elsewhere. They fail unless somebody knows that node: {@link Call#takeBack} each
-	 * call, and submit it there if somebody still waits for it.
-	 * @param calls calls of one carrier and slot, which were sent here
-	 * @param redirection what the node has answered
+	 * The server is a node of a cluster, and has not done some calls of one carrier and
+	 * slot, because the slot is elsewhere. They fail unless somebody knows that node:
+	 * {@link Call#takeBack} each call, and submit it there if somebody still waits for
+	 * it.
 	 */
 	default void redirected(List<Call> calls, JedisRedirectionException redirection) {
 		calls.forEach((call) -> call.fail(redirection));

@@ -16,7 +16,6 @@ public final class NoAnswerException extends JedisException {
 
 	/**
 	 * Creates an exception.
-	 * @param message what is known, for people
 	 * @param cause what is wrong with the server; {@code null} if nothing is known to be:
 	 * it may have answered others
 	 */

@@ -32,8 +32,6 @@ public final class NotSentException extends JedisException {
 
 	/**
 	 * Creates an exception.
-	 * @param reason why it was not sent
-	 * @param message the same for people
 	 * @param cause what is wrong with the server; {@code null} if nothing is known to be
 	 */
 	public NotSentException(Reason reason, String message, @Nullable Throwable cause) {
@@ -49,10 +47,7 @@ public final class NotSentException extends JedisException {
 		return new NotSentException(Reason.OUTAGE, "It was not sent, as the server does not answer", cause);
 	}
 
-	/**
-	 * Returns why the call was not sent.
-	 * @return the reason
-	 */
+	/** Returns why the call was not sent. */
 	public Reason reason() {
 		return this.reason;
 	}

@@ -23,10 +23,7 @@ public record ServerSettings(String name, Duration budget, int connections, int 
 	/** Most connections. */
 	public static final int MAX_CONNECTIONS = 64;
 
-	/**
-	 * Checks the settings.
-	 * @throws IllegalArgumentException if one of them is out of range
-	 */
+	/** Refuses what is out of range. */
 	public ServerSettings {
 		if (budget.compareTo(SHORTEST) < 0 || budget.compareTo(LONGEST) > 0) {
 			throw new IllegalArgumentException("Invalid time budget (%s): must be from 2ms to 1h.".formatted(budget));
@@ -40,11 +37,7 @@ public record ServerSettings(String name, Duration budget, int connections, int 
 		}
 	}
 
-	/**
-	 * Returns the same settings for another server.
-	 * @param name the other server
-	 * @return other settings
-	 */
+	/** Returns the same settings for another server. */
 	public ServerSettings withName(String name) {
 		return new ServerSettings(name, this.budget, this.connections, this.maxWaiting);
 	}

@@ -7,25 +7,19 @@ package io.github.ratelimit.redis.connection;
 public interface Servers extends AutoCloseable {
 
 	/**
-	 * Returns the slot of a Redis key. One command can use Redis keys of one slot only.
-	 * @param key the Redis key
-	 * @return a number; the same for all Redis keys if there is one server
+	 * Returns the slot of a Redis key: the same for all if there is one server. One
+	 * command can use Redis keys of one slot only.
 	 */
 	int slot(byte[] key);
 
 	/**
-	 * Returns whether Redis keys may be on different slots.
-	 * @return whether this is a cluster
+	 * Returns whether this is a cluster, so that Redis keys may be on different slots.
 	 */
 	default boolean haveSlots() {
 		return false;
 	}
 
-	/**
-	 * Hands a call over, and does not wait. If it cannot be sent, the call has failed
-	 * when this returns.
-	 * @param call a call that was not handed over before
-	 */
+	/** Hands a new call over, and does not wait. What cannot be sent has failed then. */
 	void submit(Call call);
 
 	/** Closes all connections, and fails all calls that wait. */

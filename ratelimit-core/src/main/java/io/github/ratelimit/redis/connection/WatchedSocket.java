@@ -33,11 +33,9 @@ final class WatchedSocket extends Socket {
 	private boolean loggedIn;
 
 	/**
-	 * Creates a socket.
-	 * @param socket a connected one
-	 * @param watch is told
+	 * Watches a connected socket.
 	 * @param budget how long a silence is told of
-	 * @param loginDeadline until when the login may take, by {@link System#nanoTime()}
+	 * @param loginDeadline until when the login may take
 	 */
 	WatchedSocket(Socket socket, Watch watch, Duration budget, long loginDeadline) {
 		this.socket = socket;

@@ -58,20 +58,22 @@ public final class PlainCommands implements RateLimiter {
 	/** Counts of windows that are over and change no more, by Redis key. */
 	private final Cache<String, Long> pastCounts = newCache();
 
-	/**
-	 * Creates a rate limiter.
-	 * @param servers where the counts are
-	 * @param budget how long an operation may take
-	 * @param keys names the Redis keys
-	 * @param clock the clock
-	 * @param handsInTime whether the server's clock does not follow that clock
-	 */
-	public PlainCommands(Servers servers, Duration budget, RedisKeys keys, InstantSource clock, boolean handsInTime) {
+	/** Creates a rate limiter whose operations may take a time budget. */
+	public PlainCommands(Servers servers, Duration budget, RedisKeys keys) {
+		this(servers, budget, keys, InstantSource.system(), false);
+	}
+
+	private PlainCommands(Servers servers, Duration budget, RedisKeys keys, InstantSource clock, boolean handsInTime) {
 		this.servers = servers;
 		this.budget = budget;
 		this.keys = keys;
 		this.clock = clock;
 		this.handsInTime = handsInTime;
+	}
+
+	/** Returns the same by a clock that the server's does not follow. */
+	public PlainCommands withClock(InstantSource clock) {
+		return new PlainCommands(this.servers, this.budget, this.keys, clock, true);
 	}
 
 	private static Cache<String, Long> newCache() {

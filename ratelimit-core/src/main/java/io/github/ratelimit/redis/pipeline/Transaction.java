@@ -34,11 +34,7 @@ final class Transaction {
 
 	private @Nullable Call call;
 
-	/**
-	 * Creates a transaction without commands.
-	 * @param deadline until when it may be sent and answered, by
-	 * {@link System#nanoTime()}
-	 */
+	/** Creates a transaction without commands, to be executed until a deadline. */
 	Transaction(long deadline) {
 		this.deadline = deadline;
 	}

@@ -38,10 +38,7 @@ public record Answer(boolean allowed, long blockedMicros, List<LimitStatus> stat
 
 	private static final Answer NOTHING = new Answer(true, 0, List.of(), Map.of(), 0);
 
-	/**
-	 * Returns the answer as a decision of the store.
-	 * @return the decision
-	 */
+	/** Returns the answer as a decision of the store. */
 	public Decision decision() {
 		Map<String, Decision> decisions = Map.of();
 		if (!this.shadows.isEmpty()) {

@@ -25,8 +25,10 @@ import redis.clients.jedis.exceptions.JedisDataException;
  * identifier reads, and a list of all blocks that is written together with it.
  * <p>
  * Where values of identifiers are hashed, the list has the hashes.
+ *
+ * @param clock the clock to go by; {@code null} for that of the server
  */
-public final class Blocks {
+public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource clock) {
 
 	private static final Script BLOCK = Script.named("block");
 
@@ -35,57 +37,21 @@ public final class Blocks {
 	/** As so many of the simplest decisions. */
 	private static final int WORK = 10;
 
-	private final Servers servers;
-
-	private final RedisKeys keys;
-
-	private final @Nullable InstantSource clock;
-
-	/**
-	 * Creates access to the blocks.
-	 * @param keys names of Redis keys
-	 * @param servers where they are
-	 * @param clock the clock to go by; {@code null} for that of the server
-	 */
-	public Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource clock) {
-		this.keys = keys;
-		this.servers = servers;
-		this.clock = clock;
-	}
-
-	/**
-	 * Blocks an identifier.
-	 * @param identifier the identifier
-	 * @param policy in which policy; {@code null} for all
-	 * @param time for how long
-	 * @param reason why
-	 * @param deadline until when it may be done, by {@link System#nanoTime()}
-	 * @return the block
-	 * @throws redis.clients.jedis.exceptions.JedisException if it failed
-	 */
+	/** Blocks an identifier in a policy; in all if that is {@code null}. */
 	public Block block(Identifier identifier, @Nullable String policy, Duration time, String reason, long deadline) {
 		long until = update(identifier, policy, time.toNanos() / 1000, reason, deadline);
 		return new Block(identifier, policy, Answer.instant(until), reason);
 	}
 
 	/**
-	 * Ends a block.
-	 * @param identifier the identifier
-	 * @param policy in which policy; {@code null} for the block in all
-	 * @param deadline until when it may be done, by {@link System#nanoTime()}
-	 * @return whether there was such a block
-	 * @throws redis.clients.jedis.exceptions.JedisException if it failed
+	 * Ends a block in a policy, or in all if that is {@code null}. Returns whether there
+	 * was one.
 	 */
 	public boolean unblock(Identifier identifier, @Nullable String policy, long deadline) {
 		return update(identifier, policy, 0, "", deadline) > 0;
 	}
 
-	/**
-	 * Returns all blocks.
-	 * @param deadline until when they may be read, by {@link System#nanoTime()}
-	 * @return the blocks, from the first that ends
-	 * @throws redis.clients.jedis.exceptions.JedisException if it failed
-	 */
+	/** Returns all blocks, from the first that ends. */
 	public List<Block> list(long deadline) {
 		ListReply reply = new ListReply(run(LIST, List.of(this.keys.blockDescriptions()), List.of(), deadline));
 		long time = reply.number();
@@ -173,10 +139,7 @@ public final class Blocks {
 			.collect(Collectors.joining(" "));
 	}
 
-	/**
-	 * Reads a block of the list.
-	 * @return the block; {@code null} if another program wrote it
-	 */
+	/** Reads a block of the list; {@code null} if another program wrote it. */
 	private static @Nullable Block read(String described) {
 		String[] texts = described.split(" ", -1);
 		for (int i = 1; i < texts.length; i++) {

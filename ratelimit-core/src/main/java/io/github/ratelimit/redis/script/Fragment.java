@@ -67,9 +67,8 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Line>>
 	};
 
 	/**
-	 * Reads the fragment of an algorithm.
-	 * @param neighbour the class beside which it is
-	 * @param name name of the resource, without {@code .lua}
+	 * Reads the fragment of an algorithm beside a class, by its name without {@code
+	 * .lua}.
 	 * @throws IllegalArgumentException if there is none, or it is not of the form
 	 */
 	static Fragment read(Class<?> neighbour, String name) {

@@ -73,8 +73,7 @@ final class PolicyCode {
 	}
 
 	/**
-	 * Returns quotas, largest costs and arguments of all limits.
-	 * @param clock tells about the present time
+	 * Returns quotas, largest costs, and arguments about the present time, of all limits.
 	 */
 	byte[] numbers(InstantSource clock) {
 		Numbers numbers = this.numbers;

@@ -45,18 +45,13 @@ public final class RedisKeys {
 
 	private final byte @Nullable [] secret;
 
-	/**
-	 * Creates names that show the values of identifiers.
-	 * @param prefix what all of them start with
-	 * @throws IllegalArgumentException if the prefix is invalid
-	 */
+	/** Creates names that show the values of identifiers. */
 	public RedisKeys(String prefix) {
 		this(prefix, null);
 	}
 
 	/**
-	 * Creates names.
-	 * @param prefix what all of them start with
+	 * Creates names that all start with a prefix.
 	 * @param secret what the values of identifiers are hashed with; {@code null} if they
 	 * may be read
 	 * @throws IllegalArgumentException if the prefix is invalid, or the secret is empty
@@ -74,21 +69,12 @@ public final class RedisKeys {
 		this.secret = (secret != null) ? secret.clone() : null;
 	}
 
-	/**
-	 * Returns the name of what is counted.
-	 * @param identifier the identifier
-	 * @param policy the policy
-	 * @return the Redis key
-	 */
+	/** Returns the name of what is counted. */
 	public byte[] key(Identifier identifier, Policy policy) {
 		return key(identifier, suffix(policy));
 	}
 
-	/**
-	 * Returns the end of the Redis keys of a policy.
-	 * @param policy the policy
-	 * @return what stands behind the hash tag
-	 */
+	/** Returns what stands behind the hash tag in the Redis keys of a policy. */
 	static byte[] suffix(Policy policy) {
 		return ascii(encode(policy.name(), false) + ':' + policy.stateForm());
 	}
@@ -117,11 +103,7 @@ public final class RedisKeys {
 		return key;
 	}
 
-	/**
-	 * Returns the name of the key with the blocks of an identifier.
-	 * @param identifier the identifier
-	 * @return the Redis key
-	 */
+	/** Returns the name of the key with the blocks of an identifier. */
 	public byte[] blocks(Identifier identifier) {
 		return key(identifier, BLOCKS);
 	}

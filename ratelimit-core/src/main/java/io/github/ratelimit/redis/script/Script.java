@@ -37,10 +37,7 @@ final class Script implements Carrier {
 		this.work = work;
 	}
 
-	/**
-	 * Reads a script that stands alone.
-	 * @param name name of the resource, without {@code .lua}
-	 */
+	/** Reads a script that stands alone, by the name of its resource. */
 	static Script named(String name) {
 		return new Script(Fragment.text(Script.class, name + ".lua"), false, 1);
 	}

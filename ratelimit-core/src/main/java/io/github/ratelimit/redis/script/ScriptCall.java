@@ -54,18 +54,16 @@ public final class ScriptCall extends Call {
 
 	/**
 	 * Waits for the answer, and reads it.
-	 * @return the answer
 	 * @throws redis.clients.jedis.exceptions.JedisException if there is none, or it
-	 * cannot be read
+	 * cannot be read, as the other methods
 	 */
 	public Answer answer() {
 		return Answer.read(this.operation, this.scope, this.request, await());
 	}
 
 	/**
-	 * Sets what happens with an answer that comes when nobody waits for it any more. To
-	 * be called before the call is handed over.
-	 * @param late takes the answer, and must not wait for anything
+	 * Sets who takes an answer that comes when nobody waits for it any more, and must not
+	 * wait for anything. To be called before the call is handed over.
 	 */
 	public void onLateAnswer(Consumer<Answer> late) {
 		this.late = late;
@@ -78,19 +76,14 @@ public final class ScriptCall extends Call {
 		}
 	}
 
-	/**
-	 * Waits for the requests that were to be read, and reads them.
-	 * @return the requests, newest first
-	 * @throws redis.clients.jedis.exceptions.JedisException as {@link #answer()}
-	 */
+	/** Waits for the requests that were to be read, and reads them, newest first. */
 	public List<LogEntry> entries() {
 		return ListReply.entries(await());
 	}
 
 	/**
-	 * Waits for the counts that were to be read, and reads them.
-	 * @return the counts, by limit, and from the newest to the oldest
-	 * @throws redis.clients.jedis.exceptions.JedisException as {@link #answer()}
+	 * Waits for the counts that were to be read, and reads them, by limit, and from the
+	 * newest to the oldest.
 	 */
 	public List<WindowCount> series() {
 		return ListReply.series(this.request.charges().get(0).policy().limits(), await());

@@ -66,20 +66,12 @@ public final class Scripts {
 		this.scripts = scripts;
 	}
 
-	/**
-	 * Creates calls that are decided by the clock of the server.
-	 * @param keys names of Redis keys
-	 * @param servers who knows the slots of Redis keys
-	 */
+	/** Creates calls that are decided by the clock of the server. */
 	public Scripts(RedisKeys keys, Servers servers) {
 		this(keys, servers, InstantSource.system(), false, new ConcurrentHashMap<>(), new ConcurrentHashMap<>());
 	}
 
-	/**
-	 * Returns the same for calls that are decided by a clock of this process.
-	 * @param clock the clock
-	 * @return scripts that hand the time in
-	 */
+	/** Returns the same for calls that are decided by a clock of this process. */
 	public Scripts withClock(InstantSource clock) {
 		return new Scripts(this.keys, this.servers, clock, true, this.policies, this.scripts);
 	}
@@ -87,7 +79,6 @@ public final class Scripts {
 	/**
 	 * Refuses a policy whose algorithm is not the library's and has no script, or one
 	 * that is not of the form.
-	 * @param policy the policy
 	 * @throws IllegalArgumentException if its scripts cannot be composed
 	 */
 	public void requireComposable(Policy policy) {
@@ -99,13 +90,9 @@ public final class Scripts {
 	}
 
 	/**
-	 * Returns a call for a request whose Redis keys are on one slot.
-	 * @param operation {@link Operation#ACQUIRE}, {@link Operation#PEEK},
-	 * {@link Operation#REFUND}, {@link Operation#CHARGE} or {@link Operation#HOLD}
+	 * Returns a call for a request whose Redis keys are on one slot, but none that
+	 * cancels or reads.
 	 * @param scope what of the request there are Redis keys of
-	 * @param request the request
-	 * @param deadline until when it may be answered, by {@link System#nanoTime()}
-	 * @return a new call
 	 */
 	public ScriptCall call(Operation operation, Scope scope, RateLimitRequest request, long deadline) {
 		return call(operation, scope, request, new long[0], null, deadline);
@@ -113,12 +100,8 @@ public final class Scripts {
 
 	/**
 	 * Returns a call that gives back what was held.
-	 * @param request the request, or what of it was held
-	 * @param scope what of the request there are Redis keys of
 	 * @param stays of which policies the cost remains counted
 	 * @param heldAt {@link Answer#heldAt()} of what was held
-	 * @param deadline until when it may be answered, by {@link System#nanoTime()}
-	 * @return a new call
 	 */
 	public ScriptCall cancel(RateLimitRequest request, Scope scope, Predicate<Charge> stays, long heldAt,
 			long deadline) {
@@ -126,14 +109,10 @@ public final class Scripts {
 	}
 
 	/**
-	 * Returns a call that reads what a policy keeps, to be read by
-	 * {@link ScriptCall#entries()} or {@link ScriptCall#series()}.
-	 * @param policy a policy that keeps requests or windows
-	 * @param identifier the identifier
+	 * Returns a call that reads what a policy keeps, to be read by {@link
+	 * ScriptCall#entries()} or {@link ScriptCall#series()}.
 	 * @param most how many requests are read at most
 	 * @param before requests that were made before; {@code null} for the newest
-	 * @param deadline until when it may be answered, by {@link System#nanoTime()}
-	 * @return a new call
 	 */
 	public ScriptCall history(Policy policy, Identifier identifier, int most, @Nullable Instant before, long deadline) {
 		long micros = (before != null) ? Math.min(micros(before), LARGEST_COST) : LARGEST_COST;
@@ -141,13 +120,7 @@ public final class Scripts {
 				null, deadline);
 	}
 
-	/**
-	 * Returns a call that forgets what an identifier has used of a policy.
-	 * @param policy the policy
-	 * @param identifier the identifier
-	 * @param deadline until when it may be answered, by {@link System#nanoTime()}
-	 * @return a new call
-	 */
+	/** Returns a call that forgets what an identifier has used of a policy. */
 	public Call reset(Policy policy, Identifier identifier, long deadline) {
 		byte[] key = this.keys.key(identifier, code(policy).suffix());
 		return new CommandCall((source) -> List.of(new CommandArguments(Command.DEL).key(key)), 1,
