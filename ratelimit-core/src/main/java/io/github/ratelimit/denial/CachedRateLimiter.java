@@ -17,31 +17,14 @@ import io.github.ratelimit.RateLimiter;
  * Asks the store unless the memory knows that it would deny the request, and forgets the
  * denials of a key whenever something may have been used or given back. What is in shadow
  * mode denies nothing, so that nothing is remembered of it.
+ *
+ * @param memory the memory at the time, which is another one when all is forgotten
+ * @param answers whether requests are answered from memory; otherwise denials are only
+ * forgotten
+ * @param maxAge for how long the denials of a policy are remembered at most
  */
-final class CachedRateLimiter implements RateLimiter {
-
-	private final RateLimiter store;
-
-	private final Supplier<DenialMemory> memory;
-
-	private final boolean answers;
-
-	private final Function<Policy, Duration> maxAge;
-
-	/**
-	 * Creates a rate limiter.
-	 * @param memory the memory at the time, which is another one when all is forgotten
-	 * @param answers whether requests are answered from memory; otherwise denials are
-	 * only forgotten
-	 * @param maxAge for how long the denials of a policy are remembered at most
-	 */
-	CachedRateLimiter(RateLimiter store, Supplier<DenialMemory> memory, boolean answers,
-			Function<Policy, Duration> maxAge) {
-		this.store = store;
-		this.memory = memory;
-		this.answers = answers;
-		this.maxAge = maxAge;
-	}
+record CachedRateLimiter(RateLimiter store, Supplier<DenialMemory> memory, boolean answers,
+		Function<Policy, Duration> maxAge) implements RateLimiter {
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {

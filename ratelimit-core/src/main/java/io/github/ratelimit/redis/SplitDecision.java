@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
@@ -30,26 +31,10 @@ import redis.clients.jedis.exceptions.JedisException;
  * allows; if one of them denies the request, or fails, the others are cancelled. One that
  * is answered when nobody waits for it any more is cancelled then. What is in shadow mode
  * is cancelled as well if one of them denies that.
+ *
+ * @param budget how long it may take to cancel, which may be after the deadline
  */
-final class SplitDecision {
-
-	private final Scripts scripts;
-
-	private final Servers servers;
-
-	private final RateLimitRequest request;
-
-	private final Duration budget;
-
-	private final long deadline;
-
-	SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request, Duration budget, long deadline) {
-		this.scripts = scripts;
-		this.servers = servers;
-		this.request = request;
-		this.budget = budget;
-		this.deadline = deadline;
-	}
+record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request, Duration budget, long deadline) {
 
 	/** Decides, and uses nothing. */
 	Decision peek(List<SlotRequest> slots) {
@@ -102,12 +87,15 @@ final class SplitDecision {
 
 	private Part send(Operation operation, SlotRequest slot) {
 		ScriptCall call = this.scripts.call(operation, slot.scope(), slot.request(), this.deadline);
-		Part part = new Part(slot, call);
 		if (operation == Operation.HOLD) {
 			call.onLateAnswer((answer) -> abandon(slot, answer));
 		}
+		return submit(slot, call, (key) -> send(operation, key));
+	}
+
+	private Part submit(SlotRequest slot, ScriptCall call, Function<SlotRequest, Part> again) {
 		this.servers.submit(call);
-		return part;
+		return new Part(slot, call, again);
 	}
 
 	/**
@@ -122,12 +110,9 @@ final class SplitDecision {
 			if (!Carrier.isMoving(part.failure) || part.slot.scope() != Scope.ALL) {
 				answered.add(part);
 			}
-			else if (operation == Operation.CANCEL) {
-				part.slot.byKey(false).forEach((key) -> further.add(cancel(key, part.stays, part.heldAt)));
-			}
 			else {
 				part.slot.byKey(operation == Operation.HOLD || operation == Operation.PEEK)
-					.forEach((key) -> further.add(send(operation, key)));
+					.forEach((key) -> further.add(part.again.apply(key)));
 			}
 		}
 		if (!further.isEmpty()) {
@@ -165,17 +150,11 @@ final class SplitDecision {
 		return List.of(cancel(slot.of(denied), stays, held.heldAt()));
 	}
 
-	/**
-	 * It may be sent when the time of the decision is over, or quota would stay held.
-	 */
+	/** It may be sent when the time of the decision is over, or quota would stay held. */
 	private Part cancel(SlotRequest slot, Predicate<Charge> stays, long heldAt) {
 		ScriptCall call = this.scripts.cancel(slot.request(), slot.scope(), stays, heldAt,
 				System.nanoTime() + this.budget.toNanos());
-		Part part = new Part(slot, call);
-		part.stays = stays;
-		part.heldAt = heldAt;
-		this.servers.submit(call);
-		return part;
+		return submit(slot, call, (key) -> cancel(key, stays, heldAt));
 	}
 
 	private static Charge enforced(Charge charge) {
@@ -270,18 +249,17 @@ final class SplitDecision {
 
 		private final ScriptCall call;
 
+		/** Does the same for one of the Redis keys. */
+		private final Function<SlotRequest, Part> again;
+
 		private @Nullable Answer answer;
 
 		private @Nullable JedisException failure;
 
-		/** Of a call that cancels: which charges stay counted, and when all were. */
-		private Predicate<Charge> stays = (charge) -> false;
-
-		private long heldAt;
-
-		Part(SlotRequest slot, ScriptCall call) {
+		Part(SlotRequest slot, ScriptCall call, Function<SlotRequest, Part> again) {
 			this.slot = slot;
 			this.call = call;
+			this.again = again;
 		}
 
 		/** A call that cancels goes on without this if it takes too long. */
