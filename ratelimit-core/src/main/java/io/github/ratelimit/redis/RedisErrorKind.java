@@ -15,8 +15,7 @@ import io.github.ratelimit.StoreException;
 import io.github.ratelimit.redis.cluster.NodeException;
 import io.github.ratelimit.redis.connection.NoAnswerException;
 import io.github.ratelimit.redis.connection.NotSentException;
-import io.github.ratelimit.redis.connection.UnreadableReplyException;
-import io.github.ratelimit.redis.script.Answer;
+import io.github.ratelimit.redis.connection.WrongReplyException;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
 
@@ -133,7 +132,7 @@ public enum RedisErrorKind {
 			if (cause instanceof NoAnswerException || cause instanceof SocketTimeoutException) {
 				return TIMEOUT;
 			}
-			if (cause instanceof UnreadableReplyException) {
+			if (cause instanceof WrongReplyException) {
 				return WRONG_REPLY;
 			}
 			if (cause instanceof JedisDataException) {
@@ -145,9 +144,6 @@ public enum RedisErrorKind {
 	}
 
 	private static RedisErrorKind ofReply(String message) {
-		if (message.startsWith(Answer.INVALID)) {
-			return WRONG_REPLY;
-		}
 		if (message.startsWith(TOO_LONG_WITHOUT_LOGIN)) {
 			return NOAUTH;
 		}

@@ -8,12 +8,12 @@ import java.util.Set;
 
 import io.github.ratelimit.redis.connection.Call;
 import io.github.ratelimit.redis.connection.CommandCall;
+import io.github.ratelimit.redis.connection.WrongReplyException;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Protocol;
 import redis.clients.jedis.Protocol.Command;
-import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
  * Which node of a cluster has which slot, as one of the nodes said.
@@ -42,7 +42,7 @@ final class Slots {
 	/**
 	 * Reads the answer to {@code CLUSTER SLOTS} of a node, which does not always name its
 	 * own host.
-	 * @throws JedisDataException if that is no such answer
+	 * @throws WrongReplyException if that is no such answer
 	 */
 	static Slots read(@Nullable Object reply, HostAndPort asked) {
 		Slots slots = new Slots();
@@ -77,9 +77,9 @@ final class Slots {
 		throw invalid(value);
 	}
 
-	private static JedisDataException invalid(@Nullable Object value) {
-		return new JedisDataException(
-				"Invalid reply of CLUSTER SLOTS (%s): is this a node of a Redis cluster?".formatted(value));
+	private static WrongReplyException invalid(@Nullable Object value) {
+		return new WrongReplyException(
+				"Invalid reply of CLUSTER SLOTS (%s): is this a node of a Redis cluster?".formatted(value), null);
 	}
 
 	/** A node that names no host means the one that it was asked at. */

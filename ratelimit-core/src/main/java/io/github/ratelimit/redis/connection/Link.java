@@ -62,9 +62,16 @@ final class Link {
 			replies.replaceAll((reply) -> (reply instanceof JedisDataException ex) ? ErrorText.withoutKeys(ex) : reply);
 			return replies;
 		}
-		catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
+		catch (JedisException ex) {
 			this.connection.setBroken();
-			throw UnreadableReplyException.of(ex);
+			throw ex;
+		}
+		catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
+			// An answer that is none makes Jedis fail in the ways of Java, and so does a
+			// length that no machine has room for. The rest would answer the next call.
+			this.connection.setBroken();
+			throw new WrongReplyException((ex instanceof Error) ? "No memory to read the reply"
+					: "Unreadable reply: is this a Redis server?", ex);
 		}
 	}
 

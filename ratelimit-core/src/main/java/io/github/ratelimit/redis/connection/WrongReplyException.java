@@ -2,33 +2,20 @@ package io.github.ratelimit.redis.connection;
 
 import java.io.Serial;
 
-import redis.clients.jedis.exceptions.JedisException;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
- * An answer could not be read to its end. What is left of it would be taken for the next
- * one, so its connection is not used again.
+ * What a server has answered is no answer to what it was asked.
  */
-public final class UnreadableReplyException extends JedisException {
+public final class WrongReplyException extends JedisDataException {
 
 	@Serial
 	private static final long serialVersionUID = 1L;
 
-	private UnreadableReplyException(String message, Throwable cause) {
+	/** Creates an exception, because reading has failed with the cause, if it has. */
+	public WrongReplyException(String message, @Nullable Throwable cause) {
 		super(message, cause);
-	}
-
-	/**
-	 * Returns why reading has failed. An answer that is none makes Jedis fail in the ways
-	 * of Java, and so does a length that no machine has room for, because Jedis makes the
-	 * room before it reads.
-	 */
-	static JedisException of(Throwable ex) {
-		if (ex instanceof JedisException failure) {
-			return failure;
-		}
-		return new UnreadableReplyException(
-				(ex instanceof Error) ? "No memory to read the reply" : "Unreadable reply: is this a Redis server?",
-				ex);
 	}
 
 }

@@ -14,10 +14,10 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Meter;
 import io.github.ratelimit.MeterState;
 import io.github.ratelimit.Policy;
+import io.github.ratelimit.redis.connection.WrongReplyException;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisDataException;
-import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Counts a request for one limit of a policy and identifier, and tells what the counts
@@ -116,7 +116,7 @@ abstract class Counter {
 
 	void accept(@Nullable Object reply) {
 		if (!(reply instanceof List<?> numbers) || numbers.size() != this.keys.size()) {
-			throw new JedisException("The server has answered something else than counts");
+			throw new WrongReplyException("The server has answered something else than counts", null);
 		}
 		this.counts = numbers.stream().mapToLong(Counter::number).toArray();
 		this.counts[this.present] -= this.added;

@@ -12,10 +12,10 @@ import java.util.stream.Stream;
 import io.github.ratelimit.redis.connection.Call;
 import io.github.ratelimit.redis.connection.CommandCall;
 import io.github.ratelimit.redis.connection.Servers;
+import io.github.ratelimit.redis.connection.WrongReplyException;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
-import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
  * Commands that the server of a slot executes all or not at all, in one round trip, so
@@ -73,7 +73,7 @@ final class Transaction {
 			return;
 		}
 		if (!(this.call.await() instanceof List<?> replies) || replies.size() != this.commands.size()) {
-			throw new JedisDataException("The server did not execute a transaction");
+			throw new WrongReplyException("The server did not execute a transaction", null);
 		}
 		Iterator<?> each = replies.iterator();
 		this.commands.values().forEach((reader) -> reader.accept(each.next()));

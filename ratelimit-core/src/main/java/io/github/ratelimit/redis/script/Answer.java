@@ -17,8 +17,8 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.redis.connection.WrongReplyException;
 import org.jspecify.annotations.Nullable;
-import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
  * What a script has decided of a request, or of what of it is on one slot.
@@ -32,9 +32,6 @@ import redis.clients.jedis.exceptions.JedisDataException;
  */
 public record Answer(boolean allowed, long blockedMicros, List<LimitStatus> statuses, Map<String, Answer> shadows,
 		long heldAt) {
-
-	/** What the message of every answer starts with that is none. */
-	public static final String INVALID = "Invalid reply of a script";
 
 	private static final Answer NOTHING = new Answer(true, 0, List.of(), Map.of(), 0);
 
@@ -120,9 +117,9 @@ public record Answer(boolean allowed, long blockedMicros, List<LimitStatus> stat
 		throw invalid(numbers.array());
 	}
 
-	static JedisDataException invalid(@Nullable Object value) {
+	static WrongReplyException invalid(@Nullable Object value) {
 		Object shown = (value instanceof byte[] bytes) ? Arrays.toString(bytes) : value;
-		return new JedisDataException(INVALID + " (%s): is this a Redis server?".formatted(shown));
+		return new WrongReplyException("Invalid reply of a script (%s): is this a Redis server?".formatted(shown), null);
 	}
 
 	static Instant instant(long micros) {

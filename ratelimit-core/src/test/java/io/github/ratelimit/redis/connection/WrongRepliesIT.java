@@ -39,7 +39,7 @@ class WrongRepliesIT {
 		}); Server server = Connecting.to(redis.uri().getPort(), LONG, this.events)) {
 			for (int i = 0; i < 3; i++) {
 				assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(server, "a", LONG))
-					.isInstanceOfAny(UnreadableReplyException.class, JedisConnectionException.class);
+					.isInstanceOfAny(WrongReplyException.class, JedisConnectionException.class);
 			}
 			assertThat(this.events.all()).isEmpty();
 		}
