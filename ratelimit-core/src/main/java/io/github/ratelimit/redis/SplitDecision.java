@@ -1,8 +1,8 @@
 package io.github.ratelimit.redis;
 
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -76,7 +76,7 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 		return slot.request()
 			.shadows()
 			.stream()
-			.filter((charge) -> slot.scope() != Scope.BLOCKS && counts(charge, decision) && !isHeld(charge, held))
+			.filter((charge) -> slot.scope() != Scope.BLOCKS && counts(charge, decision) && !isHeld(charge, held.decision()))
 			.map((charge) -> send(Operation.ACQUIRE, slot.of(List.of(enforced(charge)))))
 			.toList();
 	}
@@ -137,7 +137,7 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 	 * @return a call that was sent, or none if there is nothing to give back
 	 */
 	private List<Part> cancel(SlotRequest slot, Answer held, @Nullable Decision decision) {
-		Predicate<Charge> stays = (charge) -> stays(charge, held, decision);
+		Predicate<Charge> stays = (charge) -> stays(charge, held.decision(), decision);
 		List<Charge> denied = slot.request()
 			.charges()
 			.stream()
@@ -166,13 +166,13 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 	}
 
 	/** Whether a charge was not counted by a call, or stays counted. */
-	private static boolean stays(Charge charge, Answer held, @Nullable Decision decision) {
+	private static boolean stays(Charge charge, Decision held, @Nullable Decision decision) {
 		return !isHeld(charge, held) || (decision != null && counts(charge, decision));
 	}
 
-	private static boolean isHeld(Charge charge, Answer held) {
-		Answer shadow = held.shadows().get(charge.policy().name());
-		return (shadow != null) ? held.allowed() && shadow.allowed() : counts(charge, held.decision());
+	private static boolean isHeld(Charge charge, Decision held) {
+		Decision shadow = held.shadows().get(charge.policy().name());
+		return (shadow != null) ? held.allowed() && shadow.allowed() : counts(charge, held);
 	}
 
 	/**
@@ -205,11 +205,11 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 	private Decision join(List<Part> parts, List<Part> later) {
 		failure(parts);
 		Map<List<Object>, List<LimitStatus>> statuses = new HashMap<>();
-		List<Answer> answers = parts.stream().map((part) -> Objects.requireNonNull(part.answer)).toList();
+		List<Decision> answers = parts.stream().map((part) -> Objects.requireNonNull(part.answer).decision()).toList();
 		answers.forEach((answer) -> put(answer, statuses));
 		for (Part part : later) {
 			if (part.answer != null) {
-				put(part.answer, statuses);
+				put(part.answer.decision(), statuses);
 			}
 		}
 		return join(answers, this.request.enforced(), statuses).withShadows(this.request.shadows(), (charge) -> {
@@ -219,7 +219,7 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 		});
 	}
 
-	private static Decision join(List<Answer> answers, List<Charge> charges,
+	private static Decision join(List<Decision> answers, List<Charge> charges,
 			Map<List<Object>, List<LimitStatus>> statuses) {
 		List<LimitStatus> ordered = new ArrayList<>();
 		for (Charge charge : charges) {
@@ -227,12 +227,14 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 				ordered.addAll(statuses.getOrDefault(List.of(charge.policy().name(), identifier), List.of()));
 			}
 		}
-		boolean allowed = answers.stream().allMatch(Answer::allowed);
-		long blocked = answers.stream().mapToLong(Answer::blockedMicros).max().orElse(0);
-		return new Decision(allowed, ordered, (blocked > 0) ? Duration.of(blocked, ChronoUnit.MICROS) : null);
+		return new Decision(answers.stream().allMatch(Decision::allowed), ordered,
+				answers.stream()
+					.flatMap((answer) -> Stream.ofNullable(answer.blockedFor()))
+					.max(Comparator.naturalOrder())
+					.orElse(null));
 	}
 
-	private static void put(Answer answer, Map<List<Object>, List<LimitStatus>> statuses) {
+	private static void put(Decision answer, Map<List<Object>, List<LimitStatus>> statuses) {
 		Map<List<Object>, List<LimitStatus>> present = new HashMap<>();
 		for (LimitStatus status : answer.statuses()) {
 			present.computeIfAbsent(List.of(status.policy().name(), status.identifier()), (key) -> new ArrayList<>())

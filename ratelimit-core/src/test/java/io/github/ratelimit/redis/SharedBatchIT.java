@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
@@ -13,7 +14,6 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.redis.connection.NotSentException;
 import io.github.ratelimit.redis.connection.Servers;
-import io.github.ratelimit.redis.script.Answer;
 import io.github.ratelimit.redis.script.KeyNames;
 import io.github.ratelimit.redis.script.Operation;
 import io.github.ratelimit.redis.script.RedisKeys;
@@ -85,7 +85,7 @@ class SharedBatchIT {
 	}
 
 	private static void assertDenied(ScriptCall call) {
-		Answer answer = call.answer();
+		Decision answer = call.answer().decision();
 		assertThat(answer.allowed()).isFalse();
 		assertThat(answer.statuses()).singleElement().satisfies((status) -> assertThat(status.remaining()).isZero());
 	}
@@ -102,7 +102,7 @@ class SharedBatchIT {
 		this.jedis.set(names.key(BOB, POLICY), "?");
 		List<ScriptCall> calls = together(FULL, ALICE, BOB, ALICE, FULL);
 		assertDenied(calls.get(0));
-		assertThat(calls.subList(1, 4)).extracting((call) -> call.answer().statuses().get(0).remaining())
+		assertThat(calls.subList(1, 4)).extracting((call) -> call.answer().decision().statuses().get(0).remaining())
 			.containsExactly(1L, 1L, 0L);
 		assertDenied(calls.get(4));
 	}
@@ -130,7 +130,7 @@ class SharedBatchIT {
 				.forEach((call) -> assertThatExceptionOfType(NotSentException.class).isThrownBy(call::answer)
 					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(NotSentException.Reason.TOO_LATE)));
 		}
-		assertThat(sent.answer().allowed()).isTrue();
+		assertThat(sent.answer().decision().allowed()).isTrue();
 		assertThat(used(ALICE)).isEqualTo(1);
 		assertThat(used(BOB)).isZero();
 	}

@@ -163,7 +163,7 @@ class TakingBackIT {
 
 	private long hold(Policy policy, long cost) {
 		Answer answer = this.holding.hold(request(policy, HELD, cost));
-		assertThat(answer.allowed()).isTrue();
+		assertThat(answer.decision().allowed()).isTrue();
 		return answer.heldAt();
 	}
 

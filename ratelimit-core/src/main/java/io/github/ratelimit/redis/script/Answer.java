@@ -6,9 +6,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -23,31 +21,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a script has decided of a request, or of what of it is on one slot.
  *
- * @param allowed whether it is allowed
- * @param blockedMicros for how long an identifier is still blocked, in microseconds
- * @param statuses one for each policy, identifier and limit, in the order of the request
- * @param shadows the same for each policy in shadow mode alone, by its name
+ * @param decision the decision
  * @param heldAt when the cost was counted by {@link Operation#HOLD}, in microseconds
  * since the epoch; otherwise 0
  */
-public record Answer(boolean allowed, long blockedMicros, List<LimitStatus> statuses, Map<String, Answer> shadows,
-		long heldAt) {
+public record Answer(Decision decision, long heldAt) {
 
-	private static final Answer NOTHING = new Answer(true, 0, List.of(), Map.of(), 0);
+	private static final Answer NOTHING = new Answer(new Decision(true, List.of()), 0);
 
-	/** Returns the answer as a decision of the store. */
-	public Decision decision() {
-		Map<String, Decision> decisions = Map.of();
-		if (!this.shadows.isEmpty()) {
-			decisions = new LinkedHashMap<>();
-			for (Map.Entry<String, Answer> shadow : this.shadows.entrySet()) {
-				decisions.put(shadow.getKey(), shadow.getValue().decision());
-			}
-		}
-		return new Decision(this.allowed, this.statuses,
-				(this.blockedMicros > 0) ? Duration.of(this.blockedMicros, ChronoUnit.MICROS) : null,
-				Decision.Source.STORE, decisions);
-	}
+	/** Where that is in a reply. */
+	private static final int HELD_AT = 1 + Double.BYTES;
 
 	static Answer read(Operation operation, Scope scope, RateLimitRequest request, @Nullable Object reply) {
 		if (!(reply instanceof byte[] bytes) || bytes.length == 0) {
@@ -56,12 +39,12 @@ public record Answer(boolean allowed, long blockedMicros, List<LimitStatus> stat
 		ByteBuffer numbers = ByteBuffer.wrap(bytes);
 		Answer answer = NOTHING;
 		if (operation.decides()) {
-			List<Charge> alone = request.shadows();
-			Map<String, Answer> shadows = alone.isEmpty() ? Map.of() : new LinkedHashMap<>();
-			answer = read(scope, request.enforced(), shadows, numbers);
-			for (Charge charge : alone) {
-				shadows.put(charge.policy().name(), read(scope, List.of(charge), Map.of(), numbers));
+			Decision decision = read(scope, request.enforced(), numbers);
+			List<Charge> shadows = request.shadows();
+			if (!shadows.isEmpty()) {
+				decision = decision.withShadows(shadows, (charge) -> read(scope, List.of(charge), numbers));
 			}
+			answer = new Answer(decision, (long) numbers.getDouble(HELD_AT));
 		}
 		else {
 			numbers.get();
@@ -72,15 +55,15 @@ public record Answer(boolean allowed, long blockedMicros, List<LimitStatus> stat
 		return answer;
 	}
 
-	private static Answer read(Scope scope, List<Charge> charges, Map<String, Answer> shadows, ByteBuffer numbers) {
+	private static Decision read(Scope scope, List<Charge> charges, ByteBuffer numbers) {
 		if (!numbers.hasRemaining()) {
 			throw invalid(numbers.array());
 		}
 		boolean allowed = numbers.get() == 1;
 		long blocked = number(numbers, 0);
-		long held = number(numbers, 0);
-		List<LimitStatus> statuses = (scope == Scope.BLOCKS) ? List.of() : statuses(charges, numbers);
-		return new Answer(allowed, blocked, statuses, shadows, held);
+		number(numbers, 0);
+		return new Decision(allowed, (scope == Scope.BLOCKS) ? List.of() : statuses(charges, numbers),
+				(blocked > 0) ? Duration.of(blocked, ChronoUnit.MICROS) : null);
 	}
 
 	private static List<LimitStatus> statuses(List<Charge> charges, ByteBuffer numbers) {

@@ -13,9 +13,11 @@ import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Meter;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.StoreException;
@@ -152,8 +154,8 @@ class BatchIT {
 					RateLimitRequest.of(policy, identifier), ScriptRateLimiter.deadline()))
 			.toList();
 		SERVERS.submit(calls);
-		assertThat(calls.get(0).answer().allowed()).isTrue();
-		assertThat(calls.get(2).answer().allowed()).isTrue();
+		assertThat(calls.get(0).answer().decision().allowed()).isTrue();
+		assertThat(calls.get(2).answer().decision().allowed()).isTrue();
 		assertThatExceptionOfType(JedisDataException.class).isThrownBy(calls.get(1)::answer)
 			.withMessageStartingWith("ERR ")
 			.withMessageContaining("a damaged count");
@@ -202,11 +204,11 @@ class BatchIT {
 			.of(Charge.of(policy, IDENTIFIERS.toArray(Identifier[]::new)).withCost(2));
 		Answer before = ask(this.scripts.call(Operation.PEEK, Scope.ALL, request, ScriptRateLimiter.deadline()));
 		Answer held = ask(this.scripts.call(Operation.HOLD, Scope.ALL, request, ScriptRateLimiter.deadline()));
-		assertThat(held.heldAt()).isEqualTo(Scripts.micros(this.clock.instant()));
-		assertThat(held.statuses()).extracting(LimitStatus::remaining)
-			.isEqualTo(before.statuses().stream().map((status) -> status.remaining() - 2).toList());
-		assertThat(cancel(request, held, true).statuses()).isEqualTo(held.statuses());
-		assertThat(cancel(request, held, false).statuses()).isEqualTo(before.statuses());
+		assertThat(held.heldAt()).isEqualTo(Meter.micros(this.clock.instant()));
+		assertThat(held.decision().statuses()).extracting(LimitStatus::remaining)
+			.isEqualTo(before.decision().statuses().stream().map((status) -> status.remaining() - 2).toList());
+		assertThat(cancel(request, held, true).decision().statuses()).isEqualTo(held.decision().statuses());
+		assertThat(cancel(request, held, false).decision().statuses()).isEqualTo(before.decision().statuses());
 	}
 
 	private Answer cancel(RateLimitRequest request, Answer held, boolean stays) {
@@ -220,12 +222,12 @@ class BatchIT {
 		Policy other = Policy.of("other", new FixedWindow(), Limit.parse("1/s"));
 		Identifier identifier = IDENTIFIERS.get(0);
 		this.blocks.block(identifier, "api", Duration.ofSeconds(9), "", ScriptRateLimiter.deadline());
-		assertThat(ask(Scope.ALL, RateLimitRequest.of(policy, identifier)).allowed()).isFalse();
-		assertThat(ask(Scope.COUNTS, RateLimitRequest.of(policy, identifier)).allowed()).isTrue();
+		assertThat(ask(Scope.ALL, RateLimitRequest.of(policy, identifier)).decision().allowed()).isFalse();
+		assertThat(ask(Scope.COUNTS, RateLimitRequest.of(policy, identifier)).decision().allowed()).isTrue();
 		Answer blocked = ask(Scope.BLOCKS,
 				RateLimitRequest.of(Charge.of(other, identifier), Charge.of(policy, identifier)));
-		assertThat(blocked).isEqualTo(new Answer(false, 9_000_000, List.of(), Map.of(), 0));
-		assertThat(ask(Scope.BLOCKS, RateLimitRequest.of(other, identifier)).allowed()).isTrue();
+		assertThat(blocked).isEqualTo(new Answer(new Decision(false, List.of(), Duration.ofSeconds(9)), 0));
+		assertThat(ask(Scope.BLOCKS, RateLimitRequest.of(other, identifier)).decision().allowed()).isTrue();
 	}
 
 	private Answer ask(Scope scope, RateLimitRequest request) {
