@@ -45,10 +45,7 @@ final class Failures {
 	/** Whether the time was too short, and nothing shows that Redis is out. */
 	private static boolean isBusy(JedisException ex) {
 		if (ex instanceof NotSentException notSent) {
-			return switch (notSent.reason()) {
-				case TOO_LATE, QUEUE_FULL -> true;
-				case OUTAGE -> false;
-			};
+			return notSent.reason() != NotSentException.Reason.OUTAGE;
 		}
 		return ex instanceof NoAnswerException && ex.getCause() == null;
 	}

@@ -1,7 +1,7 @@
 package io.github.ratelimit.redis;
 
 import java.net.SocketTimeoutException;
-import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -97,8 +97,8 @@ public enum RedisErrorKind {
 	/** Anything else. */
 	OTHER;
 
-	private static final Map<String, RedisErrorKind> CODES = Arrays.stream(values())
-		.filter((kind) -> kind.ordinal() >= OOM.ordinal() && kind.ordinal() <= WRONGTYPE.ordinal())
+	private static final Map<String, RedisErrorKind> CODES = EnumSet.range(OOM, WRONGTYPE)
+		.stream()
 		.collect(Collectors.toMap(RedisErrorKind::name, Function.identity()));
 
 	/** What a server that needs a password says to commands with many arguments. */

@@ -222,14 +222,14 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	@Override
 	public List<LogEntry> entries(Policy policy, Identifier identifier, int most, @Nullable Instant before) {
 		RequestHistory.requireEntries(policy, most);
-		return Failures.translate("read the entries of the policy '" + policy.name() + "'", 
+		return Failures.translate("read the entries of the policy '" + policy.name() + "'",
 				() -> submit(this.scripts.history(policy, identifier, most, before, deadline())).entries());
 	}
 
 	@Override
 	public List<WindowCount> series(Policy policy, Identifier identifier) {
 		RequestHistory.requireWindows(policy);
-		return Failures.translate("read the series of the policy '" + policy.name() + "'", 
+		return Failures.translate("read the series of the policy '" + policy.name() + "'",
 				() -> submit(this.scripts.history(policy, identifier, Integer.MAX_VALUE, null, deadline())).series());
 	}
 

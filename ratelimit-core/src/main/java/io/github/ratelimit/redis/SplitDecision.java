@@ -76,7 +76,8 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 		return slot.request()
 			.shadows()
 			.stream()
-			.filter((charge) -> slot.scope() != Scope.BLOCKS && counts(charge, decision) && !isHeld(charge, held.decision()))
+			.filter((charge) -> slot.scope() != Scope.BLOCKS && counts(charge, decision)
+					&& !isHeld(charge, held.decision()))
 			.map((charge) -> send(Operation.ACQUIRE, slot.of(List.of(enforced(charge)))))
 			.toList();
 	}

@@ -73,7 +73,8 @@ class PipelineRateLimiterIT {
 	}
 
 	static PipelineRateLimiter create(Servers servers, String keyPrefix) {
-		return new PipelineRateLimiter(new io.github.ratelimit.redis.pipeline.PlainCommands(servers, BUDGET, new RedisKeys(keyPrefix)));
+		return new PipelineRateLimiter(
+				new io.github.ratelimit.redis.pipeline.PlainCommands(servers, BUDGET, new RedisKeys(keyPrefix)));
 	}
 
 	static Stream<Algorithm> unsupportedAlgorithms() {

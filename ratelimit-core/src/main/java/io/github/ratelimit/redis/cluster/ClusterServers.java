@@ -177,7 +177,7 @@ public final class ClusterServers implements Servers {
 	void retain(Set<HostAndPort> masters) {
 		this.masters = masters;
 		List<Node> left = new ArrayList<>();
-		this.nodes.values().removeIf((node) -> !masters.contains(node.address()) && left.add(node));
+		this.nodes.values().removeIf((node) -> !masters.contains(node.address) && left.add(node));
 		this.leaving.addAll(left);
 		look(null);
 		if (!left.isEmpty()) {
@@ -222,7 +222,7 @@ public final class ClusterServers implements Servers {
 		Set<HostAndPort> masters = this.masters;
 		if (!masters.isEmpty() && anyAnswers(null)) {
 			this.nodes.values()
-				.removeIf((node) -> node.isOpen() && !masters.contains(node.address()) && this.leaving.add(node));
+				.removeIf((node) -> node.isOpen() && !masters.contains(node.address) && this.leaving.add(node));
 		}
 		if (this.leaving.stream().anyMatch(Node::isOpen)) {
 			BackgroundThread.start(() -> this.leaving.stream().filter(Node::isOpen).forEach(this::close), THREAD);

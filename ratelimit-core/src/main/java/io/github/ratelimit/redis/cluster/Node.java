@@ -27,7 +27,7 @@ final class Node implements Listener {
 	/** How often a call is sent on: nodes that disagree may send it to and fro. */
 	private static final int MAX_HOPS = 8;
 
-	private final HostAndPort address;
+	final HostAndPort address;
 
 	private final ClusterServers cluster;
 
@@ -40,10 +40,6 @@ final class Node implements Listener {
 		this.address = address;
 		this.cluster = cluster;
 		this.server = new Server(settings.withName(address.toString()), source, this);
-	}
-
-	HostAndPort address() {
-		return this.address;
 	}
 
 	boolean isOpen() {

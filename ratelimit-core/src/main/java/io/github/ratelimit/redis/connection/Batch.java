@@ -1,6 +1,7 @@
 package io.github.ratelimit.redis.connection;
 
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -58,16 +59,9 @@ final class Batch {
 		if (commands.isEmpty()) {
 			return List.of();
 		}
-		List<Object> replies = link.exchange(commands);
+		Iterator<Object> replies = link.exchange(commands).iterator();
 		List<Group> again = new ArrayList<>(0);
-		int begin = 0;
-		for (Group group : this.groups) {
-			int end = begin + group.sent.size();
-			if (end > begin) {
-				again.addAll(group.read(replies.subList(begin, end), this.listener));
-			}
-			begin = end;
-		}
+		this.groups.forEach((group) -> again.addAll(group.read(replies, this.listener)));
 		return again;
 	}
 
@@ -124,8 +118,17 @@ final class Batch {
 		}
 
 		/** Returns what has to be sent again. */
-		List<Group> read(List<Object> replies, Listener listener) {
-			List<Object> own = this.first.asking() ? withoutAsking(replies) : replies;
+		List<Group> read(Iterator<Object> replies, Listener listener) {
+			List<Object> own = new ArrayList<>(this.sent.size());
+			for (CommandArguments command : this.sent) {
+				Object reply = replies.next();
+				if (command != ASKING) {
+					own.add(reply);
+				}
+			}
+			if (own.isEmpty()) {
+				return List.of();
+			}
 			boolean unknown = !this.source && own.stream().allMatch(JedisNoScriptException.class::isInstance);
 			if (unknown || this.calls.size() > 1 && isMoving(own)) {
 				long now = System.nanoTime();
@@ -170,16 +173,6 @@ final class Batch {
 				}
 			}
 			return null;
-		}
-
-		private List<Object> withoutAsking(List<Object> replies) {
-			List<Object> own = new ArrayList<>(replies.size());
-			for (int i = 0; i < replies.size(); i++) {
-				if (this.sent.get(i) != ASKING) {
-					own.add(replies.get(i));
-				}
-			}
-			return own;
 		}
 
 		private void fail(String message, RuntimeException cause) {

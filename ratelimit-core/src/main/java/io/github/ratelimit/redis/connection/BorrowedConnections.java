@@ -88,7 +88,7 @@ final class BorrowedConnections extends ConnectionSource {
 	Link connect(boolean checked, Watch watch, Duration budget) {
 		for (int i = 1;; i++) {
 			Connection connection = this.pool.get();
-			Link link = Link.borrowed(connection, this::broken);
+			Link link = new Link(connection, null, () -> true, this::broken);
 			try {
 				if (checked || this.anyBroken && !this.whole.contains(connection)) {
 					link.await(PATIENCE);

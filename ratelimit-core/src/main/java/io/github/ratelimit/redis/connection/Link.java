@@ -19,7 +19,6 @@ final class Link {
 
 	private final Connection connection;
 
-	/** Of one that is not borrowed. */
 	private final @Nullable WatchedSocket socket;
 
 	private final BooleanSupplier current;
@@ -28,26 +27,18 @@ final class Link {
 
 	private final int timeoutMillis;
 
-	private Link(Connection connection, @Nullable WatchedSocket socket, BooleanSupplier current, Runnable broken) {
+	/**
+	 * Creates a connection.
+	 * @param socket {@code null} if it is borrowed
+	 * @param current whether it leads to the right server
+	 * @param broken is run before it is given back if it has failed
+	 */
+	Link(Connection connection, @Nullable WatchedSocket socket, BooleanSupplier current, Runnable broken) {
 		this.connection = connection;
 		this.socket = socket;
 		this.current = current;
 		this.broken = broken;
 		this.timeoutMillis = connection.getSoTimeout();
-	}
-
-	/** One that leads to the right server as long as it is told so. */
-	static Link own(Connection connection, WatchedSocket socket, BooleanSupplier current) {
-		return new Link(connection, socket, current, () -> {
-		});
-	}
-
-	/**
-	 * One that is given back after each batch.
-	 * @param broken is run before it is given back if it has failed
-	 */
-	static Link borrowed(Connection connection, Runnable broken) {
-		return new Link(connection, null, () -> true, broken);
 	}
 
 	/**
@@ -70,8 +61,9 @@ final class Link {
 			// An answer that is none makes Jedis fail in the ways of Java, and so does a
 			// length that no machine has room for. The rest would answer the next call.
 			this.connection.setBroken();
-			throw new WrongReplyException((ex instanceof Error) ? "No memory to read the reply"
-					: "Unreadable reply: is this a Redis server?", ex);
+			throw new WrongReplyException(
+					(ex instanceof Error) ? "No memory to read the reply" : "Unreadable reply: is this a Redis server?",
+					ex);
 		}
 	}
 

@@ -41,7 +41,8 @@ final class OwnConnections extends ConnectionSource {
 			int millis = this.config.getConnectionTimeoutMillis();
 			long patience = TimeUnit.MILLISECONDS.toNanos((millis > 0) ? millis : Protocol.DEFAULT_TIMEOUT);
 			WatchedSocket watched = new WatchedSocket(socket, watch, budget, System.nanoTime() + patience);
-			Link link = Link.own(connection(server, watched), watched, () -> server.equals(this.address.get()));
+			Link link = new Link(connection(server, watched), watched, () -> server.equals(this.address.get()), () -> {
+			});
 			if (checked) {
 				link.ping();
 			}

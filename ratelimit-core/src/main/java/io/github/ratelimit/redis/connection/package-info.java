@@ -1,7 +1,7 @@
 /**
  * Hands calls over to a few connections, which send together what waits. Knows nothing of
- * rate limits. Deadlines and moments are times of {@link System#nanoTime()}. Internal: not
- * for users of the library.
+ * rate limits. Deadlines and moments are times of {@link System#nanoTime()}. Internal:
+ * not for users of the library.
  */
 @NullMarked
 package io.github.ratelimit.redis.connection;

@@ -102,7 +102,8 @@ public record Answer(Decision decision, long heldAt) {
 
 	static WrongReplyException invalid(@Nullable Object value) {
 		Object shown = (value instanceof byte[] bytes) ? Arrays.toString(bytes) : value;
-		return new WrongReplyException("Invalid reply of a script (%s): is this a Redis server?".formatted(shown), null);
+		return new WrongReplyException("Invalid reply of a script (%s): is this a Redis server?".formatted(shown),
+				null);
 	}
 
 	static Instant instant(long micros) {

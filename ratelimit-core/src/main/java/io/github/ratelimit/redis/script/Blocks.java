@@ -13,6 +13,7 @@ import io.github.ratelimit.Block;
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.Meter;
 import io.github.ratelimit.redis.connection.Carrier;
 import io.github.ratelimit.redis.connection.CommandCall;
 import io.github.ratelimit.redis.connection.Servers;
@@ -161,7 +162,7 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 
 	/** The time for scripts; empty for the server's. */
 	private String now() {
-		return (this.clock != null) ? Long.toString(Scripts.micros(this.clock.instant())) : "";
+		return (this.clock != null) ? Long.toString(Meter.micros(this.clock.instant())) : "";
 	}
 
 }

@@ -120,26 +120,26 @@ final class Composer {
 			composer = new Composer(shape, fragments, true);
 			lua = composer.script();
 		}
-		return new Script(lua, composer.words.haveMetadata(), shape.work());
+		return new Script(lua, composer.words.metadata, shape.work());
 	}
 
 	private boolean isTooLarge() {
-		int around = this.words.libraries().size();
+		int around = this.words.libraries.size();
 		for (Map.Entry<List<String>, Map<String, Integer>> names : this.namesakes.entrySet()) {
 			around += names.getKey().size() * names.getValue().size();
 		}
-		return around > MOST_FUNCTIONS || around + this.words.locals().size() + this.words.numbers() > MOST_LOCALS;
+		return around > MOST_FUNCTIONS || around + this.words.locals.size() + this.words.numbers.size() > MOST_LOCALS;
 	}
 
 	private String script() {
 		StringBuilder body = new StringBuilder();
 		write(Words.REQUEST.section("script"), new Place(Words.REQUEST, false, -1, -1, 0, false), body);
 		StringBuilder lua = new StringBuilder();
-		for (String name : this.words.libraries()) {
+		for (String name : this.words.libraries) {
 			lua.append("local ").append(name.replace('.', '_')).append(" = ").append(name).append('\n');
 		}
 		lua.append(this.large ? "local f_ = {}\n" : "").append(this.declarations).append(body);
-		return lua.toString().replace(LOCALS, String.join(", ", this.words.locals()));
+		return lua.toString().replace(LOCALS, String.join(", ", this.words.locals));
 	}
 
 	/** Takes functions and constants apart. */

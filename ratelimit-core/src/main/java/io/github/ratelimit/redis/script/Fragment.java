@@ -79,12 +79,12 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Line>>
 	}
 
 	static Fragment parse(String place, String text) {
-		return new Parser(place, OF_ALGORITHM, OPTIONAL).parse(text);
+		return new Parser(place, OF_ALGORITHM).parse(text);
 	}
 
 	/** Reads what all requests have. */
 	static Fragment ofRequest() {
-		return new Parser("request.lua", OF_REQUEST, Set.of()).parse(text(Fragment.class, "request.lua"));
+		return new Parser("request.lua", OF_REQUEST).parse(text(Fragment.class, "request.lua"));
 	}
 
 	/** Reads a resource. */
@@ -144,8 +144,6 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Line>>
 
 		private final Set<String> required;
 
-		private final Set<String> optional;
-
 		private final Map<String, String> names = new LinkedHashMap<>();
 
 		private final Map<String, List<Line>> sections = new HashMap<>();
@@ -159,10 +157,9 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Line>>
 
 		private int number;
 
-		Parser(String place, Set<String> required, Set<String> optional) {
+		Parser(String place, Set<String> required) {
 			this.place = place;
 			this.required = required;
-			this.optional = optional;
 		}
 
 		Fragment parse(String text) {
@@ -213,7 +210,7 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Line>>
 		}
 
 		private void beginSection(String name) {
-			if (!this.required.contains(name) && !this.optional.contains(name)) {
+			if (!this.required.contains(name) && !OPTIONAL.contains(name)) {
 				throw invalid("there is no such section as '%s'.".formatted(name));
 			}
 			this.lines = new ArrayList<>();

@@ -9,6 +9,7 @@ import java.util.stream.LongStream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.Meter;
 import io.github.ratelimit.Policy;
 import org.jspecify.annotations.Nullable;
 
@@ -30,14 +31,16 @@ final class PolicyCode {
 
 	private final Shape.OfPolicy shadowShape;
 
-	private final byte[] suffix;
+	/** The end of its Redis keys. */
+	final byte[] suffix;
 
-	private final byte[] name;
+	/** Its name as scripts read it. */
+	final byte[] name;
 
 	private final boolean hasArguments;
 
 	private final AtomicReferenceArray<@Nullable Script> scripts = new AtomicReferenceArray<>(
-			FEW * Operation.values().length * 2);
+			FEW * Operation.values().length);
 
 	private volatile Numbers numbers;
 
@@ -64,21 +67,13 @@ final class PolicyCode {
 		return shadow ? this.shadowShape : this.shape;
 	}
 
-	byte[] suffix() {
-		return this.suffix;
-	}
-
-	byte[] name() {
-		return this.name;
-	}
-
 	/**
 	 * Returns quotas, largest costs, and arguments about the present time, of all limits.
 	 */
 	byte[] numbers(InstantSource clock) {
 		Numbers numbers = this.numbers;
 		if (this.hasArguments) {
-			long now = Scripts.micros(clock.instant());
+			long now = Meter.micros(clock.instant());
 			if (Math.abs(now - numbers.madeAt) >= ARGUMENTS_MICROS) {
 				numbers = new Numbers(numbers(now), now);
 				this.numbers = numbers;
@@ -104,18 +99,18 @@ final class PolicyCode {
 	}
 
 	/** The script for some identifiers of this policy alone, if it is known already. */
-	@Nullable Script script(Operation operation, boolean handsInTime, int identifiers) {
-		return (identifiers <= FEW) ? this.scripts.get(index(operation, handsInTime, identifiers)) : null;
+	@Nullable Script script(Operation operation, int identifiers) {
+		return (identifiers <= FEW) ? this.scripts.get(index(operation, identifiers)) : null;
 	}
 
-	void remember(Script script, Operation operation, boolean handsInTime, int identifiers) {
+	void remember(Script script, Operation operation, int identifiers) {
 		if (identifiers <= FEW) {
-			this.scripts.set(index(operation, handsInTime, identifiers), script);
+			this.scripts.set(index(operation, identifiers), script);
 		}
 	}
 
-	private static int index(Operation operation, boolean handsInTime, int identifiers) {
-		return (operation.ordinal() * FEW + identifiers - 1) * 2 + (handsInTime ? 1 : 0);
+	private static int index(Operation operation, int identifiers) {
+		return operation.ordinal() * FEW + identifiers - 1;
 	}
 
 }

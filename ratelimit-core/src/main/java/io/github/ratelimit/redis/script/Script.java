@@ -25,9 +25,11 @@ final class Script implements Carrier {
 
 	private final byte[] hash;
 
-	private final boolean metadata;
+	/** Whether requests have their metadata. */
+	final boolean metadata;
 
-	private final int work;
+	/** For how long a request holds the server. */
+	final int work;
 
 	Script(String lua, boolean metadata, int work) {
 		this.lua = lua;
@@ -48,31 +50,21 @@ final class Script implements Carrier {
 				: new CommandArguments(Command.EVALSHA).add(this.hash);
 	}
 
-	/** Whether requests have their metadata. */
-	boolean hasMetadata() {
-		return this.metadata;
-	}
-
-	/** For how long a request holds the server. */
-	int work() {
-		return this.work;
-	}
-
 	@Override
 	public List<CommandArguments> commands(List<Call> calls, boolean source) {
 		CommandArguments command = command(source);
 		int keys = 0;
 		for (Call call : calls) {
-			keys += ((ScriptCall) call).keys().length;
+			keys += ((ScriptCall) call).keys.length;
 		}
 		command.add(keys);
 		for (Call call : calls) {
-			for (byte[] key : ((ScriptCall) call).keys()) {
+			for (byte[] key : ((ScriptCall) call).keys) {
 				command.add(key);
 			}
 		}
 		for (Call call : calls) {
-			command.add(((ScriptCall) call).argument());
+			command.add(((ScriptCall) call).argument);
 		}
 		return List.of(command);
 	}

@@ -22,9 +22,9 @@ public final class ScriptCall extends Call {
 
 	private final RateLimitRequest request;
 
-	private final byte[][] keys;
+	final byte[][] keys;
 
-	private final byte[] argument;
+	final byte[] argument;
 
 	private @Nullable Consumer<Answer> late;
 
@@ -41,15 +41,7 @@ public final class ScriptCall extends Call {
 
 	@Override
 	public int work() {
-		return this.script.work();
-	}
-
-	byte[][] keys() {
-		return this.keys;
-	}
-
-	byte[] argument() {
-		return this.argument;
+		return this.script.work;
 	}
 
 	/**

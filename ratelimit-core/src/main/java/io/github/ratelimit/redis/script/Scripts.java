@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.function.Predicate;
 
 import io.github.ratelimit.Algorithm;
@@ -52,28 +53,25 @@ public final class Scripts {
 
 	private final boolean handsInTime;
 
-	private final Map<Policy, PolicyCode> policies;
+	private final Map<Policy, PolicyCode> policies = new ConcurrentHashMap<>();
 
-	private final Map<Shape, Script> scripts;
+	private final Map<Shape, Script> scripts = new ConcurrentHashMap<>();
 
-	private Scripts(RedisKeys keys, Servers servers, InstantSource clock, boolean handsInTime,
-			Map<Policy, PolicyCode> policies, Map<Shape, Script> scripts) {
+	private Scripts(RedisKeys keys, Servers servers, InstantSource clock, boolean handsInTime) {
 		this.keys = keys;
 		this.servers = servers;
 		this.clock = clock;
 		this.handsInTime = handsInTime;
-		this.policies = policies;
-		this.scripts = scripts;
 	}
 
 	/** Creates calls that are decided by the clock of the server. */
 	public Scripts(RedisKeys keys, Servers servers) {
-		this(keys, servers, InstantSource.system(), false, new ConcurrentHashMap<>(), new ConcurrentHashMap<>());
+		this(keys, servers, InstantSource.system(), false);
 	}
 
 	/** Returns the same for calls that are decided by a clock of this process. */
 	public Scripts withClock(InstantSource clock) {
-		return new Scripts(this.keys, this.servers, clock, true, this.policies, this.scripts);
+		return new Scripts(this.keys, this.servers, clock, true);
 	}
 
 	/**
@@ -83,7 +81,7 @@ public final class Scripts {
 	 */
 	public void requireComposable(Policy policy) {
 		boolean known = policy.algorithm().getClass().getPackageName().equals(LIBRARY);
-		if (!known && code(policy).script(Operation.ACQUIRE, this.handsInTime, 1) == null) {
+		if (!known && code(policy).script(Operation.ACQUIRE, 1) == null) {
 			Charge charge = Charge.of(policy, Identifier.GLOBAL);
 			COUNTING.forEach((operation) -> script(operation, charge));
 		}
@@ -109,20 +107,20 @@ public final class Scripts {
 	}
 
 	/**
-	 * Returns a call that reads what a policy keeps, to be read by {@link
-	 * ScriptCall#entries()} or {@link ScriptCall#series()}.
+	 * Returns a call that reads what a policy keeps, to be read by
+	 * {@link ScriptCall#entries()} or {@link ScriptCall#series()}.
 	 * @param most how many requests are read at most
 	 * @param before requests that were made before; {@code null} for the newest
 	 */
 	public ScriptCall history(Policy policy, Identifier identifier, int most, @Nullable Instant before, long deadline) {
-		long micros = (before != null) ? Math.min(micros(before), LARGEST_COST) : LARGEST_COST;
+		long micros = (before != null) ? Math.min(Meter.micros(before), LARGEST_COST) : LARGEST_COST;
 		return call(Operation.HISTORY, Scope.ALL, RateLimitRequest.of(policy, identifier), new long[] { most, micros },
 				null, deadline);
 	}
 
 	/** Returns a call that forgets what an identifier has used of a policy. */
 	public Call reset(Policy policy, Identifier identifier, long deadline) {
-		byte[] key = this.keys.key(identifier, code(policy).suffix());
+		byte[] key = this.keys.key(identifier, code(policy).suffix);
 		return new CommandCall((source) -> List.of(new CommandArguments(Command.DEL).key(key)), 1,
 				this.servers.slot(key), deadline);
 	}
@@ -136,7 +134,7 @@ public final class Scripts {
 				: script(shape(operation, scope, charges, identifiers));
 		boolean hasBlocks = operation.decides() && scope != Scope.COUNTS;
 		byte[][] keys = keys(charges, identifiers, scope != Scope.BLOCKS, hasBlocks);
-		byte[] metadata = script.hasMetadata() ? request.metadata().getBytes(StandardCharsets.UTF_8) : null;
+		byte[] metadata = script.metadata ? request.metadata().getBytes(StandardCharsets.UTF_8) : null;
 		byte[] argument = argument(charges, first, stays, hasBlocks, metadata);
 		return new ScriptCall(script, operation, scope, request, keys, argument, this.servers.slot(keys[0]), deadline);
 	}
@@ -144,10 +142,10 @@ public final class Scripts {
 	private Script script(Operation operation, Charge charge) {
 		PolicyCode code = code(charge.policy());
 		int identifiers = charge.identifiers().size();
-		Script script = code.script(operation, this.handsInTime, identifiers);
+		Script script = code.script(operation, identifiers);
 		if (script == null) {
 			script = script(shape(operation, Scope.ALL, List.of(charge), charge.identifiers()));
-			code.remember(script, operation, this.handsInTime, identifiers);
+			code.remember(script, operation, identifiers);
 		}
 		return script;
 	}
@@ -163,25 +161,22 @@ public final class Scripts {
 	}
 
 	private Script script(Shape shape) {
-		Script script = this.scripts.get(shape);
-		if (script == null) {
-			if (this.scripts.size() >= MOST) {
-				this.scripts.clear();
-			}
-			script = this.scripts.computeIfAbsent(shape, Composer::compose);
-		}
-		return script;
+		return find(this.scripts, shape, Composer::compose);
 	}
 
 	private PolicyCode code(Policy policy) {
-		PolicyCode code = this.policies.get(policy);
-		if (code == null) {
-			if (this.policies.size() >= MOST) {
-				this.policies.clear();
+		return find(this.policies, policy, PolicyCode::new);
+	}
+
+	private static <K, V> V find(Map<K, V> known, K key, Function<K, V> maker) {
+		V value = known.get(key);
+		if (value == null) {
+			if (known.size() >= MOST) {
+				known.clear();
 			}
-			code = this.policies.computeIfAbsent(policy, PolicyCode::new);
+			value = known.computeIfAbsent(key, maker);
 		}
-		return code;
+		return value;
 	}
 
 	/** All identifiers, none twice. */
@@ -203,7 +198,7 @@ public final class Scripts {
 		int at = 0;
 		for (int c = 0; hasStates && c < charges.size(); c++) {
 			List<Identifier> own = charges.get(c).identifiers();
-			byte[] suffix = code(charges.get(c).policy()).suffix();
+			byte[] suffix = code(charges.get(c).policy()).suffix;
 			for (int i = 0; i < own.size(); i++) {
 				int blocks = (own == identifiers) ? i : identifiers.indexOf(own.get(i));
 				keys[at++] = RedisKeys.withSuffix(keys[states + blocks], suffix);
@@ -219,11 +214,11 @@ public final class Scripts {
 		length += (this.handsInTime ? Double.BYTES : 0) + ((metadata != null) ? Double.BYTES + metadata.length : 0);
 		for (int c = 0; c < charges.size(); c++) {
 			PolicyCode code = code(charges.get(c).policy());
-			length += code.numbers(this.clock).length + (named ? code.name().length : 0);
+			length += code.numbers(this.clock).length + (named ? code.name.length : 0);
 		}
 		ByteBuffer argument = ByteBuffer.allocate(length);
 		if (this.handsInTime) {
-			argument.putDouble(micros(this.clock.instant()));
+			argument.putDouble(Meter.micros(this.clock.instant()));
 		}
 		for (long number : first) {
 			argument.putDouble(number);
@@ -240,13 +235,9 @@ public final class Scripts {
 			argument.put(code(charge.policy()).numbers(this.clock));
 		}
 		for (int c = 0; named && c < charges.size(); c++) {
-			argument.put(code(charges.get(c).policy()).name());
+			argument.put(code(charges.get(c).policy()).name);
 		}
 		return ((metadata != null) ? argument.put(metadata) : argument).array();
-	}
-
-	static long micros(Instant instant) {
-		return Meter.micros(instant);
 	}
 
 }

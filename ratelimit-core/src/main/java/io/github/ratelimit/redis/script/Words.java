@@ -31,7 +31,7 @@ final class Words {
 	private final boolean large;
 
 	/** Numbers that come with each request, in their order: their names, and where. */
-	private final Map<String, String> numbers = new LinkedHashMap<>();
+	final Map<String, String> numbers = new LinkedHashMap<>();
 
 	/** Those of them that are of no policy. */
 	private final String first;
@@ -42,11 +42,14 @@ final class Words {
 	/** Of which policies the script reads the states, and not the fragment. */
 	private final List<Boolean> reads = new ArrayList<>();
 
-	private final boolean metadata;
+	/** Whether requests have their metadata. */
+	final boolean metadata;
 
-	private final Set<String> locals = new LinkedHashSet<>(Set.of("reply"));
+	/** The variables that were named, if they are locals. */
+	final Set<String> locals = new LinkedHashSet<>(Set.of("reply"));
 
-	private final Set<String> libraries = new TreeSet<>();
+	/** Functions of Lua and Redis that were named. */
+	final Set<String> libraries = new TreeSet<>();
 
 	/**
 	 * Creates the words of a script.
@@ -182,26 +185,6 @@ final class Words {
 
 	private OfPolicy policy(int p) {
 		return this.shape.policies().get(p);
-	}
-
-	/** Whether requests have their metadata. */
-	boolean haveMetadata() {
-		return this.metadata;
-	}
-
-	/** Functions of Lua and Redis that were named. */
-	Set<String> libraries() {
-		return this.libraries;
-	}
-
-	/** The variables that were named, if they are locals. */
-	Set<String> locals() {
-		return this.locals;
-	}
-
-	/** How many numbers come with each request. */
-	int numbers() {
-		return this.numbers.size();
 	}
 
 	/** Returns what stands for a word that is no function of a fragment. */
