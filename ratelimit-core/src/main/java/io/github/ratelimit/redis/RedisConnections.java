@@ -128,12 +128,10 @@ public final class RedisConnections implements AutoCloseable {
 				(settings, config, listener) -> new Server(settings, source, listener));
 	}
 
-	/** Where the Redis keys are. */
 	Servers servers() {
 		return this.servers;
 	}
 
-	/** How long a caller waits. */
 	Duration timeBudget() {
 		return this.timeBudget;
 	}
@@ -235,7 +233,6 @@ public final class RedisConnections implements AutoCloseable {
 
 	}
 
-	/** Makes the connections of a kind of Redis. */
 	@FunctionalInterface
 	private interface Connector {
 

@@ -36,7 +36,6 @@ import redis.clients.jedis.exceptions.JedisException;
  */
 record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request, Duration budget, long deadline) {
 
-	/** Decides, and uses nothing. */
 	Decision peek(List<SlotRequest> slots) {
 		return join(ask(Operation.PEEK, slots), List.of());
 	}
@@ -189,7 +188,6 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 				&& decision.statuses().stream().allMatch((status) -> status.retryAfter() != null));
 	}
 
-	/** Throws the first failure, if there is one. */
 	private static void failure(List<Part> parts) {
 		for (Part part : parts) {
 			if (part.failure != null) {

@@ -92,7 +92,6 @@ final class Slots {
 		return this.nodes[slot];
 	}
 
-	/** Returns the nodes that have slots. */
 	Set<HostAndPort> masters() {
 		return this.masters;
 	}

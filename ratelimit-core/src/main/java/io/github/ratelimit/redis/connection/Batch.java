@@ -70,7 +70,6 @@ final class Batch {
 
 		private final Call first;
 
-		/** Whether a script is sent with its source. */
 		private boolean source;
 
 		private List<Call> calls = new ArrayList<>(1);

@@ -61,7 +61,6 @@ final class Breaker {
 		return (outage != null) ? outage.cause : null;
 	}
 
-	/** Something was received. */
 	void heard(long now) {
 		this.heard = now;
 		if (this.outage != null) {
@@ -78,7 +77,6 @@ final class Breaker {
 		return heard - since > 0 && System.nanoTime() - heard < this.settings.budget().toNanos() / 2;
 	}
 
-	/** A connection has failed. */
 	void broken() {
 		this.broken = System.nanoTime();
 	}

@@ -139,7 +139,6 @@ final class WatchedSocket extends Socket {
 	/** Who is told, by the thread that reads. */
 	interface Watch {
 
-		/** Nobody. */
 		Watch NONE = new Watch() {
 		};
 

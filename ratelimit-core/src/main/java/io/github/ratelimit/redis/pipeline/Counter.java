@@ -109,7 +109,6 @@ abstract class Counter {
 		this.replaced = reply instanceof JedisDataException && !overflows;
 	}
 
-	/** Adds what reads all counts. */
 	void read(Transaction transaction) {
 		transaction.ask(this::accept, Command.MGET, this.keys.toArray());
 	}

@@ -34,7 +34,6 @@ final class Transaction {
 
 	private @Nullable Call call;
 
-	/** Creates a transaction without commands, to be executed until a deadline. */
 	Transaction(long deadline) {
 		this.deadline = deadline;
 	}

@@ -142,7 +142,6 @@ final class Composer {
 		return lua.toString().replace(LOCALS, String.join(", ", this.words.locals));
 	}
 
-	/** Takes functions and constants apart. */
 	private Map<String, Function> functions(Place place) {
 		Map<String, Function> functions = new HashMap<>();
 		Deque<Function> last = new ArrayDeque<>(List.of(new Function(List.of())));

@@ -82,12 +82,10 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Line>>
 		return new Parser(place, OF_ALGORITHM).parse(text);
 	}
 
-	/** Reads what all requests have. */
 	static Fragment ofRequest() {
 		return new Parser("request.lua", OF_REQUEST).parse(text(Fragment.class, "request.lua"));
 	}
 
-	/** Reads a resource. */
 	static String text(Class<?> neighbour, String file) {
 		try (InputStream resource = neighbour.getResourceAsStream(file)) {
 			if (resource == null) {
@@ -101,7 +99,6 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Line>>
 		}
 	}
 
-	/** What is declared of a kind, in this order. */
 	List<String> names(String kind) {
 		return this.names.keySet().stream().filter((name) -> kind.equals(this.names.get(name))).toList();
 	}
@@ -119,7 +116,6 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Line>>
 		return new IllegalArgumentException("Invalid script (%s, line %d): %s".formatted(place, line, problem));
 	}
 
-	/** Takes in one line after the other. */
 	private static final class Parser {
 
 		private static final String SECTION = "--- ";

@@ -30,7 +30,6 @@ public enum Operation {
 	/** Reads what one policy remembers of one identifier. */
 	HISTORY;
 
-	/** Whether the answer is a decision. */
 	boolean decides() {
 		return this == ACQUIRE || this == PEEK || this == HOLD || this == CANCEL;
 	}

@@ -79,7 +79,6 @@ public final class RedisKeys {
 		return ascii(encode(policy.name(), false) + ':' + policy.stateForm());
 	}
 
-	/** Names what is counted. */
 	byte[] key(Identifier identifier, byte[] suffix) {
 		String type = encode(identifier.type(), false);
 		String value = value(identifier);
@@ -108,17 +107,14 @@ public final class RedisKeys {
 		return key(identifier, BLOCKS);
 	}
 
-	/** Name of the key with the ends of all blocks. */
 	byte[] blockEnds() {
 		return ascii(this.prefix + "~blocks}:ends");
 	}
 
-	/** Name of the key with the descriptions of all blocks. */
 	byte[] blockDescriptions() {
 		return ascii(this.prefix + "~blocks}:descriptions");
 	}
 
-	/** Name of a block among all blocks. */
 	String block(Identifier identifier, @Nullable String policy) {
 		return encode(identifier.type(), false) + ':' + value(identifier) + "}:"
 				+ ((policy != null) ? encode(policy, false) : "");
@@ -183,7 +179,6 @@ public final class RedisKeys {
 		return encoded.toString();
 	}
 
-	/** Decodes what was encoded by {@link #percentEncode}. */
 	static String percentDecode(String encoded) {
 		return ENCODED.matcher(encoded)
 			.replaceAll((unit) -> Matcher

@@ -44,7 +44,6 @@ final class Script implements Carrier {
 		return new Script(Fragment.text(Script.class, name + ".lua"), false, 1);
 	}
 
-	/** Begins a command that runs this script. */
 	CommandArguments command(boolean source) {
 		return source ? new CommandArguments(Command.EVAL).add(this.source)
 				: new CommandArguments(Command.EVALSHA).add(this.hash);
@@ -100,7 +99,6 @@ final class Script implements Carrier {
 		}
 	}
 
-	/** Returns the text of the script. */
 	@Override
 	public String toString() {
 		return this.lua;

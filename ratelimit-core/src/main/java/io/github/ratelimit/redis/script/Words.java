@@ -246,7 +246,6 @@ final class Words {
 		};
 	}
 
-	/** How many Redis keys a request has. */
 	private int keys() {
 		return this.shape.isBlockable() ? Collections.max(this.blocks) : this.shape.stateKeys();
 	}
