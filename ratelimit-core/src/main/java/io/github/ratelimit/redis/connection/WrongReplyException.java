@@ -13,7 +13,10 @@ public final class WrongReplyException extends JedisDataException {
 	@Serial
 	private static final long serialVersionUID = 1L;
 
-	/** Creates an exception, because reading has failed with the cause, if it has. */
+	/**
+	 * Creates an exception.
+	 * @param cause why it could not be read; {@code null} if it could
+	 */
 	public WrongReplyException(String message, @Nullable Throwable cause) {
 		super(message, cause);
 	}
