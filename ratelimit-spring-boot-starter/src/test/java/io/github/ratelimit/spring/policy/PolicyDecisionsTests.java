@@ -148,7 +148,7 @@ class PolicyDecisionsTests {
 		PolicyDecisions failing = decisions(new FailingStore());
 		assertThat(failing.decide(charges(ONE, OPEN)).allowed()).isTrue();
 		assertThat(failing.decide(charges(ONE, OPEN)).allowed()).isFalse();
-		assertThat(failing.failingSince()).isPresent();
+		assertThat(failing.outage().failingSince()).isPresent();
 		assertThat(this.told)
 			.extracting((decision) -> decision.charge().policy().policy().name(), PolicyDecision::outcome,
 					PolicyDecision::source)
@@ -167,8 +167,8 @@ class PolicyDecisionsTests {
 		assertThat(busy.decide(charges(OPEN)).allowed()).isFalse();
 		assertThat(busy.decide(charges(SHADOW)).allowed()).isTrue();
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> busy.decide(charges(LOGIN)));
-		assertThat(busy.failingSince()).isEmpty();
-		assertThat(busy.busyCount()).isEqualTo(4);
+		assertThat(busy.outage().failingSince()).isEmpty();
+		assertThat(busy.outage().busyCount()).isEqualTo(4);
 		assertThat(outcomes("one")).containsExactly(Outcome.ALLOWED);
 		assertThat(outcomes("open")).containsExactly(Outcome.ALLOWED, Outcome.DENIED);
 		assertThat(outcomes("shadow")).containsExactly(Outcome.ALLOWED, Outcome.SHADOW_DENIED);
@@ -215,7 +215,7 @@ class PolicyDecisionsTests {
 				.map((charge) -> charge.withCharge(charge.charge().withCost(0)))
 				.toList();
 			assertThat(each.decide(free)).isEqualTo(new Decision(true, List.of()));
-			assertThat(each.failingSince()).isEmpty();
+			assertThat(each.outage().failingSince()).isEmpty();
 		}
 		assertThat(this.told).isEmpty();
 	}
