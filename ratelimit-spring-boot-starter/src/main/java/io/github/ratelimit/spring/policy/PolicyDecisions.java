@@ -341,7 +341,9 @@ public final class PolicyDecisions {
 		for (PolicyCharge charge : charges) {
 			if (!isShadow(charge) || (decision != null && decision.allowed())) {
 				Decision own = (decision != null) ? own(charge, decision) : null;
-				PolicyDecision event = new PolicyDecision(charge, outcome(charge, own), source(charge, own), time);
+				List<LimitStatus> violated = violated(charge, own);
+				PolicyDecision event = new PolicyDecision(charge, outcome(charge, own, violated), source(charge, own),
+						time, violated);
 				this.listeners.forEach((listener) -> tell(listener, event));
 			}
 		}
@@ -370,7 +372,15 @@ public final class PolicyDecisions {
 		return unlimited ? Decision.Source.NONE : decision.source();
 	}
 
-	private Outcome outcome(PolicyCharge charge, @Nullable Decision decision) {
+	private static List<LimitStatus> violated(PolicyCharge charge, @Nullable Decision decision) {
+		if (decision == null || decision.allowed()) {
+			return List.of();
+		}
+		Policy policy = charge.charge().policy();
+		return decision.violated().stream().filter((status) -> status.policy().equals(policy)).toList();
+	}
+
+	private Outcome outcome(PolicyCharge charge, @Nullable Decision decision, List<LimitStatus> violated) {
 		if (decision == null) {
 			return Outcome.STORE_FAILED_DENIED;
 		}
@@ -383,9 +393,7 @@ public final class PolicyDecisions {
 		if (decision.blockedFor() != null) {
 			return Outcome.BLOCKED;
 		}
-		Policy policy = charge.charge().policy();
-		return decision.violated().stream().anyMatch((status) -> status.policy().equals(policy)) ? Outcome.DENIED
-				: Outcome.DENIED_BY_OTHER;
+		return violated.isEmpty() ? Outcome.DENIED_BY_OTHER : Outcome.DENIED;
 	}
 
 }
