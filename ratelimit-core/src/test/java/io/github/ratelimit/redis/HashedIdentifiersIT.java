@@ -56,8 +56,8 @@ class HashedIdentifiersIT {
 			assertThat(this.limiter.tryAcquire(log, ADDRESS).blockedFor()).isNotNull();
 			assertThat(this.limiter.blocks()).hasSize(2)
 				.allSatisfy((block) -> assertThat(block.identifier().value()).doesNotContain(VALUE))
-				.allSatisfy((block) -> assertThat(block.identifier())
-					.isEqualTo(RedisRateLimiter.hashed(ADDRESS, SECRET)));
+				.allSatisfy(
+						(block) -> assertThat(block.identifier()).isEqualTo(RedisRateLimiter.hashed(ADDRESS, SECRET)));
 			assertNothingShows(monitor);
 			assertThat(this.limiter.unblock(ADDRESS, "log")).isTrue();
 			this.limiter.reset(log, ADDRESS);

@@ -89,11 +89,7 @@ final class MostDenied implements DecisionListener {
 	 */
 	private static Stream<Identifier> denied(PolicyDecision decision) {
 		if (decision.outcome() == Outcome.BLOCKED || decision.violated().isEmpty()) {
-			return decision.charge()
-				.charge()
-				.identifiers()
-				.stream()
-				.filter(Predicate.not(Identifier.GLOBAL::equals));
+			return decision.charge().charge().identifiers().stream().filter(Predicate.not(Identifier.GLOBAL::equals));
 		}
 		return decision.violated().stream().map(LimitStatus::identifier).distinct();
 	}

@@ -31,9 +31,10 @@ class MostDeniedIT {
 	}
 
 	private static ActuatorApplication application(String... others) {
-		List<String> properties = new ArrayList<>(List.of("ratelimit.redis.url=" + TestRedis.uri(),
-				"ratelimit.key-prefix=" + TestRedis.newKeyPrefix(),
-				"management.endpoints.web.exposure.include=ratelimits", "ratelimit.defaults.identifiers=header:X-User"));
+		List<String> properties = new ArrayList<>(
+				List.of("ratelimit.redis.url=" + TestRedis.uri(), "ratelimit.key-prefix=" + TestRedis.newKeyPrefix(),
+						"management.endpoints.web.exposure.include=ratelimits",
+						"ratelimit.defaults.identifiers=header:X-User"));
 		properties.addAll(policy("quota", "3/d"));
 		properties.addAll(policy("combined", "2/d", "identifiers=header:X-User+path"));
 		properties.addAll(policy("several", "2/d", "identifiers=global,header:X-User"));
@@ -45,7 +46,8 @@ class MostDeniedIT {
 
 	private static List<String> policy(String name, String limits, String... options) {
 		String prefix = "ratelimit.policies." + name + ".";
-		List<String> properties = new ArrayList<>(List.of(prefix + "limits=" + limits, prefix + "paths=/served/" + name));
+		List<String> properties = new ArrayList<>(
+				List.of(prefix + "limits=" + limits, prefix + "paths=/served/" + name));
 		List.of(options).forEach((option) -> properties.add(prefix + option));
 		return properties;
 	}
@@ -101,8 +103,7 @@ class MostDeniedIT {
 
 	@Test
 	void blockedAreToldApart() {
-		application.post("/actuator/ratelimits/blocks",
-				"{\"identifier\":\"header:X-User:scraper\",\"time\":\"1h\"}");
+		application.post("/actuator/ratelimits/blocks", "{\"identifier\":\"header:X-User:scraper\",\"time\":\"1h\"}");
 		get("everybody", "scraper", 4);
 		assertThat(denied("?policy=everybody")).extracting(MostDeniedIT::text)
 			.containsExactly("everybody header:X-User:scraper blocked 4");

@@ -46,8 +46,9 @@ class MostDeniedTests {
 	@Test
 	void onlyIdentifierWhoseLimitIsViolatedCounts() {
 		this.denied.decided(decision("api", Outcome.DENIED, List.of(ADDRESS, ALICE), List.of(ALICE)));
-		assertThat(all()).extracting(DeniedDescriptor::policy, DeniedDescriptor::identifier, DeniedDescriptor::outcome,
-				DeniedDescriptor::requests)
+		assertThat(all())
+			.extracting(DeniedDescriptor::policy, DeniedDescriptor::identifier, DeniedDescriptor::outcome,
+					DeniedDescriptor::requests)
 			.containsExactly(tuple("api", "user:alice", "denied", 1L));
 	}
 
@@ -68,8 +69,8 @@ class MostDeniedTests {
 
 	@Test
 	void blockedRequestCountsForAllButEverybody() {
-		this.denied.decided(
-				decision("api", Outcome.BLOCKED, List.of(ADDRESS, Identifier.GLOBAL, ALICE), List.of(Identifier.GLOBAL)));
+		this.denied.decided(decision("api", Outcome.BLOCKED, List.of(ADDRESS, Identifier.GLOBAL, ALICE),
+				List.of(Identifier.GLOBAL)));
 		this.denied.decided(decision("api", Outcome.SHADOW_DENIED, List.of(ADDRESS, Identifier.GLOBAL), List.of()));
 		assertThat(all()).extracting(DeniedDescriptor::identifier, DeniedDescriptor::outcome)
 			.containsExactlyInAnyOrder(tuple("ip:203.0.113.7", "blocked"), tuple("user:alice", "blocked"),

@@ -94,8 +94,9 @@ class PolicyDecisionsTests {
 				new PolicyCharge(TWO, Charge.of(TWO.policy(), bob))));
 		decide(SHADOW);
 		decide(SHADOW);
-		assertThat(this.told).extracting((decision) -> decision.charge().policy().policy().name(),
-				(decision) -> decision.violated().stream().map(LimitStatus::identifier).toList())
+		assertThat(this.told)
+			.extracting((decision) -> decision.charge().policy().policy().name(),
+					(decision) -> decision.violated().stream().map(LimitStatus::identifier).toList())
 			.containsExactly(tuple("one", List.of()), tuple("one", List.of(ALICE)), tuple("two", List.of()),
 					tuple("shadow", List.of()), tuple("shadow", List.of(ALICE)));
 	}

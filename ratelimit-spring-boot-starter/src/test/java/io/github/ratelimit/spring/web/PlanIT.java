@@ -210,7 +210,8 @@ class PlanIT {
 		assertThat(policies.path("address").has("plans")).isFalse();
 		assertThat(policies.at("/api/plans")).hasToString("{\"free\":{\"limits\":[\"2/m\"],\"unlimited\":false},"
 				+ "\"partner\":{\"limits\":[],\"unlimited\":true},\"pro\":{\"limits\":[\"4/m\",\"100/h\"],\"unlimited\":false}}");
-		JsonNode counts = JsonMapper.shared().valueToTree(endpoint.read("counts", "ip:127.0.0.1", "address", null).getBody());
+		JsonNode counts = JsonMapper.shared()
+			.valueToTree(endpoint.read("counts", "ip:127.0.0.1", "address", null).getBody());
 		assertThat(counts.at("/counts/0/limits/0/remaining").longValue()).isZero();
 		assertThat(counts.at("/counts/0").has("plan")).isFalse();
 		endpoint.delete("counts", "ip:127.0.0.1", "address");
