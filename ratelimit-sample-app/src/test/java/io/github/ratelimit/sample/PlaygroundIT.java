@@ -200,7 +200,7 @@ class PlaygroundIT {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "playground/main.js", "playground/playground.css", "actuator/ratelimits",
-			"actuator/metrics/ratelimit.decisions" })
+			"actuator/ratelimits/denied", "actuator/metrics/ratelimit.decisions" })
 	void pageAndActuatorAreNotLimited(String path) {
 		browser.open(page, DESKTOP, false);
 		assertThat(browser.run("""

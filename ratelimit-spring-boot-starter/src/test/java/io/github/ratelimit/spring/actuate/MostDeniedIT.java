@@ -66,8 +66,10 @@ class MostDeniedIT {
 		assertThat(denied).extracting(MostDeniedIT::text)
 			.containsExactly("quota header:X-User:often denied 3", "quota header:X-User:once denied 1");
 		assertThat(denied.get(0).path("byMinute")).hasSize(5);
-		assertThat(denied("?policy=quota&size=1")).containsExactly(denied.get(0));
-		assertThat(denied("?identifier=header:X-User:once")).containsExactly(denied.get(1));
+		assertThat(denied("?policy=quota&size=1")).extracting(MostDeniedIT::text)
+			.containsExactly("quota header:X-User:often denied 3");
+		assertThat(denied("?identifier=header:X-User:once")).extracting(MostDeniedIT::text)
+			.containsExactly("quota header:X-User:once denied 1");
 		assertThat(denied("?identifier=header:X-User:never")).isEmpty();
 	}
 

@@ -135,8 +135,8 @@ class RateLimitActuateAutoConfigurationTests {
 			PolicyEnforcer enforcer = context.getBean(PolicyEnforcer.class);
 			assertThat(context).hasSingleBean(MostDenied.class);
 			IntStream.range(0, 3).forEach((i) -> decide(enforcer, context.getBean(ConfiguredPolicies.class)));
-			assertThat(denied(context).getBody()).hasToString("{denied=[DeniedDescriptor[policy=api, "
-					+ "identifier=global:, outcome=denied, requests=2, byMinute=[0, 0, 0, 0, 2]]]}");
+			assertThat(denied(context).getBody()).asString()
+				.startsWith("{denied=[DeniedDescriptor[policy=api, identifier=global:, outcome=denied, requests=2,");
 		});
 		this.runner.withPropertyValues("management.endpoints.web.exposure.include=health")
 			.run((context) -> assertThat(context).doesNotHaveBean(MostDenied.class));
