@@ -2,19 +2,18 @@ package io.github.ratelimit.spring.actuate;
 
 import java.time.Duration;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
-import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.LongStream;
-import java.util.stream.Stream;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.spring.DecisionListener;
 import io.github.ratelimit.spring.Outcome;
 import io.github.ratelimit.spring.PolicyDecision;
@@ -67,11 +66,14 @@ final class MostDenied implements DecisionListener {
 	}
 
 	private void count(PolicyDecision decision) {
-		Cache<Entry, Counts> counts = this.policies.computeIfAbsent(decision.charge().policy().policy().name(),
-				(name) -> newCache());
+		String policy = decision.charge().policy().policy().name();
+		Cache<Entry, Counts> known = this.policies.get(policy);
+		Cache<Entry, Counts> counts = (known != null) ? known
+				: this.policies.computeIfAbsent(policy, (name) -> newCache());
 		long minute = minute();
-		denied(decision).map((identifier) -> new Entry(identifier, decision.outcome()))
-			.forEach((entry) -> counts.get(entry, (key) -> new Counts()).add(minute));
+		for (Identifier identifier : denied(decision)) {
+			counts.get(new Entry(identifier, decision.outcome()), (key) -> new Counts()).add(minute);
+		}
 	}
 
 	private Cache<Entry, Counts> newCache() {
@@ -87,11 +89,16 @@ final class MostDenied implements DecisionListener {
 	 * A decision does not tell which of its identifiers is blocked, so all count, except
 	 * the one that everybody shares.
 	 */
-	private static Stream<Identifier> denied(PolicyDecision decision) {
+	private static Set<Identifier> denied(PolicyDecision decision) {
+		Set<Identifier> denied = new HashSet<>();
 		if (decision.outcome() == Outcome.BLOCKED || decision.violated().isEmpty()) {
-			return decision.charge().charge().identifiers().stream().filter(Predicate.not(Identifier.GLOBAL::equals));
+			denied.addAll(decision.charge().charge().identifiers());
+			denied.remove(Identifier.GLOBAL);
 		}
-		return decision.violated().stream().map(LimitStatus::identifier).distinct();
+		else {
+			decision.violated().forEach((status) -> denied.add(status.identifier()));
+		}
+		return denied;
 	}
 
 	/**
