@@ -73,8 +73,17 @@ final class PolicyOutcomes {
 	}
 
 	private PolicyDecision event(PolicyCharge charge, @Nullable Decision own, Duration time) {
-		return (own != null) ? new PolicyDecision(charge, outcome(charge, own), source(charge, own), time)
-				: new PolicyDecision(charge, Outcome.STORE_FAILED_DENIED, Decision.Source.NONE, time);
+		if (own == null) {
+			return new PolicyDecision(charge, Outcome.STORE_FAILED_DENIED, Decision.Source.NONE, time, List.of());
+		}
+		List<LimitStatus> violated = violated(charge, own);
+		return new PolicyDecision(charge, outcome(charge, own, violated), source(charge, own), time, violated);
+	}
+
+	private static List<LimitStatus> violated(PolicyCharge charge, Decision decision) {
+		Policy policy = charge.charge().policy();
+		return decision.allowed() ? List.of()
+				: decision.violated().stream().filter((status) -> status.policy().equals(policy)).toList();
 	}
 
 	private void tell(PolicyDecision decision) {
@@ -88,7 +97,7 @@ final class PolicyOutcomes {
 		}
 	}
 
-	private Outcome outcome(PolicyCharge charge, Decision decision) {
+	private Outcome outcome(PolicyCharge charge, Decision decision, List<LimitStatus> violated) {
 		if (decision.allowed()) {
 			return (source(charge, decision) == Decision.Source.NONE) ? Outcome.STORE_FAILED_ALLOWED : Outcome.ALLOWED;
 		}
@@ -98,13 +107,7 @@ final class PolicyOutcomes {
 		if (decision.blockedFor() != null) {
 			return Outcome.BLOCKED;
 		}
-		Policy policy = charge.charge().policy();
-		for (LimitStatus status : decision.violated()) {
-			if (status.policy().equals(policy)) {
-				return Outcome.DENIED;
-			}
-		}
-		return Outcome.DENIED_BY_OTHER;
+		return violated.isEmpty() ? Outcome.DENIED_BY_OTHER : Outcome.DENIED;
 	}
 
 }

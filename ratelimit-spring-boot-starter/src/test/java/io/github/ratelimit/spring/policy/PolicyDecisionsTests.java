@@ -87,6 +87,30 @@ class PolicyDecisionsTests {
 	}
 
 	@Test
+	void violatedLimitsOfThePolicyAreToldWithWhomTheyDenied() {
+		Identifier bob = Identifier.user("bob");
+		this.decisions.decide(List.of(new PolicyCharge(ONE, Charge.of(ONE.policy(), ALICE))));
+		this.decisions.decide(List.of(new PolicyCharge(ONE, Charge.of(ONE.policy(), ALICE, bob)),
+				new PolicyCharge(TWO, Charge.of(TWO.policy(), bob))));
+		decide(SHADOW);
+		decide(SHADOW);
+		assertThat(this.told)
+			.extracting((decision) -> decision.charge().policy().policy().name(),
+					(decision) -> decision.violated().stream().map(LimitStatus::identifier).toList())
+			.containsExactly(tuple("one", List.of()), tuple("one", List.of(ALICE)), tuple("two", List.of()),
+					tuple("shadow", List.of()), tuple("shadow", List.of(ALICE)));
+	}
+
+	@Test
+	void violatedLimitsArePlainlyNamedBeforeTheLogin() {
+		List<PolicyCharge> failed = charges(ONE).stream().map(PolicyCharge::countedBeforeLogin).toList();
+		this.decisions.decide(failed);
+		this.decisions.decide(failed);
+		assertThat(this.told.get(1).outcome()).isEqualTo(Outcome.DENIED);
+		assertThat(this.told.get(1).violated()).extracting(LimitStatus::policy).containsExactly(ONE.policy());
+	}
+
+	@Test
 	void requestsThatAreDeniedAreNotCountedInShadowMode() {
 		decide(ONE);
 		decide(ONE, SHADOW);
