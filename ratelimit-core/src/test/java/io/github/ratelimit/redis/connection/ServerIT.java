@@ -256,7 +256,9 @@ class ServerIT {
 		return batch;
 	}
 
-	/** Counts behind other commands, and notes which thread makes the commands, and when. */
+	/**
+	 * Counts behind other commands, and notes which thread makes the commands, and when.
+	 */
 	private static final class Held implements Carrier {
 
 		private final List<CommandArguments> before;

@@ -55,7 +55,9 @@ public final class RateLimitMetricsAutoConfiguration {
 	SmartInitializingSingleton rateLimitMetersRegistration(MeterRegistry registry, DecisionMetrics metrics,
 			PolicyDecisions decisions, ConfiguredPolicies policies, ObjectProvider<AnnotatedPolicies> annotated) {
 		return () -> {
-			Gauge.builder("ratelimit.store.failing", decisions, (state) -> state.outage().failingSince().isPresent() ? 1 : 0)
+			Gauge
+				.builder("ratelimit.store.failing", decisions,
+						(state) -> state.outage().failingSince().isPresent() ? 1 : 0)
 				.description("1 while the store fails and limits are not enforced, else 0")
 				.register(registry);
 			Gauge.builder("ratelimit.breaker.open", decisions, (state) -> state.outage().isUnanswered() ? 1 : 0)

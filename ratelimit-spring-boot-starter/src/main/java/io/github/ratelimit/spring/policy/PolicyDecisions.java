@@ -204,8 +204,8 @@ public final class PolicyDecisions {
 	}
 
 	/**
-	 * Returns what asks the store, which knows whether the store fails, and learns it from
-	 * those who ask the store in another way.
+	 * Returns what asks the store, which knows whether the store fails, and learns it
+	 * from those who ask the store in another way.
 	 * @return the rate limiter behind all decisions
 	 */
 	public OutageRateLimiter outage() {

@@ -62,7 +62,8 @@ final class RequestStatuses {
 	}
 
 	/**
-	 * Adds a decision over some charges, which may lack the status of some of their limits.
+	 * Adds a decision over some charges, which may lack the status of some of their
+	 * limits.
 	 */
 	synchronized void add(Decision decision, List<PolicyCharge> charges) {
 		decision.statuses().forEach(this::add);

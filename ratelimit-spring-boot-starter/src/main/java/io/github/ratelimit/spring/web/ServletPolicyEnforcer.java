@@ -163,7 +163,9 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		return false;
 	}
 
-	/** Charges what is known by now, and leaves the rest to the filter after the login. */
+	/**
+	 * Charges what is known by now, and leaves the rest to the filter after the login.
+	 */
 	private Decision decideBeforeLogin(List<PathPolicy> policies, RequestPaths paths, RequestState state,
 			HttpServletRequest request, HttpServletResponse response) {
 		if (policies.isEmpty() && !needsFilter(false)) {
@@ -375,8 +377,8 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			return false;
 		}
 		Charge charge = new Charge(policy.policy(), found, cost(use, request));
-		return charges.add(
-				new PolicyCharge(policy, charge, policy.plans().isEmpty() ? null : this.plans.find(request)));
+		return charges
+			.add(new PolicyCharge(policy, charge, policy.plans().isEmpty() ? null : this.plans.find(request)));
 	}
 
 	private long cost(PolicyUse use, HttpServletRequest request) {
