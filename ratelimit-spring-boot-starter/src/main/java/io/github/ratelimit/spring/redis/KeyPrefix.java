@@ -35,10 +35,8 @@ final class KeyPrefix {
 		}
 		String name = environment.getProperty(NAME, "");
 		if (name.isEmpty()) {
-			logger.info(
-					"The application has no name: it shares the counts of policies of the same name with other"
-							+ " applications without a name on this Redis. Set {} or {}",
-					NAME, PROPERTY);
+			logger.info("The application has no name: it shares the counts of policies of the same name with other"
+					+ " applications without a name on this Redis. Set {} or {}", NAME, PROPERTY);
 			return DEFAULT;
 		}
 		String prefix = possible(name);
