@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
  * @param onStoreFailure what happens to requests while the store fails; a policy in
  * shadow mode always allows them
  * @param countWhen which responses count; {@code null} for all. The cost of the others is
- * refunded when they are complete. A request may be denied only because of costs that
- * requests in progress on this instance may still get back: its retry-after is one
- * second, because nobody knows how long those requests take
+ * refunded when they are complete. If a request is denied only because of requests in
+ * progress on this instance, whose cost may still be refunded, its retry-after is one
+ * second, because their duration is unknown
  * @param missing what happens to requests that lack an identifier; a policy in shadow
  * mode does not deny them
  * @since 0.1
