@@ -77,6 +77,16 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 	}
 
 	/**
+	 * Returns whether a part of the charge may be refunded when the request has ended,
+	 * because its policy counts only some responses, or because it is counted separately
+	 * until the login.
+	 * @return whether the store may count more than will remain counted
+	 */
+	public boolean isProvisional() {
+		return this.beforeLogin || this.policy.enforcement().countWhen() != null;
+	}
+
+	/**
 	 * Returns the charge for the plan.
 	 * @return a charge of the plan's policy; empty if the plan is unlimited
 	 */

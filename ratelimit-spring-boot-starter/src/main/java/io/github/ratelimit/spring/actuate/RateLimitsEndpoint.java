@@ -37,9 +37,9 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.boot.convert.DurationStyle;
 
 /**
- * Shows the policies, the counts of an identifier, and the blocks. If
- * {@code management.endpoint.ratelimits.access} is {@code unrestricted}, it also resets
- * counts, blocks and unblocks.
+ * Shows the policies, the counts of an identifier, the blocks, and the identifiers that
+ * were denied most. If {@code management.endpoint.ratelimits.access} is
+ * {@code unrestricted}, it also resets counts, blocks and unblocks.
  * <p>
  * The plans of users are not known here, so the counts of every plan are shown.
  * <p>
@@ -58,6 +58,13 @@ public final class RateLimitsEndpoint {
 
 	private static final String BLOCKS = "blocks";
 
+	private static final String DENIED = "denied";
+
+	private static final List<String> PARTS = List.of(COUNTS, BLOCKS, DENIED);
+
+	/** Who was denied most, of each policy. */
+	private static final int DEFAULT_SIZE = 10;
+
 	private final RateLimiter limiter;
 
 	private final KnownPolicies policies;
@@ -65,6 +72,8 @@ public final class RateLimitsEndpoint {
 	private final @Nullable BlockList blocks;
 
 	private final @Nullable RequestHistory history;
+
+	private final @Nullable MostDenied denied;
 
 	/**
 	 * Creates an endpoint.
@@ -74,14 +83,16 @@ public final class RateLimitsEndpoint {
 	 * @param current returns the policy to enforce now
 	 * @param blocks the blocks; {@code null} if the store does not support blocks
 	 * @param history the past requests; {@code null} if the store does not keep them
+	 * @param denied counts of denied requests; {@code null} if they are not counted
 	 */
-	public RateLimitsEndpoint(RateLimiter limiter, ConfiguredPolicies configured,
+	RateLimitsEndpoint(RateLimiter limiter, ConfiguredPolicies configured,
 			Supplier<? extends Collection<AnnotatedPolicy>> annotated, UnaryOperator<IdentifiedPolicy> current,
-			@Nullable BlockList blocks, @Nullable RequestHistory history) {
+			@Nullable BlockList blocks, @Nullable RequestHistory history, @Nullable MostDenied denied) {
 		this.limiter = limiter;
 		this.policies = new KnownPolicies(configured, annotated, current);
 		this.blocks = blocks;
 		this.history = history;
+		this.denied = denied;
 	}
 
 	/**
@@ -94,19 +105,25 @@ public final class RateLimitsEndpoint {
 	}
 
 	/**
-	 * Returns the counts of an identifier, or all blocks.
-	 * @param part {@code counts} or {@code blocks}
+	 * Returns the counts of an identifier, all blocks, or the identifiers that were denied
+	 * most in the last five minutes.
+	 * @param part {@code counts}, {@code blocks} or {@code denied}
 	 * @param identifier for {@code counts}: the identifier, such as
-	 * {@code ip:203.0.113.7}
-	 * @param policy for {@code counts}: the name of the only policy to show; {@code null}
-	 * for all
+	 * {@code ip:203.0.113.7}; for {@code denied}: the only identifier to show
+	 * @param policy for {@code counts} and {@code denied}: the name of the only policy to
+	 * show; {@code null} for all
+	 * @param size for {@code denied}: the maximum number of identifiers for each policy,
+	 * from 1 to 100; 10 if {@code null}
 	 * @return 200, 400, 404 or 503 with a body
 	 */
 	@ReadOperation
-	public WebEndpointResponse<Object> read(@Selector String part, @Nullable String identifier,
-			@Nullable String policy) {
-		return answer(part, () -> part.equals(COUNTS) ? ok(Map.of(COUNTS, counts(identifier, policy)))
-				: ok(Map.of(BLOCKS, blocks().blocks().stream().map(BlockDescriptor::of).toList())));
+	public WebEndpointResponse<Object> read(@Selector String part, @Nullable String identifier, @Nullable String policy,
+			@Nullable Integer size) {
+		return answer(part, () -> switch (part) {
+			case COUNTS -> ok(Map.of(COUNTS, counts(identifier, policy)));
+			case DENIED -> denied(identifier, policy, (size != null) ? size : DEFAULT_SIZE);
+			default -> ok(Map.of(BLOCKS, blocks().blocks().stream().map(BlockDescriptor::of).toList()));
+		});
 	}
 
 	/**
@@ -142,6 +159,9 @@ public final class RateLimitsEndpoint {
 	public WebEndpointResponse<Object> delete(@Selector String part, @Nullable String identifier,
 			@Nullable String policy) {
 		return answer(part, () -> {
+			if (part.equals(DENIED)) {
+				return error(WebEndpointResponse.STATUS_NOT_FOUND, "Nothing can be deleted from '" + part + "'.");
+			}
 			Identifier who = identifier(identifier);
 			if (part.equals(BLOCKS)) {
 				return blocks().unblock(who, known(policy)) ? ok(Map.of("unblocked", who.toString()))
@@ -196,6 +216,19 @@ public final class RateLimitsEndpoint {
 		return CountsDescriptor.of(policy.name(), plan, identifier.toString(), decision, requests, windows);
 	}
 
+	private WebEndpointResponse<Object> denied(@Nullable String identifier, @Nullable String policy, int size) {
+		if (this.denied == null) {
+			return error(WebEndpointResponse.STATUS_NOT_FOUND,
+					"Denied requests are not counted: ratelimit.most-denied.enabled is false.");
+		}
+		if (size < 1 || size > MostDenied.MAX_ENTRIES) {
+			throw new IllegalArgumentException(
+					"Invalid size (%d): must be from 1 to %d.".formatted(size, MostDenied.MAX_ENTRIES));
+		}
+		Identifier who = (identifier != null) ? identifier(identifier) : null;
+		return ok(Map.of(DENIED, this.denied.list(who, known(policy), size)));
+	}
+
 	private Identifier identifier(@Nullable String text) {
 		if (text == null) {
 			throw new IllegalArgumentException("Invalid identifier: must be given, such as ip:203.0.113.7.");
@@ -229,9 +262,9 @@ public final class RateLimitsEndpoint {
 	}
 
 	private static WebEndpointResponse<Object> answer(String part, Supplier<WebEndpointResponse<Object>> operation) {
-		if (!part.equals(COUNTS) && !part.equals(BLOCKS)) {
+		if (!PARTS.contains(part)) {
 			return error(WebEndpointResponse.STATUS_NOT_FOUND,
-					"There is no '%s', only %s and %s.".formatted(part, COUNTS, BLOCKS));
+					"There is no '%s', only %s.".formatted(part, String.join(", ", PARTS)));
 		}
 		try {
 			return operation.get();

@@ -24,8 +24,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param keyPrefix prefix of all Redis keys: letters, digits, dots, underscores, colons
  * and hyphens; default: spring.application.name, or ratelimit if that is not set.
  * Applications with the same prefix share the counts of policies with the same name
- * @param identifierSecret secret for hashing the values of identifiers, so that Redis
- * holds no addresses, names or API keys; must be the same for all instances
+ * @param identifierSecret secret for hashing the values of identifiers, so that neither
+ * Redis nor the most denied identifiers of the actuator endpoint show addresses, names or
+ * API keys; must be the same for all instances
  * @param defaults defaults for all policies
  * @param exclude path patterns that policies with paths do not limit, such as
  * /actuator/** or GET /logo.png; annotations on methods are not affected
@@ -50,6 +51,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * on-store-failure: local while the store fails; if it changes, declare an InstanceCount
  * bean instead
  * @param denialCache cache of denials
+ * @param mostDenied counts of denied requests by identifier
  * @param method methods with RateLimited
  * @param filter order of the filters that limit paths
  * @since 0.1
@@ -63,7 +65,8 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 		@DefaultValue RejectionProperties rejection, @DefaultValue Map<String, String> identifiers, @DefaultValue Ip ip,
 		@DefaultValue List<String> allow, @DefaultValue List<String> deny, @DefaultValue Health health,
 		@DefaultValue("1") int instances, @DefaultValue DenialCacheProperties denialCache,
-		@DefaultValue MethodProperties method, @DefaultValue FilterProperties filter) {
+		@DefaultValue MostDeniedProperties mostDenied, @DefaultValue MethodProperties method,
+		@DefaultValue FilterProperties filter) {
 
 	/**
 	 * Defaults for all policies, including those declared in annotations. Changes need a
@@ -222,6 +225,16 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 	 */
 	public record DenialCacheProperties(@DefaultValue("true") boolean enabled, @DefaultValue("1s") Duration maxAge,
 			@DefaultValue("10000") long maxSize) {
+
+	}
+
+	/**
+	 * Who was denied most.
+	 *
+	 * @param enabled whether denied requests are counted by identifier, in memory and for
+	 * the last five minutes, where the actuator endpoint ratelimits can show them
+	 */
+	public record MostDeniedProperties(@DefaultValue("true") boolean enabled) {
 
 	}
 

@@ -23,12 +23,13 @@ class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 	private static final String CAFFEINE = "com.github.benmanes.caffeine.cache.";
 
 	/**
-	 * Classes of caches with a maximum size or weight, or that also expire after writes.
+	 * Classes of caches with a maximum size or weight, or that also expire after a write
+	 * or an access.
 	 */
-	private static final List<String> CACHES = List.of("SSMS", "SSMW", "SSMSW");
+	private static final List<String> CACHES = List.of("SSMS", "SSMW", "SSMSW", "SSMSA");
 
 	/** Classes of their nodes. */
-	private static final List<String> NODES = List.of("PSMS", "PSMW", "PSWMS");
+	private static final List<String> NODES = List.of("PSMS", "PSMW", "PSWMS", "PSAMS");
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
