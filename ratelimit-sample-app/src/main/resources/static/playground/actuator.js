@@ -21,7 +21,7 @@ export function health() {
 	return getJson(`${BASE}/health`);
 }
 
-/** Returns who was denied most, from the most denied; no more than so many of each policy. */
+/** Returns the most denied identifiers, in descending order, with a maximum number for each policy. */
 export async function denied(size) {
 	return (await getJson(`${BASE}/ratelimits/denied?size=${size}`))?.denied ?? [];
 }

@@ -44,7 +44,7 @@ const EXAMPLES = [
 		path: '/actuator/ratelimits/counts?policy=user&identifier=ip:127.0.0.1',
 	},
 	{
-		title: 'Who is denied most',
+		title: 'Most denied',
 		text: 'Whose requests were denied in the last five minutes, the most denied first.',
 		path: '/actuator/ratelimits/denied?size=3',
 	},

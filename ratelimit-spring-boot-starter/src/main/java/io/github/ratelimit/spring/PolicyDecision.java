@@ -16,8 +16,8 @@ import io.github.ratelimit.LimitStatus;
  * @param source where the decision comes from
  * @param time how long the decision took, for all of its policies together
  * @param violated the limits of the policy that denied the request, or would have in
- * shadow mode, each with whom it has denied; empty if none has, as when an identifier is
- * only blocked
+ * shadow mode, each with the denied identifier; empty if there are none, for example
+ * because an identifier is only blocked
  * @since 0.1
  */
 public record PolicyDecision(PolicyCharge charge, Outcome outcome, Decision.Source source, Duration time,

@@ -62,7 +62,7 @@ public final class RateLimitsEndpoint {
 
 	private static final List<String> PARTS = List.of(COUNTS, BLOCKS, DENIED);
 
-	/** Who was denied most, of each policy. */
+	/** The identifiers denied most, for each policy. */
 	private static final int DEFAULT_SIZE = 10;
 
 	private final RateLimiter limiter;
@@ -105,8 +105,8 @@ public final class RateLimitsEndpoint {
 	}
 
 	/**
-	 * Returns the counts of an identifier, all blocks, or the identifiers that were denied
-	 * most in the last five minutes.
+	 * Returns the counts of an identifier, all blocks, or the identifiers that were
+	 * denied most in the last five minutes.
 	 * @param part {@code counts}, {@code blocks} or {@code denied}
 	 * @param identifier for {@code counts}: the identifier, such as
 	 * {@code ip:203.0.113.7}; for {@code denied}: the only identifier to show

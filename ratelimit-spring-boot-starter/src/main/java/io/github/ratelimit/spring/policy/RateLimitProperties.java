@@ -229,10 +229,10 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 	}
 
 	/**
-	 * Who was denied most.
+	 * Counts of denied requests by identifier.
 	 *
-	 * @param enabled whether denied requests are counted by identifier, in memory and for
-	 * the last five minutes, where the actuator endpoint ratelimits can show them
+	 * @param enabled whether denied requests of the last five minutes are counted by
+	 * identifier in memory, if the actuator endpoint ratelimits can show them
 	 */
 	public record MostDeniedProperties(@DefaultValue("true") boolean enabled) {
 
