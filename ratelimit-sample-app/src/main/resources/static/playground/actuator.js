@@ -21,7 +21,7 @@ export function health() {
 	return getJson(`${BASE}/health`);
 }
 
-/** Returns who was denied most, from the most denied; no more than so many of each policy. */
+/** Returns the most denied identifiers, in descending order, with a maximum number for each policy. */
 export async function denied(size) {
 	return (await getJson(`${BASE}/ratelimits/denied?size=${size}`))?.denied ?? [];
 }
@@ -30,19 +30,19 @@ export function countsUrl(policy, identifier) {
 	return `${BASE}/ratelimits/counts?${new URLSearchParams({ policy, identifier })}`;
 }
 
-/** Returns the numbers of a meter by their names, COUNT, TOTAL_TIME and so on; none if there is no such meter yet. */
+/** Returns the values of a meter by name, such as COUNT and TOTAL_TIME; empty if there is no such meter yet. */
 export async function metric(name, tags = {}) {
 	const query = Object.entries(tags).map(([tag, value]) => `tag=${encodeURIComponent(`${tag}:${value}`)}`).join('&');
 	const meter = await getJson(`${BASE}/metrics/${name}?${query}`);
 	return Object.fromEntries((meter?.measurements ?? []).map(({ statistic, value }) => [statistic, value]));
 }
 
-/** Says what was added to counts since the last look, for each second. */
+/** Calculates the increase of counts per second since the last call. */
 export class Rates {
 
 	#last = new Map();
 
-	/** Returns the increase by second, or 0 at the first look. */
+	/** Returns the increase per second, or 0 at the first call. */
 	of(name, count = 0, now = performance.now()) {
 		const before = this.#last.get(name);
 		this.#last.set(name, { count, now });

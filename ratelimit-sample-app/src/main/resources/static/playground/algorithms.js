@@ -3,12 +3,12 @@
 export const ALGORITHMS = [
 	{
 		name: 'fixed-window',
-		text: 'One count for each window of the clock. At an edge two quotas meet.',
+		text: 'One count for each window, aligned to the clock. Allows twice the quota around an edge.',
 		bound: (quota) => 2 * quota,
 	},
 	{
 		name: 'first-request-window',
-		text: 'The same, but a window begins with the first request of a client.',
+		text: 'The same, but a window starts with the first request of a client.',
 		bound: (quota) => 2 * quota,
 	},
 	{
@@ -18,22 +18,22 @@ export const ALGORITHMS = [
 	},
 	{
 		name: 'sliding-window',
-		text: 'A log of bounded size. The default: never beyond the quota.',
+		text: 'A log of bounded size. The default: never exceeds the quota.',
 		bound: (quota) => quota,
 	},
 	{
 		name: 'sliding-log',
-		text: 'The time of every allowed request. Exact.',
+		text: 'Stores the time of every allowed request. Exact.',
 		bound: (quota) => quota,
 	},
 	{
 		name: 'leaky-bucket',
-		text: 'A full bucket at once, then one by one as it drains.',
+		text: 'A full bucket at once, then one request at a time as it drains.',
 		bound: (quota) => 2 * quota,
 	},
 	{
 		name: 'token-bucket',
-		text: 'The same, with a burst of its own size if you set one.',
+		text: 'The same, with an optional burst size.',
 		bound: (quota) => 2 * quota,
 	},
 ];

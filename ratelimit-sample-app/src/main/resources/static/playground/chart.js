@@ -3,7 +3,7 @@ import { html, svg } from './svg.js';
 const POINTS = 90;
 const WIDTH = 300;
 
-/** Lines of the last minutes, with the newest numbers as text. */
+/** A line chart of the last minutes, with the latest values as text. */
 export class Chart {
 
 	#values;
@@ -12,11 +12,11 @@ export class Chart {
 	#top;
 
 	/**
-	 * @param title what it shows
-	 * @param series for each line its name and className
-	 * @param text makes a text of a number
-	 * @param height of the drawing, in pixels
-	 * @param least what the scale reaches at least
+	 * @param title the title
+	 * @param series name and className of each line
+	 * @param text formats a number
+	 * @param height height of the drawing, in pixels
+	 * @param least smallest maximum of the scale
 	 */
 	constructor({ title, series, text, height = 90, least = 1 }) {
 		this.text = text;
@@ -37,7 +37,7 @@ export class Chart {
 			html('figcaption', { textContent: title }), html('div', { className: 'drawing' }, this.#top, drawing), legend);
 	}
 
-	/** Adds a number to each line; null leaves a number out, and draws the one before. */
+	/** Adds a value to each line; null repeats the previous value without a number. */
 	push(numbers) {
 		numbers.forEach((number, i) => {
 			const values = this.#values[i];
@@ -54,7 +54,7 @@ export class Chart {
 
 }
 
-/** Two lines without numbers, small enough for a table. */
+/** A small chart of two lines without numbers, for a table. */
 export class Sparkline {
 
 	#values = [[], []];

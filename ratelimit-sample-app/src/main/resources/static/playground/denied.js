@@ -11,7 +11,7 @@ const OUTCOMES = { denied: 'denied', blocked: 'blocked', 'shadow-denied': 'would
 
 let shown;
 
-/** Shows who was denied most in the last minutes. What has not changed stays, so that it can be selected. */
+/** Shows the identifiers denied most in the last minutes. Keeps unchanged elements, so that text can be selected. */
 export async function showDenied() {
 	const most = (await denied(OF_EACH_POLICY)).slice(0, SHOWN);
 	if (JSON.stringify(most) === shown) {
@@ -32,7 +32,7 @@ function row({ policy, identifier, outcome, requests, byMinute }, top) {
 	return element;
 }
 
-/** The last bar is the present minute. */
+/** The last bar is the current minute. */
 function bars(numbers, top) {
 	const width = numbers.length * (BAR + GAP) - GAP;
 	return svg('svg', { class: 'minutes', viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, 'aria-hidden': 'true' },

@@ -2,13 +2,13 @@ import { health } from './actuator.js';
 
 const INTERVAL = 2000;
 
-/** Says at the top of the page whether limits are enforced. */
+/** Shows at the top of the page whether limits are enforced. */
 export function startHealth() {
 	const pill = document.getElementById('health');
 	const look = async () => {
 		const details = (await health())?.components?.ratelimit?.details;
 		const store = details?.store ?? 'unknown';
-		const text = details ? `Redis: ${store}` : 'No answer of the application';
+		const text = details ? `Redis: ${store}` : 'The application does not answer';
 		pill.classList.toggle('good', store === 'reachable');
 		pill.classList.toggle('bad', store !== 'reachable');
 		if (pill.textContent !== text) {

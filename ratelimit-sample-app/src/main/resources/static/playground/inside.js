@@ -3,7 +3,7 @@ import { html } from './svg.js';
 
 const INTERVAL = 1000;
 
-/** What lies in Redis for a lane, and the command that decided: a view of the sample application, not of the starter. */
+/** The data of a lane in Redis, and the command that decided: part of the sample application, not of the starter. */
 export class Inside {
 
 	#lane = null;
@@ -14,8 +14,8 @@ export class Inside {
 	#current = null;
 
 	/**
-	 * @param run returns what the names of all clients start with
-	 * @param opened is called with a lane when its commands can be seen
+	 * @param run returns the prefix of all client names
+	 * @param opened is called with a lane when its commands are shown
 	 */
 	constructor(run, opened) {
 		this.run = run;
@@ -30,11 +30,11 @@ export class Inside {
 		}
 	}
 
-	/** Tells of an answer. */
+	/** Called after an answer. */
 	answered(lane) {
 		if (lane === this.#lane) {
 			this.#answers++;
-			// Redis tells of a command a moment later than its answer is here.
+			// Redis reports a command shortly after its answer has arrived.
 			setTimeout(() => this.#showShare(), 200);
 		}
 	}
@@ -50,7 +50,7 @@ export class Inside {
 		lane.button.setAttribute('aria-expanded', 'true');
 		lane.inside.hidden = false;
 		if (await getJson('/redis') === null) {
-			lane.inside.textContent = 'This application uses a Redis of yours. The page looks only into one that the application has started.';
+			lane.inside.textContent = 'This application uses your Redis. The page only shows the data of a Redis that the application has started.';
 			return;
 		}
 		const counts = html('a', { href: countsUrl(lane.policy, `header:X-Client:${this.run()}-1`), textContent: 'counts in the actuator' });
@@ -61,9 +61,9 @@ export class Inside {
 			html('h3', { textContent: 'In Redis' }),
 			html('table', {},
 				html('thead', {}, html('tr', {}, html('th', { scope: 'col', textContent: 'Redis key' }),
-					...['Bytes', 'Gone in'].map((text) => html('th', { scope: 'col', className: 'number', textContent: text })))),
+					...['Bytes', 'Expires in'].map((text) => html('th', { scope: 'col', className: 'number', textContent: text })))),
 				this.keys),
-			html('h3', { textContent: 'The command that decided, and what it did there' }),
+			html('h3', { textContent: 'The command that decided, and the commands in its script' }),
 			this.command, this.share, html('p', {}, 'The same client: ', counts));
 		this.#listen(lane);
 		this.#look(lane);
@@ -86,7 +86,7 @@ export class Inside {
 		this.#commands.addEventListener('message', ({ data }) => this.#observe(lane, data));
 	}
 
-	/** Redis names each command with its time and its client; those that a script runs have "lua" as theirs. */
+	/** Redis reports each command with its time and its client; commands of a script have "lua" as the client. */
 	#observe(lane, line) {
 		const [, client, command] = /^[\d.]+ \[\d+ ([^\]]+)\] (.*)$/.exec(line) ?? [];
 		if (client === 'lua') {
@@ -111,13 +111,13 @@ export class Inside {
 			html('td', { className: 'key', textContent: key }),
 			html('td', { className: 'number', textContent: bytes }),
 			html('td', { className: 'number', textContent: `${(ttlMillis / 1000).toFixed(1)} s` })));
-		this.keys.replaceChildren(...(rows.length ? rows : [html('tr', {}, html('td', { colSpan: 3, textContent: 'Nothing: no request counts any more.' }))]));
+		this.keys.replaceChildren(...(rows.length ? rows : [html('tr', {}, html('td', { colSpan: 3, textContent: 'Nothing: no request counts now.' }))]));
 		this.#timer = setTimeout(() => this.#look(lane), INTERVAL);
 	}
 
 	#showShare() {
 		if (this.#lane && this.#answers > this.#asked) {
-			this.share.textContent = `Since you opened this, ${this.#answers} requests were decided by ${this.#asked} commands: requests that wait together share one, and who was denied a moment ago is denied from memory.`;
+			this.share.textContent = `Since you opened this, ${this.#answers} requests were decided by ${this.#asked} commands: waiting requests share a command, and repeated denials are answered from memory.`;
 		}
 	}
 

@@ -14,7 +14,7 @@ export class Lane {
 	/**
 	 * @param algorithm one of ALGORITHMS
 	 * @param limit quota, and window in milliseconds
-	 * @param select is called with this lane when somebody selects it
+	 * @param select is called with this lane when it is selected
 	 */
 	constructor(algorithm, limit, select) {
 		this.name = algorithm.name;
@@ -55,7 +55,7 @@ export class Lane {
 		return outcome;
 	}
 
-	/** Bounds hold for what Redis decided. If it does not answer in time, this instance decides alone. */
+	/** Bounds apply to decisions of Redis. If it does not answer in time, this instance decides alone. */
 	async lookForLocal() {
 		const { COUNT = 0 } = await metric('ratelimit.decisions', { policy: this.policy, source: 'local' });
 		this.#localBefore ??= COUNT;
@@ -85,13 +85,13 @@ export class Lane {
 		this.#find(`.counts .${outcome}`).hidden = ['failed', 'local'].includes(outcome) && this.#counts[outcome] === 0;
 	}
 
-	/** From sending the first to the answer of the last is longer than what lay between their decisions, never shorter. */
+	/** The time from the first request to the last answer is at least as long as the time between their decisions. */
 	#admit(request) {
 		this.#admitted.push(request);
 		this.#peak = Math.max(this.#peak, this.#fullest(performance.now()));
 	}
 
-	/** Returns what was admitted within the last window of the client that has the most. */
+	/** Returns what was admitted within the last window, for the client with the most. */
 	#fullest(now) {
 		this.#admitted = this.#admitted.filter(({ sent }) => sent > now - this.limit.window);
 		const byClient = {};

@@ -9,7 +9,7 @@ const perSecond = (number) => number.toFixed(number < 10 ? 1 : 0);
 
 const milliseconds = (number) => `${number.toFixed(number < 10 ? 2 : 0)} ms`;
 
-/** Shows what the actuator tells, every two seconds. */
+/** Shows data of the actuator, every two seconds. */
 export async function startLive() {
 	const live = new Live();
 	const look = async () => {
@@ -27,7 +27,7 @@ class Live {
 	#policies = new Map();
 
 	#outcomes = new Chart({
-		title: 'Decisions a second, by outcome', text: perSecond, series: [
+		title: 'Decisions per second, by outcome', text: perSecond, series: [
 			{ name: 'allowed', className: 'allowed', tags: ['allowed'] },
 			{ name: 'denied', className: 'denied', tags: ['denied', 'denied-by-other', 'blocked'] },
 			{ name: 'allowed without limits', className: 'local', tags: ['store-failed-allowed'] },
@@ -36,24 +36,24 @@ class Live {
 	});
 
 	#sources = new Chart({
-		title: 'Decisions a second, by who decided', text: perSecond, series: [
+		title: 'Decisions per second, by source', text: perSecond, series: [
 			{ name: 'Redis', className: 'allowed' },
-			{ name: 'memory of the denied', className: 'denied' },
+			{ name: 'cache of denials', className: 'denied' },
 			{ name: 'this instance alone', className: 'local' },
-			{ name: 'nobody', className: 'failed' },
+			{ name: 'none', className: 'failed' },
 		],
 	});
 
 	#batches = new Chart({
 		title: 'Round trips to Redis', text: perSecond, series: [
-			{ name: 'a second', className: 'allowed' },
-			{ name: 'decisions in each', className: 'accent' },
-			{ name: 'not accepted a second', className: 'failed' },
+			{ name: 'per second', className: 'allowed' },
+			{ name: 'decisions in each round trip', className: 'accent' },
+			{ name: 'rejected per second', className: 'failed' },
 		],
 	});
 
 	#latency = new Chart({
-		title: 'How long it takes, on average', text: milliseconds, series: [
+		title: 'Average time', text: milliseconds, series: [
 			{ name: 'a round trip', className: 'allowed' },
 			{ name: 'a decision', className: 'accent' },
 		],
@@ -67,7 +67,7 @@ class Live {
 	});
 
 	#errors = new Chart({
-		title: 'Trouble a second', text: perSecond, series: [
+		title: 'Failures per second', text: perSecond, series: [
 			{ name: 'errors of Redis', className: 'denied' },
 			{ name: 'too busy to answer in time', className: 'local' },
 		],
@@ -105,7 +105,7 @@ class Live {
 		this.#errors.push([this.#rates.of('errors', errors.COUNT), this.#rates.of('busy', busy.COUNT)]);
 	}
 
-	/** Milliseconds of each since the last look, or null if there was none. */
+	/** Returns the average in milliseconds since the last call, or null if there was nothing. */
 	#average(name, timer, rate) {
 		const time = this.#rates.of(`time of ${name}`, timer.TOTAL_TIME);
 		return rate ? time / rate * 1000 : null;

@@ -2,7 +2,7 @@ import { getJson } from './actuator.js';
 import { html } from './svg.js';
 
 const MODES = {
-	local: 'This instance goes on limiting by itself.',
+	local: 'This instance keeps limiting in memory.',
 	allow: 'Everything is allowed, without limits.',
 	deny: 'Everything is denied with 503.',
 };
@@ -10,7 +10,7 @@ const MODES = {
 const INTERVAL = 500;
 const SHOWN = 40;
 
-/** Sends requests to an endpoint of each on-store-failure, and stops and starts Redis. */
+/** Sends requests to an endpoint for each on-store-failure, and stops and starts Redis. */
 export function startOutage() {
 	const tiles = Object.entries(MODES).map(([mode, text]) => new Tile(mode, text));
 	document.getElementById('outage-tiles').append(...tiles.map((tile) => tile.element));
@@ -35,8 +35,8 @@ async function startSwitch() {
 	const show = (state) => {
 		stop.disabled = !state?.running;
 		start.disabled = !state || state.running;
-		status.textContent = !state ? 'This application uses a Redis of yours: stop and start it yourself.'
-			: state.running ? 'Redis runs.' : 'Redis is stopped.';
+		status.textContent = !state ? 'This application uses your Redis: stop and start it yourself.'
+			: state.running ? 'Redis is running.' : 'Redis is stopped.';
 	};
 	const press = (action) => async () => {
 		await fetch(`/redis/${action}`, { method: 'POST' });
@@ -75,7 +75,7 @@ class Tile {
 		}
 		const remaining = answer.headers?.get('X-Rate-Limit-Remaining') ?? null;
 		this.#last.textContent = (answer.status === 0) ? 'No answer.'
-			: `${answer.status}, ${(remaining === null) ? 'no headers of a limit' : `${remaining} remaining`}`;
+			: `${answer.status}, ${(remaining === null) ? 'no rate limit headers' : `${remaining} remaining`}`;
 	}
 
 }

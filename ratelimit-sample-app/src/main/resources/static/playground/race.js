@@ -55,7 +55,7 @@ class Race {
 	#send(client) {
 		this.#requests++;
 		this.lanes.forEach((lane) => this.#request(lane, client));
-		this.status.textContent = `${this.#requests} sent to each.`;
+		this.status.textContent = `Sent ${this.#requests} requests to each.`;
 	}
 
 	async #request(lane, client) {
@@ -63,7 +63,7 @@ class Race {
 		this.inside.answered(lane, outcome);
 	}
 
-	/** A single request to one lane, so that somebody who looks into Redis sees something. */
+	/** Sends a single request to one lane, so that there is something to see in Redis. */
 	#ask(lane) {
 		this.#request(lane, 0);
 	}
@@ -71,23 +71,23 @@ class Race {
 	#toggle() {
 		if (this.stream.running) {
 			this.stream.stop();
-			this.status.textContent = `Stopped after ${this.#requests} to each.`;
+			this.status.textContent = `Stopped after ${this.#requests} requests to each.`;
 		}
 		else {
-			this.status.textContent = this.#settings.edge ? 'Waiting for a window to begin…' : 'Sending…';
+			this.status.textContent = this.#settings.edge ? 'Waiting for the start of a window…' : 'Sending…';
 			this.stream.start();
 		}
 		this.start.textContent = this.stream.running ? 'Stop' : 'Start';
 		this.start.classList.toggle('running', this.stream.running);
 	}
 
-	/** Other clients from now on, whose quota is whole. */
+	/** Uses new clients from now on, with full quotas. */
 	#clear() {
 		this.#run = newRun();
 		this.#requests = 0;
 		this.lanes.forEach((lane) => lane.clear());
 		this.inside.clear();
-		this.status.textContent = 'Cleared: new clients, whole quotas.';
+		this.status.textContent = 'Cleared: new clients with full quotas.';
 	}
 
 	#choose(preset) {

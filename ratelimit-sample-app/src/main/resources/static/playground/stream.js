@@ -6,26 +6,26 @@ export const PRESETS = {
 		rate: 1, burst: 1, cost: 1, clients: 1,
 	},
 	burst: {
-		text: 'Nothing for a while, then eight requests at once.',
+		text: 'A pause, then eight requests at once.',
 		rate: 1, burst: 8, cost: 1, clients: 1,
 	},
 	edge: {
-		text: 'One request early in a window, almost all of the quota just before the window ends, and a quota just after: twice as much as meant, if the algorithm lets it.',
+		text: 'One request early in a window, most of the quota just before the end of the window, and a full quota just after: twice the quota if the algorithm allows it.',
 		rate: 0.5, burst: 5, cost: 1, clients: 1, edge: true,
 	},
 	clients: {
-		text: 'Five clients in turn. Each has a quota of its own.',
+		text: 'Five clients in turn. Each has its own quota.',
 		rate: 5, burst: 1, cost: 1, clients: 5,
 	},
 };
 
-/** Sends what the settings say, from start() to stop(). Settings may change meanwhile. */
+/** Sends requests according to the settings, from start() to stop(). Settings may change in between. */
 export class Stream {
 
 	#timer;
 
 	/**
-	 * @param settings rate (requests a second), burst, clients, and edge
+	 * @param settings rate (requests per second), burst, clients, and edge
 	 * @param limit quota, and window in milliseconds
 	 * @param send is called with the number of a client for each request
 	 */
@@ -59,7 +59,7 @@ export class Stream {
 		}, wait);
 	}
 
-	/** Windows are aligned to the epoch, so that this clock knows when they end, if it is the server's too. */
+	/** Windows are aligned to the epoch, so this clock knows when they end if it agrees with that of the server. */
 	#nextEdge() {
 		const { quota, window } = this.limit;
 		const steps = [

@@ -1,4 +1,4 @@
-/** Makes an SVG element. */
+/** Creates an SVG element. */
 export function svg(name, attributes = {}, ...children) {
 	const element = document.createElementNS('http://www.w3.org/2000/svg', name);
 	for (const [attribute, value] of Object.entries(attributes)) {
@@ -8,7 +8,7 @@ export function svg(name, attributes = {}, ...children) {
 	return element;
 }
 
-/** Makes an HTML element with properties such as className and textContent. */
+/** Creates an HTML element with properties such as className and textContent. */
 export function html(name, properties = {}, ...children) {
 	const element = Object.assign(document.createElement(name), properties);
 	element.append(...children);

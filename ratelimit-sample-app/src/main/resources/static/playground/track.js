@@ -6,7 +6,7 @@ const HEIGHT = 96;
 const MIDDLE = HEIGHT / 2;
 const PITCH = 5.6;
 
-/** The last half minute of a lane: a square for each request, piled up by half seconds. */
+/** The last half minute of a lane: a square for each request, stacked by half seconds. */
 export class Track {
 
 	#marks = [];
@@ -24,7 +24,7 @@ export class Track {
 		this.window = window;
 		element.append(this.#shade, this.#moving, this.#line);
 		new ResizeObserver(([entry]) => this.#resize(entry.contentRect.width)).observe(element);
-		// Times are of performance.now(), edges of the wall clock.
+		// Times are from performance.now(), edges from the wall clock.
 		const epoch = Date.now() - performance.now();
 		this.edge = Math.ceil(epoch / window) * window - epoch;
 	}
@@ -49,7 +49,7 @@ export class Track {
 		this.#piles.clear();
 	}
 
-	/** Moves everything to where it is now. */
+	/** Moves everything to its current position. */
 	render(now) {
 		while (this.edge < now) {
 			const x = this.edge * this.#scale();

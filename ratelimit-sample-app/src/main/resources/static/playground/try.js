@@ -5,46 +5,46 @@ const SHOWN = ['content-type', 'ratelimit-policy', 'ratelimit', 'x-rate-limit-li
 const EXAMPLES = [
 	{
 		title: 'A limited path',
-		text: 'Three limits hold at once, for your address and for the user. The headers tell of the one that is closest.',
+		text: 'Three limits are enforced together, for your address and for the user. The headers show the one that is closest.',
 		path: '/api/search?q=redis', headers: { 'X-User': 'alice' },
 	},
 	{
 		title: 'Too many requests',
-		text: 'Six requests where five are allowed in ten seconds. The last is denied, and told when to come back.',
+		text: 'Six requests where five are allowed in ten seconds. The last is denied, with the time to retry after.',
 		path: '/demo/sliding-window', times: 6,
 	},
 	{
 		title: 'Two prices',
-		text: 'To write costs 2 of the quota, to read 1.',
+		text: 'Writing costs 2 of the quota, reading 1.',
 		path: '/user', method: 'POST',
 	},
 	{
 		title: 'Guessing passwords',
-		text: 'Five attempts in 15 minutes for a user name, whatever the address, and for an address.',
+		text: 'Five attempts in 15 minutes for each user name, from any address, and for each address.',
 		path: '/login', method: 'POST', headers: { 'X-User': 'bob' },
 	},
 	{
 		title: 'A cost that depends on the request',
-		text: 'A report of 700 rows costs 8 of 10. The second gets another answer instead of a 429.',
+		text: 'A report of 700 rows costs 8 of 10. The second gets a fallback answer instead of a 429.',
 		path: '/report?rows=700', times: 2,
 	},
 	{
 		title: 'From another origin',
-		text: 'A page of another origin reads the 429 and its headers, because they are exposed as the application\'s CORS settings say.',
+		text: 'A page of another origin can read the 429 and its headers, because they are exposed according to the CORS settings of the application.',
 		path: '/demo/token-bucket', times: 6, otherOrigin: true,
 	},
 	{
-		title: 'What is enforced',
-		text: 'All policies, and the methods that they limit.',
+		title: 'Enforced policies',
+		text: 'All policies and the methods that they limit.',
 		path: '/actuator/ratelimits',
 	},
 	{
-		title: 'How a client stands',
-		text: 'What is left for an address, without using any of it.',
+		title: 'The counts of a client',
+		text: 'What is left for an address, without using it.',
 		path: '/actuator/ratelimits/counts?policy=user&identifier=ip:127.0.0.1',
 	},
 	{
-		title: 'Who is denied most',
+		title: 'Most denied',
 		text: 'Whose requests were denied in the last five minutes, the most denied first.',
 		path: '/actuator/ratelimits/denied?size=3',
 	},
@@ -56,7 +56,7 @@ export function showExamples() {
 
 function show(example) {
 	const line = curl(example);
-	const answer = html('pre', { className: 'answer', tabIndex: 0, textContent: 'The answer comes here.' });
+	const answer = html('pre', { className: 'answer', tabIndex: 0, textContent: 'The answer appears here.' });
 	answer.setAttribute('role', 'status');
 	answer.setAttribute('aria-label', `Answer to: ${example.title}`);
 	const copy = html('button', { type: 'button', textContent: 'Copy' });
@@ -87,7 +87,7 @@ function curl({ path, method = 'GET', headers = {}, times = 1, otherOrigin }) {
 	return (times === 1) ? line : `for i in $(seq ${times}); do ${line}; echo; done`;
 }
 
-/** To a browser localhost and 127.0.0.1 are two origins, though both are this application. */
+/** For a browser localhost and 127.0.0.1 are two origins, although both are this application. */
 function url(path, otherOrigin) {
 	const { protocol, hostname, port } = location;
 	const host = otherOrigin ? ((hostname === 'localhost') ? '127.0.0.1' : 'localhost') : hostname;
@@ -103,7 +103,7 @@ async function run({ path, method = 'GET', headers = {}, times = 1, otherOrigin 
 			statuses.push(response.status);
 		}
 		const shown = [...response.headers].filter(([name]) => SHOWN.includes(name)).map(([name, value]) => `${name}: ${value}`);
-		const before = (times === 1) ? [] : [`Answers: ${statuses.join(' ')}. The last one:`, ''];
+		const before = (times === 1) ? [] : [`Answers: ${statuses.join(' ')}. The last:`, ''];
 		return [...before, `HTTP ${response.status}`, ...shown, '', pretty(await response.text())].join('\n');
 	}
 	catch (error) {

@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * How the requests of an identifier are counted against the limits of a policy.
  * <p>
- * An algorithm is three files: a record that implements this interface and holds the
- * options, a {@link Meter} with the algorithm in plain Java, and beside the record's
- * class a script {@code <script>.lua} with the same algorithm for Redis. Those in
- * {@code io.github.ratelimit.algorithm} show the form of scripts.
+ * An algorithm consists of three files: a record that implements this interface and holds
+ * the options, a {@link Meter} with the algorithm in plain Java, and a script
+ * {@code <script>.lua} with the same algorithm for Redis, in the package of the record.
+ * See {@code io.github.ratelimit.algorithm} for examples of scripts.
  * <p>
  * Implementations are values: immutable, safe for use by several threads, and equal when
  * their options are equal.
@@ -23,15 +23,16 @@ public interface Algorithm {
 	/**
 	 * Returns the name of the algorithm in messages, and in configuration for those that
 	 * come with the library.
-	 * @return lower-case words joined by hyphens, such as {@code fixed-window}, unlike
-	 * the name of any algorithm that comes with the library
+	 * @return lower-case words joined by hyphens, such as {@code fixed-window}, different
+	 * from the names of all algorithms of the library
 	 */
 	String name();
 
 	/**
-	 * Returns a short code for Redis keys. It names the algorithm and the options that
-	 * its stored state depends on, so that a change of those starts a fresh count.
-	 * @return lower-case letters and digits, unlike the code of any other algorithm
+	 * Returns a short code for Redis keys. It contains the algorithm and the options that
+	 * its stored state depends on, so that a change of them starts a fresh count.
+	 * @return lower-case letters and digits, different from the codes of all other
+	 * algorithms
 	 */
 	String code();
 
@@ -53,7 +54,7 @@ public interface Algorithm {
 	}
 
 	/**
-	 * Returns the largest cost that a limit could ever allow.
+	 * Returns the largest cost that a limit can ever allow.
 	 * @param limit the limit
 	 * @return by default the quota
 	 */
@@ -86,14 +87,14 @@ public interface Algorithm {
 	/**
 	 * Refuses limits that this algorithm does not support with these options.
 	 * @param limits the limits of a policy, by ascending window
-	 * @throws IllegalArgumentException if there is such a limit
+	 * @throws IllegalArgumentException if a limit is not supported
 	 */
 	default void requireSupported(List<Limit> limits) {
 	}
 
 	/**
 	 * Returns the constants of the script, besides the windows. Each combination of
-	 * values is another script, so there must be few of them.
+	 * values is a different script, so there must be few.
 	 * @param limits the limits of the policy, by ascending window
 	 * @return numbers by their names in the script: capital letters, digits and
 	 * underscores, always the same names; by default none
@@ -105,7 +106,7 @@ public interface Algorithm {
 	/**
 	 * Returns the constants of the script for one limit.
 	 * @param limit one of the limits
-	 * @return numbers by their names, as of {@link #constants(List)}
+	 * @return numbers by their names, as for {@link #constants(List)}
 	 */
 	default Map<String, Number> limitConstants(Limit limit) {
 		return Map.of();
@@ -115,18 +116,18 @@ public interface Algorithm {
 	 * Returns the arguments of the script for one limit, besides the quota. They are sent
 	 * with each request.
 	 * @param limit one of the limits
-	 * @param nowMicros the present time by the clock of this process, in microseconds
+	 * @param nowMicros the current time by the clock of this process, in microseconds
 	 * since the epoch
-	 * @return a number for each argument that the script names, or none at all for a
-	 * limit that needs none; by default none
+	 * @return a number for each argument of the script, or none for a limit that needs
+	 * none; by default none
 	 */
 	default long[] arguments(Limit limit, long nowMicros) {
 		return new long[0];
 	}
 
 	/**
-	 * Returns whether single requests can be read back.
-	 * @return whether meters have {@link Meter#entries(int, long)}; by default
+	 * Returns whether the requests can be read back.
+	 * @return whether meters implement {@link Meter#entries(int, long)}; by default
 	 * {@code false}
 	 */
 	default boolean keepsEntries() {
@@ -135,7 +136,7 @@ public interface Algorithm {
 
 	/**
 	 * Returns whether the counts of windows can be read back.
-	 * @return whether meters have {@link Meter#series()}; by default {@code false}
+	 * @return whether meters implement {@link Meter#series()}; by default {@code false}
 	 */
 	default boolean keepsWindows() {
 		return false;
@@ -147,7 +148,7 @@ public interface Algorithm {
 	 * @param state what {@link Meter#state()} returned when it was last stored;
 	 * {@code null} if nothing is stored
 	 * @param nowMicros the time, in microseconds since the epoch
-	 * @return a meter; once that is changed, the state must not be used any more
+	 * @return a meter; after it is changed, the state must no longer be used
 	 */
 	Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros);
 

@@ -7,11 +7,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * A manual ban of an identifier for a time.
  *
- * @param identifier who is blocked
+ * @param identifier the blocked identifier
  * @param policy name of the policy that the identifier is blocked in; {@code null} for
  * all policies
  * @param until when the block ends, by the store's clock
- * @param reason why, for people; may be empty
+ * @param reason the reason, for people; may be empty
  * @since 0.1
  */
 public record Block(Identifier identifier, @Nullable String policy, Instant until, String reason) {

@@ -6,10 +6,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Blocks identifiers by hand, for a time. A blocked identifier is denied whatever its
- * limits say. Blocks are checked together with the limits, without another round trip.
+ * Blocks identifiers manually, for a time. Requests of a blocked identifier are denied
+ * regardless of their limits. Blocks are checked together with the limits, without
+ * another round trip.
  * <p>
- * Implementations are safe for use by several threads.
+ * Implementations must be safe for use by several threads.
  *
  * @since 0.1
  */
@@ -23,12 +24,12 @@ public interface BlockList {
 	/**
 	 * Blocks an identifier from now on. This replaces a block of the same identifier and
 	 * policy.
-	 * @param identifier who is blocked
+	 * @param identifier the identifier to block
 	 * @param policy name of the policy to block the identifier in; {@code null} for all
 	 * policies
-	 * @param time for how long, at least 1 ms and at most {@link Limit#MAX_WINDOW}
-	 * @param reason why, for people; may be empty, at most {@link #MAX_REASON_LENGTH}
-	 * characters
+	 * @param time how long to block, at least 1 ms and at most {@link Limit#MAX_WINDOW}
+	 * @param reason the reason, for people; may be empty, at most
+	 * {@link #MAX_REASON_LENGTH} characters
 	 * @return the block
 	 * @throws IllegalArgumentException if the time, the reason or the name of the policy
 	 * is invalid
@@ -39,7 +40,7 @@ public interface BlockList {
 
 	/**
 	 * Ends a block.
-	 * @param identifier who is blocked
+	 * @param identifier the blocked identifier
 	 * @param policy name of the policy of the block; {@code null} for the block in all
 	 * policies
 	 * @return whether there was such a block
@@ -69,8 +70,8 @@ public interface BlockList {
 
 	/**
 	 * Refuses a time or a reason that is out of range.
-	 * @param time for how long
-	 * @param reason why
+	 * @param time how long to block
+	 * @param reason the reason
 	 * @throws IllegalArgumentException if one of them is out of range
 	 */
 	static void requireValid(Duration time, String reason) {

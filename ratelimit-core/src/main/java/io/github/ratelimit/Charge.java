@@ -4,19 +4,19 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What a request uses of one policy: whom it counts, and at what cost.
+ * What a request uses of one policy: the identifiers to count, and the cost.
  * <p>
- * Each identifier has a count of its own, and all of them are checked. A value; safe for
- * use by several threads.
+ * Each identifier has its own count, and all of them are checked. A value; safe for use
+ * by several threads.
  *
  * @param policy the policy
- * @param identifiers at least one identifier, none twice
- * @param cost what the request uses of each quota, 0 or more; 0 looks without touching
- * @param shadow whether the policy is tried out in shadow mode: it never denies the
- * request, and {@link Decision#shadows()} tells what it would have done alone. What it
- * would have allowed is counted, and if it counts denied requests, what it would have
- * denied; but only if the other charges allow the request, which otherwise uses nothing
- * of this policy, whether it counts denied requests or not
+ * @param identifiers at least one identifier, without duplicates
+ * @param cost the cost, 0 or more; 0 checks the limits without using them
+ * @param shadow whether the policy is in shadow mode: it never denies the request, and
+ * {@link Decision#shadows()} returns what it would have decided alone. If the other
+ * charges allow the request, it is counted if this policy would have allowed it or counts
+ * denied requests. If they deny the request, it uses nothing of this policy, even if the
+ * policy counts denied requests
  * @since 0.1
  */
 public record Charge(Policy policy, List<Identifier> identifiers, long cost, boolean shadow) {
@@ -25,8 +25,8 @@ public record Charge(Policy policy, List<Identifier> identifiers, long cost, boo
 
 	/**
 	 * Creates a charge.
-	 * @throws IllegalArgumentException if the cost is negative, there is no identifier,
-	 * or one of them is there twice
+	 * @throws IllegalArgumentException if the cost is negative, or there is no identifier
+	 * or a duplicate one
 	 */
 	public Charge {
 		if (cost < 0) {
@@ -39,22 +39,22 @@ public record Charge(Policy policy, List<Identifier> identifiers, long cost, boo
 		}
 		if (hasOneTwice(identifiers)) {
 			throw new IllegalArgumentException(
-					"Invalid identifiers: one of them stands twice for the policy '%s'.".formatted(policy.name()));
+					"Invalid identifiers: there is a duplicate for the policy '%s'.".formatted(policy.name()));
 		}
 	}
 
 	/**
 	 * Creates a charge that may deny the request.
 	 * @param policy the policy
-	 * @param identifiers at least one identifier, none twice
-	 * @param cost what the request uses of each quota, 0 or more
+	 * @param identifiers at least one identifier, without duplicates
+	 * @param cost the cost, 0 or more
 	 * @throws IllegalArgumentException as the constructor with all components
 	 */
 	public Charge(Policy policy, List<Identifier> identifiers, long cost) {
 		this(policy, identifiers, cost, false);
 	}
 
-	/** Without garbage if there are few, as there mostly are. */
+	/** Creates no garbage if there are few, which is the usual case. */
 	private static boolean hasOneTwice(List<Identifier> identifiers) {
 		if (identifiers.size() > FEW) {
 			return Set.copyOf(identifiers).size() != identifiers.size();
@@ -70,7 +70,7 @@ public record Charge(Policy policy, List<Identifier> identifiers, long cost, boo
 	/**
 	 * Creates a charge of cost 1.
 	 * @param policy the policy
-	 * @param identifiers at least one identifier, none twice
+	 * @param identifiers at least one identifier, without duplicates
 	 * @return the charge
 	 * @throws IllegalArgumentException as the constructor
 	 */
@@ -79,8 +79,8 @@ public record Charge(Policy policy, List<Identifier> identifiers, long cost, boo
 	}
 
 	/**
-	 * Returns the same charge at another cost.
-	 * @param cost what the request uses of each quota, 0 or more
+	 * Returns the same charge with another cost.
+	 * @param cost the cost, 0 or more
 	 * @return a new charge
 	 * @throws IllegalArgumentException if the cost is negative
 	 */

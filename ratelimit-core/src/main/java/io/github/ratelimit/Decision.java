@@ -14,21 +14,20 @@ import org.jspecify.annotations.Nullable;
  * The answer to one request: allowed or denied, with a status for each policy, identifier
  * and limit that was checked.
  * <p>
- * Charges in shadow mode change nothing of this: what each of them would have come to
- * stands by itself in {@link #shadows()}.
+ * Charges in shadow mode do not affect it. {@link #shadows()} has a separate decision for
+ * each of them.
  * <p>
  * A value; safe for use by several threads.
  *
  * @param allowed whether the request is allowed
  * @param statuses one status for each policy, identifier and limit, in the order of the
- * request and by ascending window. A decision that is not the store's has only those of
- * violated limits, because the other numbers are not known
+ * request and by ascending window. A decision that is not from the store has only the
+ * statuses of violated limits, because the others are unknown
  * @param blockedFor how long an identifier of the request is still blocked, which denies
- * the request whatever the limits say; {@code null} if none is
+ * the request regardless of the limits; {@code null} if none is blocked
  * @param source where the decision comes from
- * @param shadows what each charge in shadow mode came to alone, by the name of its policy
- * and in the order of the request; without those that are not known, as in denials from
- * memory
+ * @param shadows the decision for each charge in shadow mode alone, by the name of its
+ * policy and in the order of the request; without unknown ones, as in denials from memory
  * @since 0.1
  */
 public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Duration blockedFor, Source source,
@@ -45,7 +44,7 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 		STORE,
 
 		/**
-		 * No counts: the store failed, and its policies allow requests then.
+		 * No counts: the store failed, and the policies allow requests while it fails.
 		 */
 		NONE,
 
@@ -56,8 +55,8 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 		LOCAL,
 
 		/**
-		 * The memory of denials: the store has denied the same before, and could not
-		 * allow it yet; or a quota is 0, so that no store ever would.
+		 * The cache of denials: the store has denied the same request before and cannot
+		 * allow it yet, or a quota is 0, so that it is never allowed.
 		 */
 		DENIAL_CACHE
 
@@ -76,7 +75,7 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 	 * @param allowed whether the request is allowed
 	 * @param statuses one status for each policy, identifier and limit
 	 * @param blockedFor how long an identifier of the request is still blocked;
-	 * {@code null} if none is
+	 * {@code null} if none is blocked
 	 * @param source where the decision comes from
 	 */
 	public Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Duration blockedFor, Source source) {
@@ -88,7 +87,7 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 	 * @param allowed whether the request is allowed
 	 * @param statuses one status for each policy, identifier and limit
 	 * @param blockedFor how long an identifier of the request is still blocked;
-	 * {@code null} if none is
+	 * {@code null} if none is blocked
 	 */
 	public Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Duration blockedFor) {
 		this(allowed, statuses, blockedFor, Source.STORE);
@@ -112,10 +111,10 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 	}
 
 	/**
-	 * Returns the same decision with what charges in shadow mode came to.
+	 * Returns the same decision with decisions for charges in shadow mode.
 	 * @param charges the charges in shadow mode
-	 * @param alone returns the decision over one of them alone
-	 * @return this decision if there is no charge
+	 * @param alone returns the decision for one of them alone
+	 * @return a new decision, or this decision if there is no charge
 	 */
 	public Decision withShadows(List<Charge> charges, Function<Charge, Decision> alone) {
 		if (charges.isEmpty()) {
@@ -127,9 +126,9 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 	}
 
 	/**
-	 * Returns what a charge in shadow mode came to.
-	 * @param charge a charge in shadow mode of the request
-	 * @return the decision over it alone; if none is known, {@link #withoutStore()}
+	 * Returns the decision for a charge in shadow mode.
+	 * @param charge a charge of the request in shadow mode
+	 * @return the decision for it alone; {@link #withoutStore()} if it is unknown
 	 */
 	public Decision shadow(Charge charge) {
 		return this.shadows.getOrDefault(charge.policy().name(), withoutStore());
@@ -147,7 +146,7 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 	/**
 	 * Returns the shortest time after which the same request, alone, would be allowed.
 	 * @return the longest time of the limits and the block; zero if the request is
-	 * allowed, empty if it never will be or if that is not known
+	 * allowed, empty if it will never be allowed or the time is unknown
 	 */
 	public Optional<Duration> retryAfter() {
 		if (this.allowed) {

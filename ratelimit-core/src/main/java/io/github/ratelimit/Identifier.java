@@ -7,17 +7,17 @@ import java.util.stream.Collectors;
 /**
  * Who is limited: a type and a value, such as {@code ip:203.0.113.7} or {@code user:42}.
  * <p>
- * A value may be any text of any length. Identifiers with different types or values are
- * never counted together. A value; safe for use by several threads.
+ * The value may be any text of any length. Identifiers with different types or values are
+ * never counted together. Immutable; safe for use by several threads.
  *
- * @param type what kind of identifier it is, not empty
- * @param value whom it names; may be empty
+ * @param type the kind of identifier, not empty
+ * @param value the value; may be empty
  * @since 0.1
  */
 public record Identifier(String type, String value) {
 
 	/**
-	 * The identifier that everybody shares, for limits on the total.
+	 * The identifier that all requests share, for limits on the total.
 	 */
 	public static final Identifier GLOBAL = new Identifier("global", "");
 
@@ -50,9 +50,9 @@ public record Identifier(String type, String value) {
 	}
 
 	/**
-	 * Combines identifiers into one that is counted on its own, such as a user at an
-	 * address: the type is {@code ip+user}, the value names both. Different identifiers
-	 * make different combinations, whatever characters are in them.
+	 * Combines identifiers into one with its own count, such as a user at an address: the
+	 * type is {@code ip+user}, and the value contains both. Different identifiers make
+	 * different combinations, whatever characters they contain.
 	 * @param identifiers at least one identifier
 	 * @return the combination; the identifier itself if there is only one
 	 * @throws IllegalArgumentException if there is no identifier

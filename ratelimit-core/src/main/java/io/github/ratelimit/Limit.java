@@ -48,11 +48,11 @@ public record Limit(long quota, Duration window) {
 	}
 
 	/**
-	 * Reads a limit from its text form.
+	 * Parses the text form of a limit.
 	 * @param text {@code quota/window}, where the window is an optional number and one of
 	 * the units {@code ms}, {@code s}, {@code m}, {@code h} and {@code d} (24 hours)
 	 * @return the limit
-	 * @throws IllegalArgumentException if the text is no limit, or the quota or the
+	 * @throws IllegalArgumentException if the text is not a limit, or the quota or the
 	 * window is out of range
 	 */
 	public static Limit parse(String text) {
@@ -85,8 +85,7 @@ public record Limit(long quota, Duration window) {
 	}
 
 	/**
-	 * Returns the length of the window in microseconds, the unit in which limits are
-	 * decided.
+	 * Returns the length of the window in microseconds, the unit of all decisions.
 	 * @return microseconds, a multiple of 1000
 	 */
 	public long windowMicros() {
@@ -96,7 +95,7 @@ public record Limit(long quota, Duration window) {
 	/**
 	 * Returns the window in its shortest text form, such as {@code m}, {@code 15m} or
 	 * {@code 500ms}.
-	 * @return what comes after the slash in the text form
+	 * @return the part after the slash in the text form
 	 */
 	public String windowText() {
 		long millis = this.window.toMillis();
@@ -118,7 +117,7 @@ public record Limit(long quota, Duration window) {
 	}
 
 	/**
-	 * Returns the text form, which {@link #parse(String)} reads.
+	 * Returns the text form, which {@link #parse(String)} accepts.
 	 */
 	@Override
 	public String toString() {

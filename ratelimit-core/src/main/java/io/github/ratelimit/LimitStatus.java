@@ -10,17 +10,17 @@ import org.jspecify.annotations.Nullable;
  * Times are exact to the microsecond. A value; safe for use by several threads.
  *
  * @param policy the policy that the limit belongs to
- * @param identifier who was counted
+ * @param identifier the identifier that was counted
  * @param limit the limit
  * @param remaining what is left now, from 0 to the quota, or to the burst of a
  * {@code token-bucket}
  * @param resetAfter time until more quota arrives; zero if nothing is used
  * @param retryAfter the shortest time after which this limit alone would allow the same
- * cost; zero if it allows it now, {@code null} if it never will, because the cost is more
- * than could ever be left
+ * cost; zero if it allows it now, {@code null} if it never will because the cost is too
+ * large
  * @param violated whether this limit denied the request. If the policy counts denied
- * requests, a limit that had room for the request may be full afterwards: it is not
- * violated, although it would not allow the same cost now
+ * requests, a limit that had room for the request may be full afterwards. Such a limit is
+ * not violated, although it would not allow the same cost now
  * @since 0.1
  */
 public record LimitStatus(Policy policy, Identifier identifier, Limit limit, long remaining, Duration resetAfter,
@@ -29,7 +29,7 @@ public record LimitStatus(Policy policy, Identifier identifier, Limit limit, lon
 	/**
 	 * Creates a status from the numbers of a store.
 	 * @param policy the policy that the limit belongs to
-	 * @param identifier who was counted
+	 * @param identifier the identifier that was counted
 	 * @param limit the limit
 	 * @param remaining what is left now
 	 * @param resetAfterMicros microseconds until more quota arrives

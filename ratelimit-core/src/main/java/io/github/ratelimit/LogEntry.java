@@ -3,11 +3,11 @@ package io.github.ratelimit;
 import java.time.Instant;
 
 /**
- * A request that an algorithm with a log remembers.
+ * A request in the log of an algorithm.
  *
- * @param time when the request was made, by the clock that decided, to the microsecond
- * @param cost what it used of each quota, less what was refunded since
- * @param metadata the text that came with it; empty if there was none, or if the policy
+ * @param time when the request was decided, by the clock of the store, to the microsecond
+ * @param cost the cost, less refunds
+ * @param metadata the metadata of the request; empty if there was none, or the policy
  * keeps none
  * @since 0.1
  */

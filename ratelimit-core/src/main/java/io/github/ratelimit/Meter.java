@@ -4,11 +4,11 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * The state of one policy and identifier at one time, in plain Java, and how it changes.
+ * The state of one policy and identifier at one time, and how it changes, in plain Java.
  * The store in memory decides with it, and tests compare the script of the algorithm with
  * it.
  * <p>
- * Limits are named by their index in the policy. All times are in microseconds. Not safe
+ * Limits are given by their index in the policy. All times are in microseconds. Not safe
  * for use by several threads.
  *
  * @since 0.1
@@ -16,8 +16,8 @@ import java.util.List;
 public interface Meter {
 
 	/**
-	 * Returns a time in microseconds. Every store reads a clock by this method, so that
-	 * none decides by a time that it cannot calculate with.
+	 * Returns a time in microseconds. Every store uses this method to read a clock, so
+	 * that all times are in a range that it can calculate with.
 	 * @param time the time, from 1970 until 2<sup>53</sup> microseconds later, in the
 	 * year 2255: the times that Redis scripts can represent exactly
 	 * @return microseconds since the epoch
@@ -28,7 +28,7 @@ public interface Meter {
 		if (seconds < 0 || seconds > Limit.MAX_QUOTA / 1_000_000
 				|| seconds * 1_000_000 + time.getNano() / 1000 > Limit.MAX_QUOTA) {
 			throw new IllegalArgumentException(
-					"Invalid time (%s): must be from 1970-01-01T00:00:00Z to 2255-06-05T23:47:34.740991Z; look at the clock."
+					"Invalid time (%s): must be from 1970-01-01T00:00:00Z to 2255-06-05T23:47:34.740991Z; check the clock."
 						.formatted(time));
 		}
 		return seconds * 1_000_000 + time.getNano() / 1000;
@@ -36,35 +36,35 @@ public interface Meter {
 
 	/**
 	 * Returns the shortest time after which the limit would allow the cost, if nothing
-	 * else happened.
+	 * else happens.
 	 * @param limit the index of the limit
-	 * @param cost at least 1, and at most what the limit could ever allow
+	 * @param cost at least 1, and at most what the limit can ever allow
 	 * @return microseconds; 0 if the limit allows the cost now
 	 */
 	long retryAfter(int limit, long cost);
 
 	/**
-	 * Uses the cost of every limit, even of one that does not allow it: a policy may
-	 * count denied requests.
-	 * @param cost at least 1, and at most the most that any limit could ever allow; a
-	 * limit that could never allow so much is used up
-	 * @param metadata text to remember the request by, which decides nothing; may be
-	 * empty
+	 * Adds the cost to every limit, even to one that does not allow it, because a policy
+	 * may count denied requests.
+	 * @param cost at least 1, and at most the largest cost that any limit can ever allow;
+	 * a limit that can never allow so much is used up
+	 * @param metadata text to keep with the request, which does not affect decisions; may
+	 * be empty
 	 */
 	void add(long cost, String metadata);
 
 	/**
-	 * Uses the cost of every limit, whether it allows it or not, and remembers what is
-	 * beyond the quota as far as the algorithm can, because it may be refunded.
-	 * @param cost as of {@link #add}
-	 * @param metadata as of {@link #add}
+	 * Adds the cost to every limit, whether it allows it or not. What exceeds the quota
+	 * is also counted if the algorithm can, because it may be refunded.
+	 * @param cost as for {@link #add}
+	 * @param metadata as for {@link #add}
 	 */
 	default void charge(long cost, String metadata) {
 		add(cost, metadata);
 	}
 
 	/**
-	 * Gives the cost back to every limit, never more than was used.
+	 * Refunds the cost to every limit, but never more than was used.
 	 * @param cost at least 1
 	 */
 	void refund(long cost);
@@ -72,20 +72,21 @@ public interface Meter {
 	/**
 	 * Returns what is left of the limit.
 	 * @param limit the index of the limit
-	 * @return from 0 to what the limit could ever allow
+	 * @return from 0 to what the limit can ever allow
 	 */
 	long remaining(int limit);
 
 	/**
-	 * Returns whether the stored state was impossible by the present clock and options
-	 * and has been corrected, because the clock was set back, for example. Such a state
-	 * is stored even if the request is denied; otherwise it would stay ahead.
+	 * Returns whether the stored state was invalid at the current time and with the
+	 * current options, and has been corrected, for example because the clock was set
+	 * back. Such a state is stored even if the request is denied, because otherwise it
+	 * would remain invalid.
 	 * @return whether the state was corrected
 	 */
 	boolean corrected();
 
 	/**
-	 * Returns for how long the state matters.
+	 * Returns how long the state matters.
 	 * @return microseconds; 0 if it is the same as no state
 	 */
 	long ttl();
@@ -97,9 +98,9 @@ public interface Meter {
 	MeterState state();
 
 	/**
-	 * Returns the requests that are remembered, newest first. Those of one microsecond
-	 * are returned all or none, or as many as fit if there are no others.
-	 * @param most how many are returned at most, at least 1
+	 * Returns the requests in the log, newest first. Requests of the same microsecond are
+	 * returned all or none; if there are no others, as many as fit are returned.
+	 * @param most the maximum number of requests to return, at least 1
 	 * @param before only requests made before this time are returned, in microseconds
 	 * since the epoch
 	 * @return the requests; empty unless the algorithm keeps them
@@ -109,8 +110,8 @@ public interface Meter {
 	}
 
 	/**
-	 * Returns the counts of the windows that are kept, by limit, and from the newest to
-	 * the oldest.
+	 * Returns the counts of the windows that are kept, by limit and from newest to
+	 * oldest.
 	 * @return the counts; empty unless the algorithm keeps them
 	 */
 	default List<WindowCount> series() {

@@ -1,13 +1,13 @@
 package io.github.ratelimit;
 
 /**
- * What a store keeps of one policy and identifier: numbers, and for some algorithms text.
+ * The stored state of one policy and identifier: numbers, and for some algorithms text.
  * <p>
- * Only the meter that is made of a state may change its numbers. There may be room after
- * them.
+ * Only the meter that is created from a state may change its numbers. The array may have
+ * unused room at its end.
  *
- * @param numbers the numbers, whose meaning is the algorithm's business
- * @param text all texts, one after the other; empty if there are none
+ * @param numbers the numbers, whose meaning depends on the algorithm
+ * @param text all texts, concatenated; empty if there are none
  * @since 0.1
  */
 public record MeterState(long[] numbers, String text) {

@@ -10,16 +10,16 @@ import java.util.Set;
  * algorithm.
  * <p>
  * Counts belong to the name, the algorithm and the windows: a changed quota takes effect
- * on the next request, a changed algorithm or window starts afresh. A value; safe for use
- * by several threads.
+ * on the next request, a changed algorithm or window starts a fresh count. A value; safe
+ * for use by several threads.
  *
  * @param name the name in headers, metrics and Redis keys: 1 to 128 printable ASCII
  * characters other than a slash
  * @param algorithm how requests are counted
- * @param limits at least one limit, at most {@link #MAX_LIMITS}, each with another
- * window; kept by ascending window, whatever order they are given in
- * @param countDenied whether denied requests count as well, which punishes those who do
- * not wait; requests that could never be allowed do not count
+ * @param limits at least one limit, at most {@link #MAX_LIMITS}, each with a different
+ * window; sorted by ascending window
+ * @param countDenied whether denied requests count as well, which penalizes clients that
+ * do not wait; requests that can never be allowed do not count
  * @since 0.1
  */
 public record Policy(String name, Algorithm algorithm, List<Limit> limits, boolean countDenied) {
@@ -33,9 +33,9 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 
 	/**
 	 * Creates a policy.
-	 * @throws IllegalArgumentException if the name cannot be sent in a header, there is
-	 * no limit, there are too many, two limits have the same window, or the algorithm
-	 * does not support one of them
+	 * @throws IllegalArgumentException if the name is invalid, there is no limit or too
+	 * many, two limits have the same window, or the algorithm does not support one of
+	 * them
 	 */
 	public Policy {
 		requireName(name);
@@ -43,7 +43,7 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 			throw new IllegalArgumentException("Invalid policy (%s): must have at least one limit.".formatted(name));
 		}
 		if (limits.size() > MAX_LIMITS) {
-			throw new IllegalArgumentException("Invalid policy (%s): must have at most %d limits, and this one has %d."
+			throw new IllegalArgumentException("Invalid policy (%s): must have at most %d limits, but has %d."
 				.formatted(name, MAX_LIMITS, limits.size()));
 		}
 		limits = limits.stream().sorted(Comparator.comparing(Limit::window)).toList();
@@ -80,7 +80,7 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 	 * Creates a policy that does not count denied requests.
 	 * @param name the name in headers, metrics and Redis keys
 	 * @param algorithm how requests are counted
-	 * @param limits at least one limit, each with another window
+	 * @param limits at least one limit, each with a different window
 	 * @throws IllegalArgumentException as the constructor with all components
 	 */
 	public Policy(String name, Algorithm algorithm, List<Limit> limits) {
@@ -91,7 +91,7 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 	 * Creates a policy: {@code Policy.of("api", new SlidingLog(), Limit.parse("10/s"))}.
 	 * @param name the name in headers, metrics and Redis keys
 	 * @param algorithm how requests are counted
-	 * @param limits at least one limit, each with another window
+	 * @param limits at least one limit, each with a different window
 	 * @return the policy
 	 * @throws IllegalArgumentException as the constructor
 	 */
@@ -109,16 +109,16 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 	}
 
 	/**
-	 * Returns the largest cost that any limit of this policy could ever allow.
-	 * @return from 0 on; the largest quota unless the algorithm says otherwise
+	 * Returns the largest cost that any limit of this policy can ever allow.
+	 * @return at least 0; the largest quota by default
 	 */
 	long largestCost() {
 		return this.limits.stream().mapToLong(this.algorithm::largestCost).max().orElseThrow();
 	}
 
 	/**
-	 * Returns what the form of the stored state depends on: the algorithm and the
-	 * windows, not the quotas. Policies of one name share their counts if it is the same.
+	 * Returns the form of the stored state. It depends on the algorithm and the windows,
+	 * not on the quotas. Policies of the same name share their counts if it is the same.
 	 * @return letters, digits and hyphens, such as {@code fw-s-m-h}
 	 */
 	public String stateForm() {

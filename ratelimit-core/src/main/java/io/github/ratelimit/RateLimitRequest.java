@@ -4,24 +4,23 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * What is decided at once, all or nothing: one or more policies, each with the
+ * A request to be decided at once, all or nothing: one or more policies, each with the
  * identifiers to count and its cost.
  * <p>
  * A value; safe for use by several threads.
  *
- * @param charges at least one charge, each of another policy
- * @param metadata text to remember the request by, which decides nothing: kept by
- * policies whose algorithm keeps metadata; may be empty, at most
- * {@link #MAX_METADATA_LENGTH} characters ({@code char}s). An unpaired surrogate becomes
- * U+FFFD, because not every store can hold one
+ * @param charges at least one charge, each of a different policy
+ * @param metadata text to keep with the request if the algorithm of a policy keeps
+ * metadata. It does not affect the decision; may be empty, at most
+ * {@link #MAX_METADATA_LENGTH} characters ({@code char}s). An unpaired surrogate is
+ * replaced by U+FFFD, because not every store can hold one
  * @since 0.1
  */
 public record RateLimitRequest(List<Charge> charges, String metadata) {
 
 	/**
-	 * Largest number of limits to check, where those of each identifier count separately:
-	 * as many as the store can decide in about a millisecond, because all other requests
-	 * wait meanwhile.
+	 * Largest number of limits to check, counted separately for each identifier. The
+	 * store decides so many in about a millisecond, during which all other requests wait.
 	 */
 	public static final int MAX_STATUSES = 256;
 
@@ -34,9 +33,8 @@ public record RateLimitRequest(List<Charge> charges, String metadata) {
 
 	/**
 	 * Creates a request.
-	 * @throws IllegalArgumentException if there is no charge, or there are two for
-	 * policies of the same name, there are too many limits to check, or the metadata is
-	 * too long
+	 * @throws IllegalArgumentException if there is no charge, two charges have policies
+	 * of the same name, there are too many limits to check, or the metadata is too long
 	 */
 	public RateLimitRequest {
 		charges = List.copyOf(charges);
@@ -54,14 +52,14 @@ public record RateLimitRequest(List<Charge> charges, String metadata) {
 		requireFewStatuses(charges);
 	}
 
-	/** There are few, because the number of statuses is bounded. */
+	/** Compares all pairs; there are few, because the number of statuses is bounded. */
 	private static void requireDifferentPolicies(List<Charge> charges) {
 		for (int i = 1; i < charges.size() && i <= MAX_STATUSES; i++) {
 			String name = charges.get(i).policy().name();
 			for (int j = 0; j < i; j++) {
 				if (charges.get(j).policy().name().equals(name)) {
 					throw new IllegalArgumentException(
-							"Invalid request: the policy '%s' stands in it twice.".formatted(name));
+							"Invalid request: the policy '%s' is used twice.".formatted(name));
 				}
 			}
 		}
@@ -74,14 +72,14 @@ public record RateLimitRequest(List<Charge> charges, String metadata) {
 		}
 		if (statuses > MAX_STATUSES) {
 			throw new IllegalArgumentException(
-					"Invalid request (%d limits to check, those of each identifier counted by themselves): there must be at most %d."
+					"Invalid request (%d limits to check, counted for each identifier): there must be at most %d."
 						.formatted(statuses, MAX_STATUSES));
 		}
 	}
 
 	/**
 	 * Creates a request without metadata.
-	 * @param charges at least one charge, each of another policy
+	 * @param charges at least one charge, each of a different policy
 	 * @throws IllegalArgumentException as the constructor with all components
 	 */
 	public RateLimitRequest(List<Charge> charges) {
@@ -90,7 +88,8 @@ public record RateLimitRequest(List<Charge> charges, String metadata) {
 
 	/**
 	 * Returns the charges that may deny the request.
-	 * @return all that are not in shadow mode, in the order of the request; may be empty
+	 * @return the charges that are not in shadow mode, in the order of the request; may
+	 * be empty
 	 */
 	public List<Charge> enforced() {
 		return charges(false);
@@ -98,13 +97,13 @@ public record RateLimitRequest(List<Charge> charges, String metadata) {
 
 	/**
 	 * Returns the charges in shadow mode.
-	 * @return all that cannot deny the request, in its order; mostly empty
+	 * @return the charges that cannot deny the request, in its order; usually empty
 	 */
 	public List<Charge> shadows() {
 		return charges(true);
 	}
 
-	/** Without garbage if all charges are of one kind, as they mostly are. */
+	/** Creates no garbage if all charges are of one kind, which is the usual case. */
 	private List<Charge> charges(boolean shadow) {
 		int number = 0;
 		for (int i = 0; i < this.charges.size(); i++) {
@@ -118,8 +117,8 @@ public record RateLimitRequest(List<Charge> charges, String metadata) {
 
 	/**
 	 * Returns the same request with metadata.
-	 * @param metadata text to remember the request by, at most
-	 * {@link #MAX_METADATA_LENGTH} characters
+	 * @param metadata text to keep with the request, at most {@link #MAX_METADATA_LENGTH}
+	 * characters
 	 * @return a new request
 	 * @throws IllegalArgumentException if the metadata is too long
 	 */
@@ -129,7 +128,7 @@ public record RateLimitRequest(List<Charge> charges, String metadata) {
 
 	/**
 	 * Returns the same request, with each cost reduced to the
-	 * {@linkplain Policy#largestCost() largest} that its policy could ever allow. Rate
+	 * {@linkplain Policy#largestCost() largest} that its policy can ever allow. Rate
 	 * limiters use it for charges.
 	 * @return a new request
 	 */
@@ -141,7 +140,7 @@ public record RateLimitRequest(List<Charge> charges, String metadata) {
 
 	/**
 	 * Creates a request of several charges.
-	 * @param charges at least one charge, each of another policy
+	 * @param charges at least one charge, each of a different policy
 	 * @return the request
 	 * @throws IllegalArgumentException as the constructor
 	 */
@@ -152,9 +151,9 @@ public record RateLimitRequest(List<Charge> charges, String metadata) {
 	/**
 	 * Creates a request of cost 1 on one policy.
 	 * @param policy the policy
-	 * @param identifiers at least one identifier, none twice
+	 * @param identifiers at least one identifier, without duplicates
 	 * @return the request
-	 * @throws IllegalArgumentException if there is no identifier, or one of them twice
+	 * @throws IllegalArgumentException if there is no identifier or a duplicate one
 	 */
 	public static RateLimitRequest of(Policy policy, Identifier... identifiers) {
 		return of(Charge.of(policy, identifiers));

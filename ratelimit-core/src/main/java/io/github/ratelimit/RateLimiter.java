@@ -5,8 +5,8 @@ package io.github.ratelimit;
  * <p>
  * One call decides over every policy, identifier and limit of a request, all or nothing:
  * a denied request uses no quota of any limit. Charges {@linkplain Charge#shadow() in
- * shadow mode} are decided in the same call, each for itself, and never deny. No method
- * waits for quota to arrive. Implementations are safe for use by several threads.
+ * shadow mode} are decided in the same call, each separately, and never deny. No method
+ * waits for quota to arrive. Implementations must be safe for use by several threads.
  *
  * @since 0.1
  */
@@ -14,46 +14,45 @@ public interface RateLimiter {
 
 	/**
 	 * Uses the cost of the request if every limit allows it, and nothing otherwise.
-	 * @param request the request; one whose charges are all in shadow mode is allowed
-	 * @return allowed or denied, with the status of every limit afterwards
+	 * @param request the request; it is allowed if all charges are in shadow mode
+	 * @return the decision, with the status of every limit afterwards
 	 * @throws StoreException if the store did not answer; the cost may or may not have
 	 * been used
 	 */
 	Decision tryAcquire(RateLimitRequest request);
 
 	/**
-	 * Returns the decision that {@link #tryAcquire} would come to now, and uses nothing.
-	 * Nothing is written.
+	 * Returns the decision that {@link #tryAcquire} would make now. Nothing is used or
+	 * written.
 	 * @param request the request
-	 * @return allowed or denied, with the present status of every limit
+	 * @return the decision, with the current status of every limit
 	 * @throws StoreException if the store did not answer
 	 */
 	Decision peek(RateLimitRequest request);
 
 	/**
-	 * Gives back the cost of a request that was allowed before. A refund never gives back
-	 * more than was used, and never keeps a count for longer.
+	 * Refunds the cost of a request that was allowed before. It never refunds more than
+	 * was used, and never prolongs a count.
 	 * <p>
-	 * Refund soon: a refund gives back what was used last, in the present window. If the
-	 * request was an earlier one, later requests may be admitted sooner than the bound of
-	 * the algorithm says.
-	 * @param request the request, with the costs to give back
+	 * Refund soon: the most recent use in the current window is refunded. If the request
+	 * was earlier, later requests may be admitted sooner than the bound of the algorithm
+	 * allows.
+	 * @param request the request, with the costs to refund
 	 * @throws StoreException if the store did not answer; the cost may or may not have
-	 * been given back
+	 * been refunded
 	 */
 	void refund(RateLimitRequest request);
 
 	/**
-	 * Uses the cost of the request whether its limits allow it or not: for what has been
-	 * done already and was found to cost more than was asked for. Blocks do not matter.
+	 * Uses the cost of the request whether its limits allow it or not. Use it for work
+	 * that is already done and turned out to cost more than expected. Blocks are ignored.
 	 * <p>
-	 * A cost is reduced to the largest that a limit of the policy could ever allow. What
-	 * is charged beyond the quota is remembered, so that a refund of it admits nothing
-	 * that was not admitted before: all of it by algorithms with windows, as much again
-	 * as the largest quota of the policy by {@code sliding-log} and
-	 * {@code sliding-window}, and as much again as their size by buckets. What is charged
-	 * beyond that is forgotten, or replaces the oldest, and a refund of it admits as much
-	 * more.
+	 * A cost is reduced to the largest that a limit of the policy can ever allow. The
+	 * cost beyond the quota is counted too, so that refunding it does not admit more
+	 * requests. Algorithms with windows count all of it; {@code sliding-log} and
+	 * {@code sliding-window} count at most the largest quota of the policy in addition,
+	 * and buckets at most their size. The cost beyond that is dropped or replaces the
+	 * oldest entries, and refunding it admits as much more.
 	 * @param request the request, with the costs to use
 	 * @throws StoreException if the store did not answer; the cost may or may not have
 	 * been used
@@ -61,7 +60,7 @@ public interface RateLimiter {
 	void charge(RateLimitRequest request);
 
 	/**
-	 * Forgets all that an identifier has used of a policy.
+	 * Removes the counts of an identifier in a policy.
 	 * @param policy the policy
 	 * @param identifier the identifier
 	 * @throws StoreException if the store did not answer
@@ -79,8 +78,8 @@ public interface RateLimiter {
 	/**
 	 * Uses a cost of 1 if every limit of the policy allows it, and nothing otherwise.
 	 * @param policy the policy
-	 * @param identifier who is counted
-	 * @return allowed or denied, with the status of every limit afterwards
+	 * @param identifier the identifier to count
+	 * @return the decision, with the status of every limit afterwards
 	 * @throws StoreException if the store did not answer; the cost may or may not have
 	 * been used
 	 */
@@ -91,9 +90,9 @@ public interface RateLimiter {
 	/**
 	 * Uses the cost if every limit of the policy allows it, and nothing otherwise.
 	 * @param policy the policy
-	 * @param identifier who is counted
-	 * @param cost what is used of each quota, 0 or more; 0 looks without touching
-	 * @return allowed or denied, with the status of every limit afterwards
+	 * @param identifier the identifier to count
+	 * @param cost the cost, 0 or more; 0 checks the limits without using them
+	 * @return the decision, with the status of every limit afterwards
 	 * @throws IllegalArgumentException if the cost is negative
 	 * @throws StoreException if the store did not answer; the cost may or may not have
 	 * been used

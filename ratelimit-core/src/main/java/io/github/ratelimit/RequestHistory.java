@@ -6,17 +6,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads back what a store keeps of the requests of an identifier. That depends on the
- * algorithm of the policy.
+ * Reads back the past requests of an identifier. What is kept depends on the algorithm of
+ * the policy.
  * <p>
- * Implementations are safe for use by several threads.
+ * Implementations must be safe for use by several threads.
  *
  * @since 0.1
  */
 public interface RequestHistory {
 
 	/**
-	 * Largest number of requests that are read at once.
+	 * Largest number of requests that can be read at once.
 	 */
 	int MAX_ENTRIES = 1000;
 
@@ -26,7 +26,8 @@ public interface RequestHistory {
 	 * @param policy a policy with the algorithm {@code sliding-log}
 	 * @param identifier the identifier
 	 * @return the requests, at most {@link #MAX_ENTRIES}; empty if there are none
-	 * @throws IllegalArgumentException if the algorithm of the policy keeps no requests
+	 * @throws IllegalArgumentException if the algorithm of the policy does not keep
+	 * requests
 	 * @throws StoreException if the store did not answer
 	 */
 	default List<LogEntry> entries(Policy policy, Identifier identifier) {
@@ -35,19 +36,20 @@ public interface RequestHistory {
 
 	/**
 	 * Returns a page of the requests of an identifier within the longest window, newest
-	 * first. For the next page, ask for those before the time of the last one, until
-	 * there are none.
+	 * first. For the next page, request those before the time of the last one, until none
+	 * is returned.
 	 * <p>
-	 * Requests of the same microsecond are on the same page. If they do not fit on a page
-	 * of their own, the rest of them cannot be read.
+	 * Requests of the same microsecond are on the same page. If they do not fit on one
+	 * page, the rest of them cannot be read.
 	 * @param policy a policy with the algorithm {@code sliding-log}
 	 * @param identifier the identifier
-	 * @param most how many requests are returned at most, from 1 to {@link #MAX_ENTRIES}
+	 * @param most the maximum number of requests to return, from 1 to
+	 * {@link #MAX_ENTRIES}
 	 * @param before only requests made before this time are returned; {@code null} for
 	 * the newest
 	 * @return the requests; empty if there are none
-	 * @throws IllegalArgumentException if the algorithm of the policy keeps no requests,
-	 * or the number is out of range
+	 * @throws IllegalArgumentException if the algorithm of the policy does not keep
+	 * requests, or the number is out of range
 	 * @throws StoreException if the store did not answer
 	 */
 	List<LogEntry> entries(Policy policy, Identifier identifier, int most, @Nullable Instant before);
@@ -56,25 +58,27 @@ public interface RequestHistory {
 	 * Returns the counts of the windows that are kept for an identifier: by limit, and
 	 * from the newest window to the oldest. Windows in which nothing was used are left
 	 * out.
-	 * @param policy a policy with the algorithm {@code fixed-window}, which says how many
-	 * windows it retains, or {@code first-request-window}
+	 * @param policy a policy with the algorithm {@code fixed-window}, whose
+	 * {@code retain} is the number of windows, or {@code first-request-window}
 	 * @param identifier the identifier
 	 * @return the counts; empty if there are none
-	 * @throws IllegalArgumentException if the algorithm of the policy keeps no windows
+	 * @throws IllegalArgumentException if the algorithm of the policy does not keep
+	 * windows
 	 * @throws StoreException if the store did not answer
 	 */
 	List<WindowCount> series(Policy policy, Identifier identifier);
 
 	/**
-	 * Refuses a policy whose algorithm keeps no requests, and pages that are too large.
+	 * Refuses a policy whose algorithm does not keep requests, and pages that are too
+	 * large.
 	 * @param policy the policy
-	 * @param most how many requests are to be returned at most
-	 * @throws IllegalArgumentException if the algorithm keeps no requests, or the number
-	 * is not from 1 to {@link #MAX_ENTRIES}
+	 * @param most the maximum number of requests to return
+	 * @throws IllegalArgumentException if the algorithm does not keep requests, or the
+	 * number is not from 1 to {@link #MAX_ENTRIES}
 	 */
 	static void requireEntries(Policy policy, int most) {
 		if (!policy.algorithm().keepsEntries()) {
-			throw new IllegalArgumentException("Invalid policy (%s): %s keeps no single requests."
+			throw new IllegalArgumentException("Invalid policy (%s): %s does not keep requests."
 				.formatted(policy.name(), policy.algorithm().name()));
 		}
 		if (most < 1 || most > MAX_ENTRIES) {
@@ -84,14 +88,14 @@ public interface RequestHistory {
 	}
 
 	/**
-	 * Refuses a policy whose algorithm keeps no windows.
+	 * Refuses a policy whose algorithm does not keep windows.
 	 * @param policy the policy
-	 * @throws IllegalArgumentException if the algorithm keeps no windows
+	 * @throws IllegalArgumentException if the algorithm does not keep windows
 	 */
 	static void requireWindows(Policy policy) {
 		if (!policy.algorithm().keepsWindows()) {
-			throw new IllegalArgumentException(
-					"Invalid policy (%s): %s keeps no windows.".formatted(policy.name(), policy.algorithm().name()));
+			throw new IllegalArgumentException("Invalid policy (%s): %s does not keep windows.".formatted(policy.name(),
+					policy.algorithm().name()));
 		}
 	}
 

@@ -3,10 +3,10 @@ package io.github.ratelimit;
 import java.io.Serial;
 
 /**
- * The store did not decide in time, although nothing shows that it is down: too many
- * requests waited for it, or this process was too busy to send the request or to read the
- * answer. Other requests may well succeed. It has no stack trace, because there may be
- * many.
+ * Thrown when the store did not decide in time although it does not seem to be down: too
+ * many requests waited for it, or this process was too busy to send the request or to
+ * read the answer. Other requests may succeed. It has no stack trace, because it may be
+ * thrown often.
  *
  * @since 0.1
  */
@@ -18,7 +18,7 @@ public final class StoreBusyException extends StoreException {
 	/**
 	 * Creates an exception.
 	 * @param message what was asked of the store
-	 * @param cause why it was not decided in time
+	 * @param cause why the store did not decide in time
 	 */
 	public StoreBusyException(String message, Throwable cause) {
 		super(message, cause);

@@ -4,7 +4,7 @@ import java.io.Serial;
 import java.util.List;
 
 /**
- * The store, where the counts are, did not answer in time or answered with an error.
+ * Thrown when the store did not answer in time or answered with an error.
  *
  * @since 0.1
  */
@@ -13,7 +13,7 @@ public class StoreException extends RuntimeException {
 	@Serial
 	private static final long serialVersionUID = 1L;
 
-	/** What is said of a connection by Jedis, and of a node, with its address. */
+	/** Prefixes of messages that contain the address of the server. */
 	private static final List<String> WITH_ADDRESS = List.of("Failed to connect to ", "The node ");
 
 	/**
@@ -26,8 +26,9 @@ public class StoreException extends RuntimeException {
 	}
 
 	/**
-	 * Returns why the store failed, for people: the innermost cause, with the address,
-	 * which a refused connection and a time-out do not name themselves.
+	 * Returns why the store failed, for people: the message of the innermost cause. It
+	 * includes the address, which is missing in the messages of refused connections and
+	 * timeouts.
 	 * @return one line
 	 */
 	public String reason() {

@@ -3,11 +3,11 @@ package io.github.ratelimit;
 import java.time.Instant;
 
 /**
- * What was used in one window, as a point of a series.
+ * The count of one window, as a point of a series.
  *
  * @param limit the limit that the window belongs to
  * @param end when the window ends or ended, to the microsecond
- * @param count what was used in it
+ * @param count the cost used in the window
  * @since 0.1
  */
 public record WindowCount(Limit limit, Instant end, long count) {

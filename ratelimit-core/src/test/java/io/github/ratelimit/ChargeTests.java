@@ -46,7 +46,7 @@ class ChargeTests {
 	void identifierThatStandsTwiceIsRefused() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> Charge.of(this.policy, ALICE, ADDRESS, Identifier.user("alice")))
-			.withMessage("Invalid identifiers: one of them stands twice for the policy 'api'.");
+			.withMessage("Invalid identifiers: there is a duplicate for the policy 'api'.");
 	}
 
 }

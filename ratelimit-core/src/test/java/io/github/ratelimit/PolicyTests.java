@@ -73,7 +73,7 @@ class PolicyTests {
 			.mapToObj((i) -> Limit.parse("9/" + i + "s"))
 			.toArray(Limit[]::new);
 		assertThatIllegalArgumentException().isThrownBy(() -> Policy.of("api", new FixedWindow(), limits))
-			.withMessage("Invalid policy (api): must have at most 20 limits, and this one has 21.");
+			.withMessage("Invalid policy (api): must have at most 20 limits, but has 21.");
 	}
 
 	@Test

@@ -27,7 +27,7 @@ class RateLimitRequestTests {
 		assertThat(RateLimitRequest.of(most, Charge.of(this.policy, ALICE)).charges()).hasSize(2);
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> RateLimitRequest.of(most, Charge.of(this.policy, ALICE, ADDRESS)))
-			.withMessage("Invalid request (257 limits to check, those of each identifier counted by themselves): "
+			.withMessage("Invalid request (257 limits to check, counted for each identifier): "
 					+ "there must be at most 256.");
 		assertThat(RateLimitRequest.of(new Charge(this.policy, users(256), 1)).charges()).hasSize(1);
 		assertThatIllegalArgumentException()
@@ -64,7 +64,7 @@ class RateLimitRequestTests {
 		Policy sameName = Policy.of("api", new SlidingLog(), Limit.parse("5/m"));
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> RateLimitRequest.of(Charge.of(this.policy, ALICE), Charge.of(sameName, ADDRESS)))
-			.withMessage("Invalid request: the policy 'api' stands in it twice.");
+			.withMessage("Invalid request: the policy 'api' is used twice.");
 	}
 
 	@Test

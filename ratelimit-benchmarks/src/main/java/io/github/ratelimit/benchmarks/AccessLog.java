@@ -20,7 +20,7 @@ import io.github.ratelimit.benchmarks.LogReplay.Difference;
  * mvn -q compile -P access-log -pl ratelimit-benchmarks -am -Dlog=access-log.csv
  * </pre>
  *
- * The log is a CSV file with a heading and the columns {@code epoch_seconds},
+ * The log is a CSV file with a header and the columns {@code epoch_seconds},
  * {@code client}, {@code method} and {@code path}.
  */
 public final class AccessLog {
@@ -31,7 +31,7 @@ public final class AccessLog {
 	}
 
 	/**
-	 * Replays a log and prints.
+	 * Replays a log and prints the tables.
 	 * @param arguments the file
 	 * @throws IOException if the file cannot be read
 	 */
@@ -54,7 +54,7 @@ public final class AccessLog {
 	static String table(List<LogLine> lines, Limit limit) {
 		LogReplay replay = new LogReplay(lines, limit);
 		MarkdownTable table = new MarkdownTable("%s for each client".formatted(limit), "decisions that differ",
-				"admitted, though exactly denied", "denied, though exactly admitted");
+				"wrongly admitted", "wrongly denied");
 		for (Algorithm algorithm : Algorithms.all()) {
 			Difference difference = replay.difference(algorithm);
 			table.add('`' + algorithm.name() + '`', difference.total(), difference.admitted(), difference.denied());

@@ -14,7 +14,7 @@ import io.github.ratelimit.algorithm.Algorithms;
  * mvn -q compile -P burst-picture -pl ratelimit-benchmarks -am
  * </pre>
  *
- * The same decisions give the same files, byte by byte.
+ * The same decisions give identical files.
  */
 public final class BurstPicture {
 
@@ -41,7 +41,7 @@ public final class BurstPicture {
 		return BurstSvg.draw(algorithm.name(), bound(algorithm), BurstTraffic.send(algorithm));
 	}
 
-	/** The bound that the Javadoc of the algorithm states, with default options. */
+	/** Returns the bound in the Javadoc of the algorithm, with default options. */
 	private static long bound(Algorithm algorithm) {
 		long quota = BurstTraffic.LIMIT.quota();
 		return switch (algorithm.name()) {

@@ -7,9 +7,9 @@ import java.util.List;
 import io.github.ratelimit.benchmarks.BurstTraffic.Second;
 
 /**
- * Draws the decisions on a burst as an SVG: above, what was admitted and denied in each
- * second; below, what was admitted in the last window, against quota and bound. Readable
- * on light and dark backgrounds.
+ * Draws the decisions on a burst as an SVG. The upper part shows the requests that were
+ * admitted and denied in each second, the lower part those admitted in the last window,
+ * with quota and bound. Readable on light and dark backgrounds.
  */
 final class BurstSvg {
 
@@ -55,8 +55,8 @@ final class BurstSvg {
 	/**
 	 * Draws a picture.
 	 * @param algorithm name of the algorithm
-	 * @param bound most that can be admitted in any window
-	 * @param seconds what happened
+	 * @param bound the most that can be admitted in any window
+	 * @param seconds the decisions of each second
 	 * @return the text of an SVG file
 	 */
 	static String draw(String algorithm, long bound, List<Second> seconds) {

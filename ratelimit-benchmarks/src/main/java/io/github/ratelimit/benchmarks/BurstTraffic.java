@@ -13,9 +13,9 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 
 /**
- * The traffic of the pictures: a client tries once a second for three windows, from the
- * middle of a window; pauses; then tries ten times a second around the edge of a window,
- * and once a second again.
+ * The traffic of the pictures: a client sends one request per second for three windows,
+ * starting in the middle of a window, and pauses. Then it sends ten per second around the
+ * edge of a window, and one per second again.
  */
 final class BurstTraffic {
 
@@ -24,7 +24,7 @@ final class BurstTraffic {
 	/** The middle of a window. */
 	static final Instant START = Instant.parse("2026-03-01T12:00:30Z");
 
-	/** All traffic, in seconds. */
+	/** Duration of the traffic, in seconds. */
 	static final int SECONDS = 360;
 
 	private static final int PAUSE = 180;
@@ -40,7 +40,7 @@ final class BurstTraffic {
 
 	/**
 	 * Sends the traffic.
-	 * @return what happened in each second
+	 * @return the decisions of each second
 	 */
 	static List<Second> send(Algorithm algorithm) {
 		SettableClock clock = new SettableClock(START);
@@ -81,12 +81,11 @@ final class BurstTraffic {
 	}
 
 	/**
-	 * What happened in a second.
+	 * The decisions of one second.
 	 *
 	 * @param admitted requests that were admitted
 	 * @param denied requests that were denied
-	 * @param inLastWindow most requests that were admitted in a window up to a moment of
-	 * this second
+	 * @param inLastWindow most requests admitted in a window that ends in this second
 	 */
 	record Second(int admitted, int denied, int inLastWindow) {
 

@@ -6,9 +6,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * How often a Redis server has executed each command, and for how long: what
- * {@code INFO commandstats} says. A command that a script calls counts as well, and its
- * time is also part of that of the script.
+ * How often a Redis server has executed each command, and how long it took, from
+ * {@code INFO commandstats}. Commands called by scripts are included, and their time is
+ * also part of the time of the script.
  *
  * @param commands by lower-case name of the command
  */
@@ -23,7 +23,7 @@ public record CommandStatistics(Map<String, Command> commands) {
 	}
 
 	/**
-	 * Reads the section {@code commandstats} of INFO.
+	 * Parses the section {@code commandstats} of INFO.
 	 */
 	public static CommandStatistics parse(String info) {
 		Map<String, Command> commands = new HashMap<>();
@@ -35,9 +35,9 @@ public record CommandStatistics(Map<String, Command> commands) {
 	}
 
 	/**
-	 * Returns what was executed since.
+	 * Returns the difference to earlier statistics.
 	 * @param before earlier statistics of the same server
-	 * @return the differences, of the commands that were executed
+	 * @return the differences, for the commands that were executed
 	 */
 	public CommandStatistics since(CommandStatistics before) {
 		Map<String, Command> since = new HashMap<>();
@@ -51,8 +51,8 @@ public record CommandStatistics(Map<String, Command> commands) {
 	}
 
 	/**
-	 * Returns the others.
-	 * @param name of a command that is left out
+	 * Returns the statistics without one command.
+	 * @param name the name of the command
 	 */
 	CommandStatistics without(String name) {
 		Map<String, Command> others = new HashMap<>(this.commands);
@@ -61,15 +61,15 @@ public record CommandStatistics(Map<String, Command> commands) {
 	}
 
 	/**
-	 * Returns what one command took.
-	 * @param name in lower case
+	 * Returns the statistics of one command.
+	 * @param name the name in lower case
 	 */
 	public Command command(String name) {
 		return this.commands.getOrDefault(name, NONE);
 	}
 
 	/**
-	 * Returns how many commands were called inside of scripts.
+	 * Returns how many commands were called by scripts.
 	 */
 	public long callsInScripts() {
 		return this.commands.entrySet()
@@ -80,10 +80,10 @@ public record CommandStatistics(Map<String, Command> commands) {
 	}
 
 	/**
-	 * What one command took.
+	 * The statistics of one command.
 	 *
 	 * @param calls how often it was executed
-	 * @param micros server time in microseconds, all calls together
+	 * @param micros server time in microseconds, for all calls together
 	 */
 	public record Command(long calls, long micros) {
 

@@ -13,8 +13,8 @@ import io.github.ratelimit.algorithm.Algorithms;
 import io.github.ratelimit.benchmarks.Measurement.Cost;
 
 /**
- * What a decision costs the server under each algorithm, with one limit and with three,
- * allowed and denied, beside a plain {@code INCR} and a handwritten script.
+ * The server time of a decision with each algorithm, with one limit and with three,
+ * allowed and denied, compared to a plain {@code INCR} and a handwritten script.
  */
 final class DecisionCost {
 
@@ -22,7 +22,7 @@ final class DecisionCost {
 
 	private static final int CALLS = 500;
 
-	/** So many that each has used eight of its quota at the end. */
+	/** Chosen so that each has used eight of its quota at the end. */
 	private static final int IDENTIFIERS = 2000;
 
 	private static final int DENIED_IDENTIFIERS = 100;
@@ -113,7 +113,7 @@ final class DecisionCost {
 				(i) -> require(this.limiter.tryAcquire(policy, user(i % DENIED_IDENTIFIERS)).allowed(), false));
 	}
 
-	/** The first call of a script is another command. */
+	/** Loads the script, because its first call is a different command. */
 	private void loadScript(Policy policy) {
 		this.limiter.peek(RateLimitRequest.of(policy, user(0)));
 	}
@@ -129,7 +129,7 @@ final class DecisionCost {
 	private static void require(boolean allowed, boolean expected) {
 		if (allowed != expected) {
 			throw new IllegalStateException(
-					"A request was %s that should not be: measure again, with nobody else on the server."
+					"A request was unexpectedly %s: measure again, with no other clients on the server."
 						.formatted(allowed ? "allowed" : "denied"));
 		}
 	}

@@ -20,7 +20,7 @@ import io.github.ratelimit.benchmarks.Measurement.Cost;
 import static java.time.ZoneOffset.UTC;
 
 /**
- * How the cost of a decision grows: with the quota, and with the time that an identifier
+ * How the cost of a decision grows with the quota, and with the time that an identifier
  * was idle.
  */
 final class GrowthCost {
@@ -51,8 +51,8 @@ final class GrowthCost {
 	}
 
 	/**
-	 * Measures a log that is full, and one that has just lost its oldest entry and takes
-	 * a new one.
+	 * Measures a full log, and one that has just dropped its oldest entry and adds a new
+	 * one.
 	 * @return a table by size of the quota
 	 */
 	MarkdownTable byQuota() {

@@ -10,13 +10,14 @@ import java.util.Map;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * A script for one algorithm and one limit alone, as articles on the web write it, to
- * compare with. It says whether a request is allowed and what remains, and no more: no
- * {@code retryAfter}, no second limit or identifier, no costs, no clock that is set back.
+ * A script for one algorithm and a single limit, as found in articles on the web, for
+ * comparison. It returns only whether a request is allowed and what remains: no
+ * {@code retryAfter}, no second limit or identifier, no costs, and no handling of a clock
+ * that is set back.
  */
 public final class HandwrittenScript {
 
-	/** Script of each algorithm. */
+	/** The script of each algorithm. */
 	private static final Map<String, String> NAMES = Map.of("fixed-window", "counter", "first-request-window",
 			"counter", "sliding-log", "list-log", "sliding-window", "sub-window-hash", "sliding-window-counter",
 			"two-window-hash", "leaky-bucket", "gcra", "token-bucket", "gcra");

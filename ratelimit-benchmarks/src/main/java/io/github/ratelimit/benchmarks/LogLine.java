@@ -5,13 +5,13 @@ import java.time.Instant;
 /**
  * A request of an access log.
  *
- * @param time when it was made
- * @param client who made it
+ * @param time the time of the request
+ * @param client the client
  */
 record LogLine(Instant time, String client) {
 
 	/**
-	 * Reads a line of {@code epoch_seconds,client,method,path}.
+	 * Parses a line of {@code epoch_seconds,client,method,path}.
 	 * @throws IllegalArgumentException if there is no time or client
 	 */
 	static LogLine parse(String line) {

@@ -12,8 +12,8 @@ import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 
 /**
- * Decides the requests of an access log under a limit for each client, at the times of
- * the log, and compares algorithms with the exact one.
+ * Decides the requests of an access log with a limit for each client, at the times of the
+ * log, and compares algorithms with the exact one.
  */
 final class LogReplay {
 
@@ -24,7 +24,7 @@ final class LogReplay {
 	private final List<Boolean> exact;
 
 	/**
-	 * Replays the log under {@code sliding-log}.
+	 * Replays the log with {@code sliding-log}.
 	 * @param lines the requests, by time
 	 * @param limit the limit of each client
 	 */
@@ -34,12 +34,12 @@ final class LogReplay {
 		this.exact = decisions(new SlidingLog());
 	}
 
-	/** Number of requests that the exact algorithm denies. */
+	/** Returns the number of requests that the exact algorithm denies. */
 	long denied() {
 		return this.exact.stream().filter((allowed) -> !allowed).count();
 	}
 
-	/** Replays the log under another algorithm and compares the decisions. */
+	/** Replays the log with another algorithm and compares the decisions. */
 	Difference difference(Algorithm algorithm) {
 		List<Boolean> decisions = decisions(algorithm);
 		int admitted = 0;

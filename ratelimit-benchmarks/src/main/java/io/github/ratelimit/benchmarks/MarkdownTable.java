@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * A table in Markdown, as it stands in the documentation.
+ * A table in Markdown, for the documentation.
  */
 public final class MarkdownTable {
 

@@ -21,9 +21,10 @@ import redis.embedded.RedisServer;
 import redis.embedded.core.RedisServerBuilder;
 
 /**
- * The server that is measured: the one that the environment variable
- * {@code RATELIMIT_TEST_REDIS} names, else one of its own on a free loopback port, of the
- * program that {@code RATELIMIT_TEST_REDIS_SERVER} names or of a Maven artifact.
+ * The server that is measured: the one in the environment variable
+ * {@code RATELIMIT_TEST_REDIS}, or else a new one on a free loopback port. The new one
+ * runs the program in {@code RATELIMIT_TEST_REDIS_SERVER}, or else one from a Maven
+ * artifact.
  */
 public final class MeasuredRedis implements AutoCloseable {
 
@@ -34,7 +35,7 @@ public final class MeasuredRedis implements AutoCloseable {
 
 	private static final String PROGRAM_VARIABLE = "RATELIMIT_TEST_REDIS_SERVER";
 
-	/** As many as callers at most, so that none waits for a connection. */
+	/** The largest number of callers, so that none waits for a connection. */
 	private static final int CONNECTIONS = 64;
 
 	private final @Nullable RedisServer server;
@@ -58,7 +59,7 @@ public final class MeasuredRedis implements AutoCloseable {
 	}
 
 	/**
-	 * Starts a server that nobody else uses, whatever else is named.
+	 * Starts a new server, even if the environment names one.
 	 */
 	public static MeasuredRedis startOwn() {
 		try {
@@ -107,7 +108,7 @@ public final class MeasuredRedis implements AutoCloseable {
 	}
 
 	/**
-	 * Returns where the server is.
+	 * Returns the address of the server.
 	 */
 	public URI uri() {
 		return this.uri;
@@ -140,7 +141,7 @@ public final class MeasuredRedis implements AutoCloseable {
 			.orElse("unknown server");
 	}
 
-	/** Redis keys that were written for measuring. */
+	/** Returns the Redis keys that were written for measuring. */
 	List<String> keys() {
 		List<String> keys = new ArrayList<>();
 		ScanParams pattern = new ScanParams().match(KEY_PREFIX + ":*").count(1000);

@@ -5,9 +5,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Measures what calls cost a Redis server, by its own statistics. All subjects take turns
- * in several rounds, so that whatever else the machine does falls on all of them alike,
- * and the lower quartile of the rounds counts.
+ * Measures the cost of calls for a Redis server, by the statistics of the server. All
+ * subjects take turns in several rounds, so that other load on the machine affects all of
+ * them alike. The result is the lower quartile of the rounds.
  */
 final class Measurement {
 
@@ -20,8 +20,8 @@ final class Measurement {
 	/**
 	 * Creates a measurement.
 	 * @param redis the server
-	 * @param rounds how many rounds count; one more comes before them, to warm up
-	 * @param calls how many calls of each subject are made in a round
+	 * @param rounds number of rounds, after one more for warm-up
+	 * @param calls number of calls of each subject in a round
 	 */
 	Measurement(MeasuredRedis redis, int rounds, int calls) {
 		this.redis = redis;
@@ -66,7 +66,7 @@ final class Measurement {
 	}
 
 	/**
-	 * Returns the lower quartile: what disturbs a measurement only ever adds to it.
+	 * Returns the lower quartile, because disturbances only increase a measurement.
 	 */
 	static double lowerQuartile(double... numbers) {
 		double[] sorted = numbers.clone();
@@ -75,9 +75,9 @@ final class Measurement {
 	}
 
 	/**
-	 * What one call costs.
+	 * The cost of one call.
 	 *
-	 * @param micros time of the server in microseconds
+	 * @param micros server time in microseconds
 	 * @param commands commands that the script calls
 	 */
 	record Cost(double micros, double commands) {

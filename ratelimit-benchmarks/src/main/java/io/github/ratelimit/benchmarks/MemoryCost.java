@@ -14,7 +14,7 @@ import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.algorithm.SlidingWindow;
 
 /**
- * How many bytes of the server's memory an identifier takes, its Redis key included.
+ * The memory of an identifier on the server, including its Redis key.
  */
 final class MemoryCost {
 
@@ -59,7 +59,7 @@ final class MemoryCost {
 		return table;
 	}
 
-	/** Bytes after requests that come two seconds apart. */
+	/** Returns the bytes after requests two seconds apart. */
 	private long bytes(Algorithm algorithm, int requests, String... limits) {
 		this.redis.clear();
 		Policy policy = Policy.of("api", algorithm, List.of(limits).stream().map(Limit::parse).toArray(Limit[]::new));

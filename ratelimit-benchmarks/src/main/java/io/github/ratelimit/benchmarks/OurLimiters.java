@@ -17,8 +17,8 @@ import io.github.ratelimit.redis.RedisRateLimiter;
 import redis.clients.jedis.HostAndPort;
 
 /**
- * The rate limiters of this library, on one server. This class alone knows how they are
- * made and connected.
+ * The rate limiters of this library, on one server. Only this class knows how to create
+ * and connect them.
  */
 public final class OurLimiters implements AutoCloseable {
 
@@ -32,7 +32,7 @@ public final class OurLimiters implements AutoCloseable {
 
 	/**
 	 * Connects to a server.
-	 * @param uri where it is
+	 * @param uri the address of the server
 	 * @param budget how long a decision may take
 	 * @return the rate limiters
 	 */
@@ -41,14 +41,14 @@ public final class OurLimiters implements AutoCloseable {
 	}
 
 	/**
-	 * Returns the store that decides in scripts, which throws what goes wrong.
+	 * Returns the store that decides in scripts; it throws exceptions on failures.
 	 */
 	public RedisRateLimiter scripts() {
 		return RedisRateLimiter.of(this.redis, MeasuredRedis.KEY_PREFIX);
 	}
 
 	/**
-	 * Returns the store that decides in scripts, by a clock of the caller's.
+	 * Returns the store that decides in scripts, with the clock of the caller.
 	 */
 	public RateLimiter scripts(InstantSource clock) {
 		return scripts().withClock(clock);
@@ -62,8 +62,8 @@ public final class OurLimiters implements AutoCloseable {
 	}
 
 	/**
-	 * Returns what an application gets from the starter: the store, limits in memory
-	 * while it fails, and the memory of who was denied.
+	 * Returns the rate limiter that the starter configures: the store, limits in memory
+	 * while it fails, and the cache of denials.
 	 */
 	public RateLimiter wholeStack() {
 		RateLimiter outages = new OutageRateLimiter(scripts(), (policy) -> OnStoreFailure.LOCAL,

@@ -5,15 +5,14 @@ import java.time.LocalDate;
 import java.time.ZoneOffset;
 
 /**
- * Prints what the algorithms cost a Redis server, as tables in Markdown:
+ * Prints the costs of the algorithms for a Redis server, as tables in Markdown:
  *
  * <pre>
  * mvn -q compile -P redis-cost -pl ratelimit-benchmarks -am
  * </pre>
  *
- * It starts a server of its own, unless the environment variable
- * {@code RATELIMIT_TEST_REDIS} names one, which should then have nothing else to do.
- * Takes about two minutes.
+ * It starts a server unless the environment variable {@code RATELIMIT_TEST_REDIS} names
+ * one, which should be otherwise idle. Takes about two minutes.
  */
 public final class RedisCost {
 
@@ -21,7 +20,7 @@ public final class RedisCost {
 	}
 
 	/**
-	 * Measures and prints.
+	 * Runs the measurements and prints the tables.
 	 * @param arguments none
 	 */
 	public static void main(String[] arguments) {

@@ -3,20 +3,20 @@ package io.github.ratelimit.benchmarks;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * What a server has done.
+ * The work of a server.
  *
- * @param cpuMicros time of the processor, the network included, in microseconds
- * @param reads how often it has read from connections: one caller that waits for each
- * answer makes one read a round trip
- * @param commands what it has executed
+ * @param cpuMicros CPU time including the network, in microseconds
+ * @param reads how often it has read from connections: one per round trip if a single
+ * caller waits for each answer
+ * @param commands the commands that it has executed
  */
 public record ServerSample(long cpuMicros, long reads, CommandStatistics commands) {
 
-	/** Of a sample, which the next one reads: each is a read. */
+	/** Number of reads that taking a sample adds to the next one. */
 	private static final int QUESTIONS = 3;
 
 	/**
-	 * Asks a server.
+	 * Takes a sample of a server.
 	 */
 	public static ServerSample take(UnifiedJedis client) {
 		String cpu = client.info("cpu");
@@ -38,8 +38,9 @@ public record ServerSample(long cpuMicros, long reads, CommandStatistics command
 	}
 
 	/**
-	 * Returns what was done since.
-	 * @param before an earlier sample of the same server; its own questions do not count
+	 * Returns the difference to an earlier sample.
+	 * @param before an earlier sample of the same server; the commands of the sample do
+	 * not count
 	 */
 	public ServerSample since(ServerSample before) {
 		return new ServerSample(this.cpuMicros - before.cpuMicros, this.reads - before.reads - QUESTIONS,

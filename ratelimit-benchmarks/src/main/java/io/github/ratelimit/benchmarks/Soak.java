@@ -18,15 +18,15 @@ import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.algorithm.TokenBucket;
 
 /**
- * Decides at full speed for a million identifiers, with all that stands before Redis, and
- * prints every ten seconds what it takes:
+ * Decides at full speed for a million identifiers with the complete rate limiter, and
+ * prints the resources used every ten seconds:
  *
  * <pre>
  * mvn -q compile -P soak -pl ratelimit-benchmarks -am -Dminutes=10
  * </pre>
  *
- * It fails if what it takes grows from the second third of the time to the last, or a
- * decision fails.
+ * It fails if a decision fails, or if a resource grows from the second third of the time
+ * to the last.
  */
 public final class Soak {
 
@@ -40,7 +40,7 @@ public final class Soak {
 
 	private final RateLimiter limiter;
 
-	/** Their states live for a minute, so that as many are forgotten as are made. */
+	/** Their states live for a minute, so that as many expire as are created. */
 	private final List<Policy> policies = List.of(
 			Policy.of("log", new SlidingLog(), Limit.parse("10/10s"), Limit.parse("20/m")),
 			Policy.of("bucket", new TokenBucket(), Limit.parse("5/m")));
@@ -57,8 +57,8 @@ public final class Soak {
 	}
 
 	/**
-	 * Runs, and prints.
-	 * @param arguments for how many minutes, from 4 (before, Redis has not met every
+	 * Runs the soak test and prints samples.
+	 * @param arguments number of minutes, from 4 (in less time Redis does not see every
 	 * identifier) to 1440
 	 * @throws InterruptedException if the thread is interrupted
 	 */
@@ -88,7 +88,7 @@ public final class Soak {
 		List<SoakSample> samples = new ArrayList<>();
 		System.out.println(SoakSample.HEAD);
 		for (long step = 1; step <= time.dividedBy(STEP); step++) {
-			// Nothing counts it down before the time is over.
+			// Used as a pause: nothing counts it down before the end.
 			ended.await(STEP.toMillis(), TimeUnit.MILLISECONDS);
 			samples.add(SoakSample.take(STEP.multipliedBy(step), this.redis, this.decisions.sum()));
 			SoakSample last = samples.get(samples.size() - 1);

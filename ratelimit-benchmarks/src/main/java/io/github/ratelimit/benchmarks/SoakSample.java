@@ -8,11 +8,11 @@ import java.util.function.ToLongFunction;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * What the decisions of {@link Soak} take at a moment.
+ * The resources used by the decisions of {@link Soak} at one time.
  *
  * @param time since the start
  * @param decisions since the start
- * @param redisMicros time of the processor that Redis has used since its start
+ * @param redisMicros CPU time of Redis since its start
  * @param redisBytes memory of Redis
  * @param redisKeys number of Redis keys
  * @param connections number of connections to Redis
@@ -28,7 +28,7 @@ record SoakSample(Duration time, long decisions, long redisMicros, long redisByt
 			| s | decisions a second | Redis µs each, with network | Redis MB | Redis keys | connections | heap MB | threads |
 			|---:|---:|---:|---:|---:|---:|---:|---:|""";
 
-	/** Memory is not given back to the byte. */
+	/** Memory use varies a little. */
 	private static final double TOLERANCE = 1.1;
 
 	private static final double MEGABYTE = 1 << 20;
@@ -68,7 +68,7 @@ record SoakSample(Duration time, long decisions, long redisMicros, long redisByt
 	}
 
 	/**
-	 * Fails if something has grown from the second third of the samples to the last.
+	 * Fails if a resource has grown from the second third of the samples to the last.
 	 * @param samples in order
 	 */
 	static void check(List<SoakSample> samples) {
@@ -83,8 +83,7 @@ record SoakSample(Duration time, long decisions, long redisMicros, long redisByt
 		long before = most(samples.subList(third, 2 * third), number);
 		long after = most(samples.subList(2 * third, samples.size()), number);
 		if (after > before * TOLERANCE) {
-			throw new IllegalStateException(
-					"What is used of %s has grown from %d to %d".formatted(name, before, after));
+			throw new IllegalStateException("The use of %s has grown from %d to %d".formatted(name, before, after));
 		}
 		System.out.printf("%s: at most %,d in the second third of the time, %,d in the last%n", name, before, after);
 	}

@@ -1,6 +1,6 @@
 /**
- * Programs that measure what the algorithms cost and admit, and draw it. Each is run by
- * one command, which stands in its Javadoc.
+ * Programs that measure and draw what the algorithms cost and admit. The Javadoc of each
+ * contains the command to run it.
  */
 @NullMarked
 package io.github.ratelimit.benchmarks;

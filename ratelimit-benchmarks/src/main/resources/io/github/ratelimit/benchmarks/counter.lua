@@ -1,4 +1,4 @@
--- fixed-window and first-request-window by hand: one counter that expires.
+-- fixed-window and first-request-window, handwritten: one counter that expires.
 local quota, window = tonumber(ARGV[1]), tonumber(ARGV[2])
 local used = redis.call('INCR', KEYS[1])
 if used == 1 then

@@ -1,4 +1,4 @@
--- leaky-bucket and token-bucket by hand: the time at which the bucket will be empty.
+-- leaky-bucket and token-bucket, handwritten: the time at which the bucket will be empty.
 local quota, window = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]

@@ -1,4 +1,4 @@
--- sliding-log by hand: a list of the times of the allowed requests.
+-- sliding-log, handwritten: a list of the times of the allowed requests.
 local quota, window = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]

@@ -1,4 +1,4 @@
--- sliding-window by hand: a hash of the counts of sub-windows, sixty to a window.
+-- sliding-window, handwritten: a hash of the counts of sub-windows, sixty to a window.
 local quota, window = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]

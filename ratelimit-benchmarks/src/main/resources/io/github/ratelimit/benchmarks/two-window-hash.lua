@@ -1,4 +1,4 @@
--- sliding-window-counter by hand: a hash of the counts of this window and the one before.
+-- sliding-window-counter, handwritten: a hash of the counts of this window and the one before.
 local quota, window = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]

@@ -17,7 +17,7 @@ public final class Algorithms {
 	private static final List<Algorithm> ALL = List.of(new FixedWindow(), new FirstRequestWindow(), new SlidingLog(),
 			new SlidingWindow(), new SlidingWindowCounter(), new LeakyBucket(), new TokenBucket());
 
-	/** Other names in use for some of them. */
+	/** Other common names. */
 	private static final Map<String, String> ALIASES = Map.of("sliding-tail", "sliding-window-counter", "gcra",
 			"leaky-bucket");
 
@@ -33,13 +33,13 @@ public final class Algorithms {
 	}
 
 	/**
-	 * Returns the algorithm of a name, with default options.
+	 * Returns an algorithm by name, with default options.
 	 * @param name the name, such as {@code fixed-window}, or the alias
-	 * {@code sliding-tail} of {@code sliding-window-counter} or {@code gcra} of
+	 * {@code sliding-tail} for {@code sliding-window-counter} or {@code gcra} for
 	 * {@code leaky-bucket}
 	 * @return the algorithm
-	 * @throws IllegalArgumentException if there is none of that name; the message lists
-	 * the names
+	 * @throws IllegalArgumentException if there is no algorithm of that name; the message
+	 * lists the names
 	 */
 	public static Algorithm named(String name) {
 		return find(name).orElseThrow(() -> new IllegalArgumentException("Invalid algorithm (%s): must be one of %s."
@@ -47,9 +47,8 @@ public final class Algorithms {
 	}
 
 	/**
-	 * Returns the algorithm of a name, with default options, if it comes with the
-	 * library.
-	 * @param name the name or alias, as of {@link #named(String)}
+	 * Returns an algorithm of the library by name, with default options.
+	 * @param name the name or alias, as for {@link #named(String)}
 	 * @return the algorithm; empty if there is none of that name
 	 */
 	public static Optional<Algorithm> find(String name) {

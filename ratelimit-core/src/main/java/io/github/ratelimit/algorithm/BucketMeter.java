@@ -14,11 +14,11 @@ import org.jspecify.annotations.Nullable;
  * same for Redis.
  * <p>
  * State: for each limit the time at which its bucket will be empty, in microseconds and
- * fractions of a microsecond, of which there are as many as the quota. So no rounding
- * mints quota or loses it. Where a size of its own makes that time depend on the quota,
- * the quota is kept as well. While a quota is 0, its bucket stays as it was and drains by
- * the quota before. While a bucket is overdrawn by charges, up to twice its size, the
- * time of the last change is kept besides: otherwise it would look as if the clock had
+ * fractions of a microsecond. A microsecond has as many fractions as the quota, so that
+ * rounding neither creates nor loses quota. If the bucket has a separate size, this time
+ * depends on the quota, and the quota is stored as well. While a quota is 0, its bucket
+ * drains at the previous quota. While charges overdraw a bucket, up to twice its size,
+ * the time of the last change is stored too; otherwise it would look as if the clock had
  * been set back.
  */
 final class BucketMeter implements Meter {
@@ -27,15 +27,15 @@ final class BucketMeter implements Meter {
 
 	private final long now;
 
-	/** Whether buckets have a size that is not the quota. */
+	/** Whether the size of buckets differs from the quota. */
 	private final boolean sized;
 
 	private final long[] sizes;
 
-	/** By which quotas the buckets drain. */
+	/** The quotas at which the buckets drain. */
 	private final long[] rates;
 
-	/** How long until the buckets are empty. */
+	/** The times until the buckets are empty. */
 	private final Time[] left;
 
 	/** Whether buckets may be overdrawn. */
@@ -58,7 +58,7 @@ final class BucketMeter implements Meter {
 
 	private void read(long[] state) {
 		int width = width();
-		// If the clock was set back since, nobody knows by how much it is overdrawn.
+		// If the clock was set back since, it is unknown by how much it is overdrawn.
 		this.charged = state.length > width * this.left.length && state[width * this.left.length] <= this.now;
 		for (int i = 0; i < this.left.length; i++) {
 			if (this.sized) {
@@ -98,7 +98,7 @@ final class BucketMeter implements Meter {
 		fill(cost, 2);
 	}
 
-	/** Fills buckets, up to so many times their size, or to what they were before. */
+	/** Fills buckets up to some times their size, or leaves them as full as they were. */
 	private void fill(long cost, int times) {
 		for (int i = 0; i < this.left.length; i++) {
 			if (quota(i) > 0) {
@@ -127,7 +127,7 @@ final class BucketMeter implements Meter {
 			return 0;
 		}
 		Time time = this.left[limit];
-		// So many or more, never fewer: a double is far less than one token off.
+		// This number or more, never fewer: the double is off by far less than one token.
 		long remaining = this.sizes[limit]
 				- (long) ((time.micros + (double) time.fraction / quota) / window(limit) * quota);
 		while (remaining > 0 && retryAfter(limit, remaining) > 0) {
@@ -168,19 +168,19 @@ final class BucketMeter implements Meter {
 		return MeterState.of(state);
 	}
 
-	/** How many numbers are stored for each limit. */
+	/** Returns how many numbers are stored for each limit. */
 	private int width() {
 		return this.sized ? 3 : 2;
 	}
 
-	/** The time that a cost takes to drain. */
+	/** Returns the time in which a cost drains. */
 	private Time draining(int limit, long quota, long cost) {
 		long rest = cost * (window(limit) % quota);
 		return new Time(cost * (window(limit) / quota) + rest / quota, rest % quota);
 	}
 
 	/**
-	 * The time that a bucket takes to drain that is as full as so many times its size.
+	 * Returns the time in which a bucket drains that is filled to some times its size.
 	 */
 	private Time full(int limit, int times) {
 		long rate = this.rates[limit];
@@ -193,7 +193,7 @@ final class BucketMeter implements Meter {
 		return IntStream.range(0, this.left.length).anyMatch((i) -> this.left[i].isLongerThan(full(i, 1)));
 	}
 
-	/** Makes of the time at another quota the time that the same cost takes at this. */
+	/** Converts the time at another quota to the time for the same cost at this quota. */
 	private void convert(int limit) {
 		long quota = quota(limit);
 		Time time = this.left[limit];
@@ -213,7 +213,7 @@ final class BucketMeter implements Meter {
 	/**
 	 * A length of time.
 	 *
-	 * @param fraction of a microsecond; how many make one depends on the bucket
+	 * @param fraction fractions of a microsecond; their number depends on the bucket
 	 */
 	private record Time(long micros, long fraction) {
 

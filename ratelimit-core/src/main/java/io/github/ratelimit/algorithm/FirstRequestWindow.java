@@ -11,13 +11,13 @@ import io.github.ratelimit.algorithm.WindowCounterMeter.Window;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts in windows that begin with the first request. They are not aligned, so clients
- * do not all come back at the full minute. There is one counter for each limit.
+ * Counts in windows that begin with the first request. The windows are not aligned, so
+ * clients do not all return at the full minute. There is one counter for each limit.
  * <p>
- * <b>Bound:</b> in any stretch of time as long as the window, at most twice the quota is
- * admitted: all but one at the end of a window, and all at the start of the next. Within
- * a window the count is exact, and nothing is denied too early. If the clock is set back,
- * a count lasts for at most one window from then.
+ * <b>Bound:</b> in any period as long as the window, at most twice the quota is admitted:
+ * all but one at the end of a window, and the whole quota at the start of the next.
+ * Within a window the count is exact, and nothing is denied too early. If the clock is
+ * set back, a count lasts for at most one window from then.
  * <p>
  * From "3 Rate Limiting Patterns with Redis: Single Counter Pattern".
  *

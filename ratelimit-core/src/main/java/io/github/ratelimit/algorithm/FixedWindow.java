@@ -19,28 +19,29 @@ import org.jspecify.annotations.Nullable;
 import static java.time.Instant.EPOCH;
 
 /**
- * Counts in windows that are aligned to the epoch: the quota of a minute is new at every
+ * Counts in windows that are aligned to the epoch: a limit per minute is reset at every
  * full minute. It is the cheapest algorithm, with one counter for each limit.
  * <p>
- * Windows of whole days begin at midnight of a time zone; a day may have from 21 to 27
- * hours. The application tells Redis when midnight is. If its clock is off by more than
- * two windows, windows are those of UTC. Past windows can be kept, to be read back as a
- * series; those of whole days are stored for up to 3 hours longer than they are returned.
+ * Windows of whole days begin at midnight in a time zone; a day may have from 21 to 27
+ * hours. The application sends the time of midnight to Redis. If its clock is off by more
+ * than two windows, UTC is used. Past windows can be kept and read back as a series;
+ * those of whole days are stored for up to 3 hours longer than they are returned.
  * <p>
- * <b>Bound:</b> in any stretch of time as long as the window, at most twice the quota is
- * admitted: all of it at the end of one window and again at the start of the next. Around
- * a day of 23 hours that is three times the quota in 24 hours. Within a window the count
- * is exact, and nothing is denied too early. If the clock is set back, a count lasts for
- * at most one window from then, and the windows after it are not aligned as long as each
- * of them is used. Of windows that are ahead of the clock then, only the newest that was
- * used is kept.
+ * <b>Bound:</b> in any period as long as the window, at most twice the quota is admitted:
+ * all of it at the end of one window and again at the start of the next. Around a day of
+ * 23 hours it is three times the quota in 24 hours. Within a window the count is exact,
+ * and nothing is denied too early. If the clock is set back, a count lasts for at most
+ * one window from then, and the following windows are not aligned as long as each of them
+ * is used. If several windows are then ahead of the clock, only the newest used one is
+ * kept.
  * <p>
  * From "Introduction to rate limiting with Redis, part 1" (Josiah Carlson, 2014) and
  * "Rate Limiting: Fixed Window Counters" (2018).
  *
- * @param retain how many windows are kept, the present one included, from 1 to
+ * @param retain how many windows are kept, including the current one, from 1 to
  * {@link #MAX_RETAIN}
- * @param zone the zone at whose midnight windows of whole days begin; UTC is the epoch's
+ * @param zone the time zone in which windows of whole days begin at midnight; UTC to
+ * align them to the epoch
  * @since 0.1
  */
 public record FixedWindow(int retain, ZoneId zone) implements Algorithm {
@@ -52,10 +53,12 @@ public record FixedWindow(int retain, ZoneId zone) implements Algorithm {
 
 	private static final long DAY_MICROS = 86_400_000_000L;
 
-	/** By how much days of some zones are shorter or longer than 24 hours. */
+	/** The largest difference of a day in any zone from 24 hours. */
 	private static final long UNEVEN_MICROS = 3 * 3_600_000_000L;
 
-	/** How many windows before and after the present one Redis is told the ends of. */
+	/**
+	 * How many windows before and after the current one have their ends sent to Redis.
+	 */
 	private static final int WINDOWS_AROUND = 2;
 
 	/**
@@ -70,7 +73,7 @@ public record FixedWindow(int retain, ZoneId zone) implements Algorithm {
 	}
 
 	/**
-	 * Creates the algorithm that keeps no past windows, with days of UTC.
+	 * Creates the algorithm without past windows, with days in UTC.
 	 */
 	public FixedWindow() {
 		this(1, ZoneOffset.UTC);
@@ -96,7 +99,7 @@ public record FixedWindow(int retain, ZoneId zone) implements Algorithm {
 	public void requireSupported(List<Limit> limits) {
 		if (!isUtc() && limits.stream().noneMatch(this::isCalendar)) {
 			throw new IllegalArgumentException(
-					"Invalid zone (%s): has no effect, because no window of %s is whole days.".formatted(this.zone,
+					"Invalid zone (%s): has no effect, because no window of %s has whole days.".formatted(this.zone,
 							limits));
 		}
 	}
@@ -147,7 +150,7 @@ public record FixedWindow(int retain, ZoneId zone) implements Algorithm {
 		return this.zone.normalized().equals(ZoneOffset.UTC);
 	}
 
-	/** Returns the end of the window that is some windows after that of the time. */
+	/** Returns the end of the window some windows after the one at the given time. */
 	private long calendarEnd(Limit limit, long micros, int windows) {
 		long days = limit.window().toDays();
 		LocalDate today = LocalDate.ofInstant(EPOCH.plus(micros, ChronoUnit.MICROS), this.zone);

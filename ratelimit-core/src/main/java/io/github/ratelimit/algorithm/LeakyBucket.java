@@ -10,19 +10,19 @@ import io.github.ratelimit.MeterState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fills a bucket as large as the quota, which drains evenly: the whole quota in a window.
- * A request is allowed if its cost still fits in. The state is one number, the time at
- * which the bucket will be empty (the generic cell rate algorithm).
+ * Fills a bucket as large as the quota, which drains evenly, the whole quota in a window.
+ * A request is allowed if its cost still fits. The state is one number, the time at which
+ * the bucket will be empty (the generic cell rate algorithm).
  * <p>
- * <b>Bound:</b> in any stretch of time as long as the window, at most twice the quota is
- * admitted: a full bucket at once, and what drains in the meantime. Nothing is denied too
- * early. Times are exact to the microsecond, whatever the rate. Charges may overdraw the
- * bucket, up to twice its size. If the clock is set back, the bucket is at most full.
+ * <b>Bound:</b> in any period as long as the window, at most twice the quota is admitted:
+ * a full bucket at once, and what drains in the meantime. Nothing is denied too early.
+ * Times are exact to the microsecond, whatever the rate. Charges may overdraw the bucket,
+ * up to twice its size. If the clock is set back, the bucket is at most full.
  * <p>
- * A changed quota leaves the bucket as full as it was in relation to its size, and
- * empties it at the same time as before: a bucket of 10 with 6 in it becomes one of 20
- * with 12 in it. While the quota is 0, refunds have no effect. In a window in which the
- * quota changes, at most twice the largest quota is admitted.
+ * If the quota changes, the bucket stays equally full in relation to its size, and will
+ * be empty at the same time as before: a bucket of 10 with 6 in it becomes one of 20 with
+ * 12 in it. While the quota is 0, refunds have no effect. In a window in which the quota
+ * changes, at most twice the largest quota is admitted.
  * <p>
  * From "Rate Limiting: Leaky Bucket" (2018).
  *

@@ -6,37 +6,37 @@ import io.github.ratelimit.MeterState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entries of a log, from the oldest to the newest. Each has a time, the running total
- * of all costs up to and including it and, where metadata is kept, the running length of
- * all metadata. What a stretch of the log used is the difference of two totals, so both
- * ends of it are found by bisection, whatever the costs are. The first entry is the base:
- * its totals count, its time does not.
+ * The entries of a log, from the oldest to the newest. Each has a time and the running
+ * total of all costs up to and including it. If metadata is kept, it also has the running
+ * length of all metadata. The cost of a range of entries is the difference of two totals,
+ * so both ends of a range are found by bisection, whatever the costs are. The first entry
+ * is the base: its totals count, its time does not.
  * <p>
- * The state has two numbers before the entries: where the base is, and where the entries
- * end. A long log is not copied: entries are appended to the room behind it, and it is
- * written anew when there is no room left, more is forgotten than not, or most of it was
- * given back. Not safe for use by several threads.
+ * The state has two numbers before the entries: the position of the base, and the end of
+ * the entries. A long log is not copied: entries are appended into unused room at its
+ * end. It is rewritten when there is no room left, more than half of it is dropped, or
+ * most of it was refunded. Not safe for use by several threads.
  */
 final class Log {
 
-	/** How many numbers are before the entries. */
+	/** Number of numbers before the entries. */
 	private static final int HEADER = 2;
 
 	/**
-	 * How many times as long as what counts a log may be: as long as forgetting leaves
-	 * it.
+	 * The largest length of a log as a multiple of the entries that count, which is what
+	 * dropping entries leaves.
 	 */
 	private static final int MAX_ROOM = 4;
 
-	/** How many numbers an entry has. */
+	/** Number of numbers in an entry. */
 	private final int width;
 
 	private long[] numbers;
 
-	/** Where the base is. */
+	/** Position of the base. */
 	private int start;
 
-	/** Where the entries end. */
+	/** End of the entries. */
 	private int end;
 
 	private String text;
@@ -55,7 +55,7 @@ final class Log {
 		return new MeterState(this.numbers, this.text);
 	}
 
-	/** The newest entry; 0, the base, if there are no others. */
+	/** Returns the newest entry; 0, the base, if there are no others. */
 	int last() {
 		return (this.end - this.start) / this.width - 1;
 	}
@@ -72,14 +72,15 @@ final class Log {
 		return this.text.substring(textEnd(k - 1), textEnd(k));
 	}
 
-	/** What was used after an entry. */
+	/** Returns the cost of all entries after an entry. */
 	long usedAfter(int k) {
 		return total(last()) - total(k);
 	}
 
 	/**
-	 * First entry for which something is true, as it is for all after it; one past the
-	 * last if none. The older it is, the fewer entries are looked at.
+	 * Returns the first entry that matches a condition, which all later entries must
+	 * match too; one past the last if there is none. The older the entry, the fewer
+	 * entries are read.
 	 */
 	int first(int low, IntPredicate is) {
 		int high = low;
@@ -116,7 +117,7 @@ final class Log {
 
 	void append(long time, long total, String metadata) {
 		if (this.end + this.width > this.numbers.length) {
-			writeAnew();
+			rewrite();
 		}
 		this.numbers[this.end] = time;
 		this.numbers[this.end + 1] = total;
@@ -138,7 +139,7 @@ final class Log {
 		this.text = this.text.substring(textEnd(base));
 		this.start = index(base);
 		if (this.start - HEADER > this.end - this.start) {
-			writeAnew();
+			rewrite();
 		}
 	}
 
@@ -147,12 +148,12 @@ final class Log {
 		this.text = this.text.substring(0, textEnd(last));
 		this.end = index(last + 1);
 		if (this.numbers.length - HEADER > MAX_ROOM * (this.end - this.start)) {
-			writeAnew();
+			rewrite();
 		}
 	}
 
-	/** Drops what is forgotten, and makes room for as much again. */
-	private void writeAnew() {
+	/** Removes dropped entries, and makes room for as many again. */
+	private void rewrite() {
 		int length = this.end - this.start;
 		long[] numbers = new long[HEADER + 2 * length];
 		System.arraycopy(this.numbers, this.start, numbers, HEADER, length);
@@ -161,12 +162,12 @@ final class Log {
 		this.end = HEADER + length;
 	}
 
-	/** Where an entry is. */
+	/** Returns the position of an entry. */
 	private int index(int k) {
 		return this.start + this.width * k;
 	}
 
-	/** Where the metadata of an entry ends in the text. */
+	/** Returns the end of the metadata of an entry in the text. */
 	private int textEnd(int k) {
 		return (this.width > 2) ? (int) (this.numbers[index(k) + 2] - this.numbers[this.start + 2]) : 0;
 	}

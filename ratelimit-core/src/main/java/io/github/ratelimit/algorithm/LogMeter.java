@@ -14,42 +14,42 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * {@code sliding-log} and {@code sliding-window} in plain Java; {@code log.lua} is the
- * same for Redis. There each entry that is read costs much, so the script also remembers
- * what it has read of the oldest entry in each window.
+ * same for Redis. Reading an entry is expensive there, so the script also stores what it
+ * has read about the oldest entry in each window.
  * <p>
- * State: a {@link Log}. With a precision, a request is entered with the end of the
- * sub-window that it is in, so that it counts for a window from then, and requests of one
- * sub-window share an entry. With a capacity, requests are entered with their times, and
- * whenever there are more entries than that, those of one sub-window become one, which
- * has the time of the newest. To merge an entry with the one after it is to leave it out,
- * because totals run on.
+ * State: a {@link Log}. With a precision, the time of an entry is the end of the
+ * sub-window of the request, so that the request counts for one window from then, and
+ * requests of the same sub-window share an entry. With a capacity, entries have the times
+ * of the requests. When there are more entries than the capacity, those of the same
+ * sub-window are merged into one with the time of the newest. An entry is merged with the
+ * next one by leaving it out, because totals are cumulative.
  */
 final class LogMeter implements Meter {
 
-	/** Into how many sub-windows a window is divided when entries are merged. */
+	/** Number of sub-windows of a window when entries are merged. */
 	private static final int SUB_WINDOWS = 60;
 
-	/** From how many bytes on a state is read and written in pieces. */
+	/** Size in bytes from which a state is read and written in pieces. */
 	private static final int LARGE_BYTES = 16_384;
 
 	private final List<Limit> limits;
 
 	private final long now;
 
-	/** How many entries there may be; 0 for as many as there are requests. */
+	/** Largest number of entries; 0 for unlimited. */
 	private final int capacity;
 
 	/** Whether requests of the same time share an entry. */
 	private final boolean shared;
 
-	/** The time that a request is entered with now. */
+	/** The time of an entry that is added now. */
 	private final long present;
 
 	private final Log log;
 
 	private final long[] used;
 
-	/** Last entry that has left the longest window. */
+	/** The last entry that has left the longest window. */
 	private int base;
 
 	private boolean corrected;
@@ -63,7 +63,7 @@ final class LogMeter implements Meter {
 		this.log = new Log(state, metadata);
 		this.used = new long[limits.size()];
 		if (this.log.time(this.log.last()) > this.present) {
-			// The clock was set back: what it says came later than now came now.
+			// The clock was set back: entries in the future are moved to now.
 			this.log.setTimesFrom(this.log.first(1, (k) -> this.log.time(k) > this.present), this.present);
 			this.corrected = true;
 		}
@@ -76,8 +76,8 @@ final class LogMeter implements Meter {
 
 	/**
 	 * The constants of the script.
-	 * @param width bytes of an entry
-	 * @param most how many entries there may be by the quotas, besides the base
+	 * @param width size of an entry in bytes
+	 * @param most the largest number of entries that the quotas permit, besides the base
 	 */
 	static Map<String, Number> constants(int width, long precision, int capacity, boolean metadata, long most) {
 		boolean isShared = precision > 0 || capacity > 0;
@@ -109,7 +109,7 @@ final class LogMeter implements Meter {
 		enter(cost, metadata, mostKept());
 	}
 
-	/** As much again as the largest quota is kept, because it may be given back. */
+	/** Keeps as much again as the largest quota, because it may be refunded. */
 	@Override
 	public void charge(long cost, String metadata) {
 		enter(cost, metadata, Math.max(this.used[this.used.length - 1], 2 * largestQuota(this.limits)));
@@ -156,7 +156,7 @@ final class LogMeter implements Meter {
 		if (least > first) {
 			long time = this.log.time(least);
 			if (time == this.log.time(least - 1) && time < this.log.time(last)) {
-				// Not all of that time would fit.
+				// Not all entries of that time would fit.
 				least = this.log.first(least, (k) -> this.log.time(k) > time);
 			}
 		}
@@ -189,10 +189,10 @@ final class LogMeter implements Meter {
 	}
 
 	/**
-	 * Leaves out entries that are in the same sub-window as the next one: a sixtieth of
-	 * the shortest window that both are in. Longer sub-windows consist of whole shorter
-	 * ones, so that no request is ever counted for longer than one of them too long. If
-	 * one of two entries has left a window, and the other one has not, both stay.
+	 * Leaves out entries that are in the same sub-window as the next entry. A sub-window
+	 * is a sixtieth of the shortest window that contains both entries. Longer sub-windows
+	 * consist of whole shorter ones, so that no request is counted too long by more than
+	 * one sub-window. If only one of two entries has left a window, both are kept.
 	 */
 	private void merge() {
 		int kept = 0;
@@ -219,7 +219,9 @@ final class LogMeter implements Meter {
 		return subWindow;
 	}
 
-	/** Forgets the oldest, so that what was used after the base is what is kept. */
+	/**
+	 * Drops the oldest entries, so that the total after the base is what is to be kept.
+	 */
 	private void cut(long keep) {
 		int first = this.log.first(0, (k) -> this.log.usedAfter(k) <= keep);
 		this.log.forgetBefore((this.log.usedAfter(first) == keep) ? first : first - 1);
@@ -227,15 +229,14 @@ final class LogMeter implements Meter {
 	}
 
 	/**
-	 * The most that is kept when a denied request makes the log hold more than anything
-	 * may use.
+	 * Returns how much to keep when a denied request makes the log exceed the quotas.
 	 * <p>
-	 * The largest quota: what is older decides nothing. But never less than was used
-	 * before, because others may have larger quotas, by which it still counts: those of
-	 * another plan, or of before a change. The newest of what is kept takes the place of
-	 * the oldest, so no stretch of time up to now holds less than it did before, and
-	 * nobody is admitted beyond their quota, whoever else counts. And the log holds no
-	 * more than the largest quota that there was for it.
+	 * It is the largest quota, because older entries do not affect decisions. But it is
+	 * never less than was used before, because other requests of the same log may have
+	 * larger quotas: those of another plan, or from before a change. The newest entries
+	 * replace the oldest, so no period up to now holds less than before, and no request
+	 * is admitted beyond its own quota. The log never holds more than the largest quota
+	 * that was used for it.
 	 */
 	private long mostKept() {
 		return Math.max(this.used[this.used.length - 1], largestQuota(this.limits));

@@ -13,30 +13,29 @@ import org.jspecify.annotations.Nullable;
  * Keeps a log of the allowed requests, one for all limits of the policy. It is exact, and
  * takes 10 bytes for each request of the longest window.
  * <p>
- * In Redis, a decision reads only some pieces of a log of more than about 1,600 requests,
- * and enters the request in place: the work grows with the logarithm of the quota. Such a
- * log may take two to four times the memory, because Redis leaves room for it to grow,
- * and what no longer counts is removed when it is more than what does. The whole log is
- * read and written by refunds and after the clock was set back, and by a request with a
- * small quota if the log has become large under a larger one.
+ * If a log in Redis has more than about 1,600 requests, a decision reads only some pieces
+ * of it and adds the request in place: the work grows with the logarithm of the quota.
+ * Such a log may take two to four times the memory, because Redis reserves room for
+ * growth, and old entries are removed only when they outnumber the others. The whole log
+ * is read and written by refunds, after the clock was set back, and by a request with a
+ * small quota if the log has grown under a larger one.
  * <p>
- * A denied request that counts replaces the oldest if the log would otherwise have more
- * than the largest quota and more than was used before; a charge does if it would have
- * more than twice the largest quota and more than was used before. So where requests of
- * several quotas share a log, as those of several plans do, none is admitted beyond its
- * own quota, unless charges are refunded that have replaced others. When a quota is
- * lowered, the log shrinks as its entries leave the window. If denied requests count and
- * go on coming, they replace those entries, and the log stays as large as it was, because
- * others may still have the larger quota. Requests of the lowered quota are not denied
- * for longer because of that: the newest entries decide.
+ * A denied request that counts replaces the oldest entries if the log would otherwise
+ * exceed both the largest quota and what was used before. For a charge, it is twice the
+ * largest quota. If requests with several quotas share a log, as with plans, none is
+ * therefore admitted beyond its own quota, unless charges that replaced other entries are
+ * refunded. When a quota is lowered, the log shrinks as its entries leave the window. If
+ * denied requests count and keep arriving, they replace those entries, and the log keeps
+ * its size, because other requests may still have the larger quota. Requests with the
+ * lowered quota are not denied longer because of that: the newest entries decide.
  * <p>
- * <b>Bound:</b> in any stretch of time as long as the window, at most the quota is
- * admitted, exactly, and nothing is denied too early. A request exactly one window old no
- * longer counts. If the clock is set back, requests of its future count as made now.
+ * <b>Bound:</b> in any period as long as the window, at most the quota is admitted,
+ * exactly, and nothing is denied too early. A request exactly one window old no longer
+ * counts. If the clock is set back, requests in its future count as made now.
  * <p>
  * The metadata of requests can be kept with them, which takes 4 bytes more for each
- * request, and the text itself. Such a log is read and written whole with each request,
- * so the quota is at most {@value #MAX_QUOTA_WITH_METADATA}.
+ * request, and the text itself. Such a log is read and written as a whole with each
+ * request, so the quota is at most {@value #MAX_QUOTA_WITH_METADATA}.
  * <p>
  * From "Rate Limiting with Redis" (DomainTools), "Rate Limiting: Sliding Log" (2018) and
  * "3 Rate Limiting Patterns with Redis: Pattern for storing arbitrary metadata".
@@ -48,17 +47,17 @@ public record SlidingLog(boolean metadata) implements Algorithm {
 
 	/**
 	 * Largest quota of a limit, because a request of cost 1 takes 10 bytes.
-	 * {@link SlidingWindow} counts to more.
+	 * {@link SlidingWindow} supports larger quotas.
 	 */
 	public static final long MAX_QUOTA = 100_000;
 
 	/**
-	 * Largest quota of a limit where metadata is kept.
+	 * Largest quota of a limit with metadata.
 	 */
 	public static final long MAX_QUOTA_WITH_METADATA = 1000;
 
 	/**
-	 * Creates the algorithm that keeps no metadata.
+	 * Creates the algorithm without metadata.
 	 */
 	public SlidingLog() {
 		this(false);

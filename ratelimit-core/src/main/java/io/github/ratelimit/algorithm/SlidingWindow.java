@@ -17,25 +17,27 @@ import org.jspecify.annotations.Nullable;
  * each limit of the policy it has at most {@value #MAX_EXACT_ENTRIES} entries of 12 bytes
  * in Redis, 1.5 KB.
  * <p>
- * <b>Bound:</b> in any stretch of time as long as the window, at most the quota is
- * admitted, exactly. Nothing is denied too early as long as an identifier has at most
+ * <b>Bound:</b> in any period as long as the window, at most the quota is admitted,
+ * exactly. Nothing is denied too early as long as an identifier has at most
  * {@value #MAX_EXACT_ENTRIES} requests for each limit of the policy within the longest
  * window, and so never if no quota is larger. If there are more, requests of the same
- * sub-window become one entry, and all of them count as made when the newest was. So a
- * request may be denied too early, by less than a sixtieth of the window of the limit
- * that denies it. If the clock is set back, requests of its future count as made now.
+ * sub-window share one entry, and all of them count as made at the time of the newest. A
+ * request may then be denied too early, by less than a sixtieth of the window of the
+ * limit that denies it. If the clock is set back, requests in its future count as made
+ * now.
  * <p>
- * With a precision of its own, each request counts as made at the end of its sub-window.
+ * With an explicit precision, each request counts as made at the end of its sub-window.
  * The bound is the same, and a request may be denied too early by at most one sub-window.
  * <p>
- * Denied requests that count and charges beyond the quota do as in {@link SlidingLog}.
+ * Denied requests that count and charges beyond the quota are handled as in
+ * {@link SlidingLog}.
  * <p>
  * From "Rate Limiting: Sliding Window" (2018) and "3 Rate Limiting Patterns with Redis:
  * Pattern capable of Sliding Window aggregation".
  *
- * @param precision length of all sub-windows, in whole milliseconds, at most that of the
- * shortest window; {@code null} for exact times where there are few requests, and
- * sub-windows of a sixtieth of each window where there are many
+ * @param precision length of all sub-windows, in whole milliseconds, not longer than the
+ * shortest window; {@code null} for exact times if there are few requests, and
+ * sub-windows of a sixtieth of each window if there are many
  * @since 0.1
  */
 public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
@@ -51,7 +53,7 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 	public static final int MAX_SUB_WINDOWS = 10_000;
 
 	/**
-	 * How many requests keep their exact times, for each limit, if there is no precision.
+	 * Number of requests per limit that keep their exact times if there is no precision.
 	 */
 	public static final int MAX_EXACT_ENTRIES = 128;
 
@@ -137,7 +139,8 @@ public record SlidingWindow(@Nullable Duration precision) implements Algorithm {
 	}
 
 	/**
-	 * Sub-windows of a sixtieth of the window, unless there is a precision.
+	 * Returns the algorithm with sub-windows of a sixtieth of the window, unless there is
+	 * a precision.
 	 */
 	@Override
 	public SlidingWindow withoutScripts(Limit limit) {

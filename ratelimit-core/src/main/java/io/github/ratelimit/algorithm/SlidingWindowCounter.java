@@ -10,24 +10,24 @@ import io.github.ratelimit.MeterState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Estimates a sliding window from two fixed ones: the count of the present window, and
- * that of the one before, weighted by how much of it the sliding window still covers.
- * Also known as sliding tail.
+ * Estimates a sliding window from two fixed ones: the count of the current window, and
+ * that of the previous one, weighted by the part of it that the sliding window still
+ * covers. Also known as sliding tail.
  * <p>
  * The estimate is {@code previous * previousWeight * left / window + current}, where
- * {@code left} is how much of the present window is left. It is calculated exactly for
- * every quota and window, and rounded once.
+ * {@code left} is the time left of the current window. It is calculated exactly for every
+ * quota and window, and rounded once.
  * <p>
- * <b>Bound:</b> in any stretch of time as long as the window, one less than twice the
- * quota is admitted at worst, and about the quota in steady traffic. If the estimate is
- * rounded down, or the weight is 0, it is twice the quota at worst. The estimate may deny
- * too early. If the clock is set back, both counts become those of the present window and
- * the one before it.
+ * <b>Bound:</b> in any period as long as the window, one less than twice the quota is
+ * admitted at worst, and about the quota in steady traffic. If the estimate is rounded
+ * down, or the weight is 0, it is twice the quota at worst. The estimate may deny too
+ * early. If the clock is set back, both counts become those of the current window and the
+ * previous one.
  * <p>
  * From "Rate Limiting: Sliding Tail" (2018).
  *
- * @param previousWeight weight of the window before, from 0 to 1, with at most six digits
- * after the point; less is more permissive
+ * @param previousWeight weight of the previous window, from 0 to 1, with at most six
+ * decimal places; less is more permissive
  * @param rounding how the estimate is rounded
  * @since 0.1
  */
@@ -39,8 +39,8 @@ public record SlidingWindowCounter(double previousWeight, Rounding rounding) imp
 	public enum Rounding {
 
 		/**
-		 * Not at all. Because quotas and costs are whole numbers, that decides as
-		 * {@link #UP} does.
+		 * Not at all. Because quotas and costs are whole numbers, the decisions are the
+		 * same as with {@link #UP}.
 		 */
 		NONE,
 
@@ -55,7 +55,7 @@ public record SlidingWindowCounter(double previousWeight, Rounding rounding) imp
 	/**
 	 * Creates the algorithm with options.
 	 * @throws IllegalArgumentException if the weight is out of range, or has more than
-	 * six digits after the point
+	 * six decimal places
 	 */
 	public SlidingWindowCounter {
 		if (!(previousWeight >= 0 && previousWeight <= 1)) {
@@ -64,13 +64,12 @@ public record SlidingWindowCounter(double previousWeight, Rounding rounding) imp
 		}
 		if (millionths(previousWeight) / (double) SlidingWindowCounterMeter.UNIT != previousWeight) {
 			throw new IllegalArgumentException(
-					"Invalid previous weight (%s): must have at most six digits after the point."
-						.formatted(previousWeight));
+					"Invalid previous weight (%s): must have at most six decimal places.".formatted(previousWeight));
 		}
 	}
 
 	/**
-	 * Creates the algorithm that weighs the window before fully and does not round.
+	 * Creates the algorithm that weights the previous window fully and does not round.
 	 */
 	public SlidingWindowCounter() {
 		this(1, Rounding.NONE);

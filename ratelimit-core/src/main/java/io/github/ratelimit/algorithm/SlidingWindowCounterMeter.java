@@ -11,32 +11,32 @@ import org.jspecify.annotations.Nullable;
  * {@code sliding-window-counter} in plain Java; {@code sliding-window-counter.lua} is the
  * same for Redis.
  * <p>
- * State: for each limit the start of the present window, the count of the window before,
- * and the present count. What the window before still weighs, its tail, is a whole
- * number, rounded once. Costs and quotas are whole numbers, so an estimate that is not
- * rounded denies exactly what one that is rounded up denies.
+ * State: for each limit the start of the current window, the count of the previous
+ * window, and the current count. The weighted count of the previous window, its tail, is
+ * a whole number, rounded once. Costs and quotas are whole numbers, so an estimate
+ * without rounding denies the same requests as one that is rounded up.
  */
 final class SlidingWindowCounterMeter implements Meter {
 
-	/** The weight of a window that is not weighed less. */
+	/** The full weight of a window. */
 	static final long UNIT = 1_000_000;
 
 	private final List<Limit> limits;
 
 	private final long now;
 
-	/** Weight of the window before, in millionths. */
+	/** Weight of the previous window, in millionths. */
 	private final long weight;
 
-	/** Whether tails are rounded down, and not up. */
+	/** Whether tails are rounded down rather than up. */
 	private final boolean roundsDown;
 
 	/**
-	 * For each limit the start of the present window, the count before, and its count.
+	 * For each limit the start of the current window, the previous count, and the count.
 	 */
 	private final long[] windows;
 
-	/** What the windows before still weigh. */
+	/** The weighted counts of the previous windows. */
 	private final long[] tails;
 
 	private boolean corrected;
@@ -77,7 +77,7 @@ final class SlidingWindowCounterMeter implements Meter {
 				return left - fits;
 			}
 		}
-		// In the next window, where the present count is that of the window before.
+		// In the next window, where the current count is the previous one.
 		return left + window - longest(current(limit), room, window);
 	}
 
@@ -141,16 +141,16 @@ final class SlidingWindowCounterMeter implements Meter {
 	}
 
 	/**
-	 * What the count of a window weighs when so much of the next window is left:
+	 * Returns the weighted count of a window, given the time left of the next one:
 	 * {@code count * weight * left / (UNIT * window)}, exactly. It consists of a whole
-	 * number of windows, a rest of whole microseconds, and millionths of one.
+	 * number of windows, a rest of whole microseconds, and millionths of a microsecond.
 	 */
 	private long tail(long count, long left, long window) {
 		long rest = count % UNIT * this.weight;
 		long weighted = count / UNIT * this.weight + rest / UNIT;
 		rest = rest % UNIT;
 		long whole = quotient(weighted, left, window);
-		// Wraps around twice, and so is exact.
+		// Overflows twice, so the result is exact.
 		long micros = weighted * left - whole * window + rest * (left / UNIT);
 		long millionths = rest * (left % UNIT);
 		micros += millionths / UNIT;
@@ -160,28 +160,28 @@ final class SlidingWindowCounterMeter implements Meter {
 	}
 
 	/**
-	 * The quotient of a product, rounded down.
+	 * Returns the quotient of a product, rounded down.
 	 * @param factor less than 2<sup>53</sup>
 	 * @param left at most as much as the window, which is less than 2<sup>49</sup>
 	 */
 	private static long quotient(long factor, long left, long window) {
 		long small = factor % window;
-		// One off at most, because it is less than 2^49.
+		// At most one off, because it is less than 2^49.
 		long about = (long) ((double) small * left / window);
-		// Wraps around twice, and so is exact.
+		// Overflows twice, so the result is exact.
 		long rest = small * left - about * window;
 		return factor / window * left + about + Math.floorDiv(rest, window);
 	}
 
 	/**
-	 * How much of a window may be left so that the count of the window before weighs no
-	 * more than there is room.
+	 * Returns the longest time left of a window at which the weighted count of the
+	 * previous window still fits into the room.
 	 */
 	private long longest(long count, long room, long window) {
 		if (count == 0 || this.weight == 0) {
 			return window;
 		}
-		// One off at most, and then exactly.
+		// At most one off, then corrected exactly.
 		double about = (double) (this.roundsDown ? room + 1 : room) * UNIT / ((double) count * this.weight) * window;
 		long left = (about < window) ? (long) about + 1 : window;
 		while (tail(count, left, window) > room) {

@@ -10,34 +10,34 @@ import io.github.ratelimit.MeterState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands out tokens. In each window a quota of them comes in evenly, and no more than the
- * burst are kept. It is a {@link LeakyBucket} with a size of its own, and its state is
- * the same number.
+ * Hands out tokens. In each window the quota is refilled evenly, up to the burst. It is a
+ * {@link LeakyBucket} with a separate size, and its state is the same number.
  * <p>
- * <b>Bound:</b> in any stretch of time as long as the window, at most the burst and the
- * quota together are admitted. Nothing is denied too early. Times are exact to the
- * microsecond, whatever the rate. Charges may use as many tokens again as the burst, in
- * advance. If the clock is set back, at most the burst is used up. Where requests of
- * several quotas share a bucket with a burst, each sets the rate at which tokens come in
- * until the next, even if it is denied: the bound is that of the largest quota, and
- * requests of a larger quota may be denied too early.
+ * <b>Bound:</b> in any period as long as the window, at most the burst and the quota
+ * together are admitted. Nothing is denied too early. Times are exact to the microsecond,
+ * whatever the rate. Charges may use as many tokens again as the burst, in advance. If
+ * the clock is set back, at most the burst is used up. If requests with several quotas
+ * share a bucket with a burst, each request sets the refill rate until the next one, even
+ * if it is denied: the bound is that of the largest quota, and requests with a larger
+ * quota may be denied too early.
  * <p>
- * A changed quota takes effect on the next request. With a burst there are as many tokens
- * as before, and from that request on they come in at the new rate; a changed burst
- * starts afresh. While the quota is 0, tokens come in at the rate before. Without a burst
- * the share of the quota that is left stays the same, as in {@link LeakyBucket}.
+ * A changed quota takes effect on the next request. With a burst, the number of tokens
+ * stays the same, and they are refilled at the new rate from that request on; a changed
+ * burst starts a fresh count. While the quota is 0, tokens are refilled at the previous
+ * rate. Without a burst, the remaining share of the quota stays the same, as in
+ * {@link LeakyBucket}.
  * <p>
  * From "Rate Limiting: Leaky Bucket" (2018).
  *
- * @param burst how many tokens are kept at most, from 1 to {@link #MAX_QUOTA};
- * {@code null} for as many as the quota of the limit. With a burst a policy has one limit
+ * @param burst the maximum number of tokens, from 1 to {@link #MAX_QUOTA}; {@code null}
+ * for the quota of the limit. A policy with a burst must have exactly one limit
  * @since 0.1
  */
 public record TokenBucket(@Nullable Long burst) implements Algorithm {
 
 	/**
 	 * Largest quota and burst, 94,906,265: the product of two such numbers is exact in
-	 * Redis scripts. For more in a window, take a shorter window.
+	 * Redis scripts. For a larger quota, use a shorter window.
 	 */
 	public static final long MAX_QUOTA = 94_906_265;
 
@@ -114,7 +114,7 @@ public record TokenBucket(@Nullable Long burst) implements Algorithm {
 		}
 		if (limits.size() > 1) {
 			throw new IllegalArgumentException(
-					"Invalid burst (%d): with a burst, a policy must have one limit, and this one has %s; take two policies, or leave the burst out."
+					"Invalid burst (%d): with a burst, a policy must have one limit, but has %s; use two policies, or remove the burst."
 						.formatted(this.burst, limits));
 		}
 		Limit limit = limits.get(0);
@@ -124,7 +124,7 @@ public record TokenBucket(@Nullable Long burst) implements Algorithm {
 		}
 	}
 
-	/** Whether an empty bucket would take too long to refill. */
+	/** Returns whether an empty bucket would take too long to refill. */
 	private static boolean takesTooLong(long burst, Limit limit) {
 		return limit.quota() > 0 && (double) burst / limit.quota() * limit.windowMicros() > MAX_DRAINING_MICROS;
 	}

@@ -16,20 +16,20 @@ import org.jspecify.annotations.Nullable;
  * {@code fixed-window} and {@code first-request-window} in plain Java;
  * {@code window-counter.lua} is the same for Redis.
  * <p>
- * State: for each limit the windows that are kept, from the present one to the oldest,
- * with the end of the window and the count in it.
+ * State: for each limit the windows that are kept, from the current one to the oldest,
+ * with the end and the count of each.
  */
 final class WindowCounterMeter implements Meter {
 
 	/**
-	 * Where a window that the present time is in starts and ends, and by how much windows
-	 * that follow each other may be longer or shorter than their length.
+	 * The start and the end of the current window, and by how much successive windows may
+	 * differ from the nominal length.
 	 */
 	record Window(long start, long end, long uneven) {
 
 	}
 
-	/** Finds the window that the present time is in. */
+	/** Returns the current window. */
 	@FunctionalInterface
 	interface Windows {
 
@@ -41,13 +41,13 @@ final class WindowCounterMeter implements Meter {
 
 	private final long now;
 
-	/** How many numbers there are for each limit. */
+	/** Number of numbers for each limit. */
 	private final int width;
 
-	/** For how long windows of each limit are kept after their end. */
+	/** How long the windows of each limit are kept after their end. */
 	private final long[] kept;
 
-	/** For each limit the end and the count of each window, from the present one on. */
+	/** For each limit the end and the count of each window, starting with the current. */
 	private final long[] windows;
 
 	private boolean corrected;
@@ -68,8 +68,8 @@ final class WindowCounterMeter implements Meter {
 				dropUnused(present);
 			}
 			if (count(present) > 0 && end(present) > Math.max(window.end, now + length)) {
-				// The clock was set back: the count lasts one window, not until the
-				// clock has caught up.
+				// The clock was set back: the count lasts one window, not until the clock
+				// catches up.
 				this.windows[present] = now + length;
 				this.corrected = true;
 			}
@@ -77,8 +77,9 @@ final class WindowCounterMeter implements Meter {
 				this.windows[present] = window.end;
 			}
 			else if (end(present) <= now) {
-				// A window that was corrected does not end where another starts: the
-				// next is as long as any, or three quotas would fit into one window.
+				// A corrected window does not end where another starts. The next one has
+				// the full length, because otherwise three quotas would fit into one
+				// window.
 				begin(present, (end(present) > window.start) ? end(present) + length : window.end);
 			}
 			forget(present, end(present) - retain * length + uneven);
@@ -94,8 +95,8 @@ final class WindowCounterMeter implements Meter {
 	}
 
 	/**
-	 * A window in which nothing was used is none: what is kept takes its place, and may
-	 * be the present window if the clock was set back.
+	 * Removes an unused window. A kept window replaces it, and may be the current one if
+	 * the clock was set back.
 	 */
 	private void dropUnused(int present) {
 		int used = present;
@@ -114,7 +115,7 @@ final class WindowCounterMeter implements Meter {
 		this.windows[present + 1] = 0;
 	}
 
-	/** Forgets windows that are too old, and those of a clock that was set back. */
+	/** Drops windows that are too old, and those in the future after a clock change. */
 	private void forget(int present, long end) {
 		for (int k = present + 2; k < present + this.width; k += 2) {
 			boolean ahead = end(k) >= end(present);

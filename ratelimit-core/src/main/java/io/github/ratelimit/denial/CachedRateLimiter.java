@@ -14,14 +14,15 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 
 /**
- * Asks the store unless the memory knows that it would deny the request, and forgets the
- * denials of a key whenever something may have been used or given back. What is in shadow
- * mode denies nothing, so that nothing is remembered of it.
+ * Asks the store unless the cache knows that the store would deny the request. Drops the
+ * denials of a key whenever its count may have changed. Charges in shadow mode deny
+ * nothing and are not cached.
  *
- * @param memory the memory at the time, which is another one when all is forgotten
- * @param answers whether requests are answered from memory; otherwise denials are only
- * forgotten
- * @param maxAge for how long the denials of a policy are remembered at most
+ * @param memory supplies the current memory, which is replaced when all denials are
+ * dropped
+ * @param answers whether to answer requests from memory; otherwise denials are only
+ * dropped
+ * @param maxAge returns how long denials of a policy are kept at most
  */
 record CachedRateLimiter(RateLimiter store, Supplier<DenialMemory> memory, boolean answers,
 		Function<Policy, Duration> maxAge) implements RateLimiter {
@@ -57,8 +58,8 @@ record CachedRateLimiter(RateLimiter store, Supplier<DenialMemory> memory, boole
 	}
 
 	/**
-	 * What the store answers is not remembered: a peek tells how a bucket with a burst
-	 * would stand at the quota that it asks about, and leaves the bucket at its own.
+	 * Does not cache the answer of the store: a peek calculates a bucket with a burst
+	 * with the quota of the request, but does not change the stored quota of the bucket.
 	 */
 	@Override
 	public Decision peek(RateLimitRequest request) {

@@ -16,33 +16,34 @@ import io.github.ratelimit.RateLimiter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remembers denials, so that callers who do not wait cost the store nothing: a denied
- * request is denied from memory until the earliest time at which it could be allowed.
+ * Caches denials, so that clients that do not wait cost the store nothing: a denied
+ * request is denied again from memory until the earliest time at which it could be
+ * allowed.
  * <p>
- * The cache remembers how the limits of a policy stood for an identifier and a cost when
- * a request was denied. It answers a request if it remembers all of its limits, because
- * only then is the time to wait known. If it remembers some of them, the request may be
- * certain to be denied, but not for how long, and the store is asked. It is asked up to
- * 16 times a second about callers who do not wait and change a part of their request each
- * time; then the longest time that is known is the answer. Peeks are answered from memory
- * too, but are not remembered. Blocks are remembered for all identifiers and policies of
- * a request together, because the store does not say which of them is blocked. Requests
- * of policies that count denied requests always reach the store. What is in shadow mode
- * denies nothing and is not remembered; a denial from memory does not tell of it.
+ * For each denied request, the cache keeps the status of the limits for the policy,
+ * identifier and cost. It answers a request if it knows all of its limits, because only
+ * then the retry-after is known. If it knows only some of them, the request may be
+ * certain to be denied, but not for how long, and the store is asked. For clients that do
+ * not wait and vary their requests, the store is asked up to 16 times a second; after
+ * that the longest known time is returned. Peeks are answered from memory too, but are
+ * not cached. Blocks are cached for all identifiers and policies of a request together,
+ * because the store does not return which of them is blocked. Requests of policies that
+ * count denied requests always reach the store. Charges in shadow mode are not cached,
+ * and a denial from memory has no decisions for them.
  * <p>
- * Decisions from memory have the statuses of the limits that are known to deny the
- * request, and no others. Times are what is left of them. As soon as quota has arrived,
- * so that {@code remaining} has changed, the store is asked again.
+ * Decisions from memory have only the statuses of the limits that are known to deny the
+ * request, with the times that are left. As soon as quota has arrived, so that
+ * {@code remaining} has changed, the store is asked again.
  * <p>
  * <b>No request is denied that the store would allow</b>, as long as all refunds, resets
- * and blocks pass through this cache: each drops the denials that it concerns, also those
- * of requests that are being decided meanwhile. What other processes give back is noticed
- * when a denial reaches the maximum age; so is a server that has lost its counts, or
- * whose clock was set forward. The same holds for a token bucket with a burst that
- * requests of several quotas share in other processes, and for a store that may deny a
- * request because others are being decided, as one without scripts does, and one in a
- * cluster if requests have identifiers on several slots: such a denial lasts up to the
- * maximum age instead of a moment.
+ * and blocks pass through this cache: each drops the denials that it affects, including
+ * those of requests that are being decided at the same time. Other changes are noticed
+ * when a denial reaches the maximum age: refunds of other processes, a server that has
+ * lost its counts, and a clock that was set forward. The same applies to a token bucket
+ * with a burst that requests with several quotas share in other processes. A store may
+ * also deny a request because others are being decided: one without scripts does, and so
+ * does one in a cluster if requests have identifiers on several slots. Such a denial
+ * lasts up to the maximum age.
  * <p>
  * Safe for use by several threads.
  *
@@ -63,11 +64,10 @@ public final class DenialCache {
 
 	/**
 	 * Creates an empty cache.
-	 * @param maxAge for how long a denial is remembered at most, from 1 ms to
-	 * {@link #LONGEST_AGE}: the time after which what other processes give back is
-	 * noticed
-	 * @param maxSize how many policies, identifiers and costs are remembered at most, at
-	 * least 1
+	 * @param maxAge maximum age of a denial, from 1 ms to {@link #LONGEST_AGE}: the time
+	 * after which refunds of other processes are noticed
+	 * @param maxSize maximum number of denials, one for each policy, identifier and cost,
+	 * at least 1
 	 * @throws IllegalArgumentException if one of them is out of range
 	 */
 	public DenialCache(Duration maxAge, long maxSize) {
@@ -76,8 +76,8 @@ public final class DenialCache {
 
 	/**
 	 * Creates an empty cache.
-	 * @param maxCalls how often the store is asked, in a second, about an identifier that
-	 * is certainly denied
+	 * @param maxCalls how often per second the store is asked about an identifier that is
+	 * certainly denied
 	 * @param nanos the time, in nanoseconds
 	 */
 	DenialCache(Duration maxAge, long maxSize, int maxCalls, LongSupplier nanos) {
@@ -94,8 +94,8 @@ public final class DenialCache {
 
 	/**
 	 * Answers from memory, and asks the store about the other requests.
-	 * @param store the store, or what decides while it fails; only denials with the
-	 * source {@link Source#STORE} are remembered
+	 * @param store the store, or a rate limiter that also decides while it fails; only
+	 * denials with the source {@link Source#STORE} are cached
 	 * @return a rate limiter that asks the store only if the answer is not known
 	 */
 	public RateLimiter cache(RateLimiter store) {
@@ -103,12 +103,11 @@ public final class DenialCache {
 	}
 
 	/**
-	 * Answers from memory as {@link #cache(RateLimiter)}, and remembers the denials of
-	 * some policies for less than the maximum age: those that other processes may soon
-	 * give something back to.
+	 * Answers from memory as {@link #cache(RateLimiter)}, with a shorter maximum age for
+	 * some policies: those whose quota other processes may soon refund.
 	 * @param store the store
-	 * @param maxAge for how long a denial of a policy is remembered at most, if that is
-	 * less than the maximum age of this cache
+	 * @param maxAge returns the maximum age of a denial of a policy; the maximum age of
+	 * this cache applies if it is less
 	 * @return a rate limiter that asks the store only if the answer is not known
 	 */
 	public RateLimiter cache(RateLimiter store, Function<Policy, Duration> maxAge) {
@@ -116,8 +115,7 @@ public final class DenialCache {
 	}
 
 	/**
-	 * Asks the store about every request, and drops denials when something is used or
-	 * given back.
+	 * Asks the store about every request, and drops denials when counts change.
 	 * @param store the store
 	 * @return a rate limiter that asks the store each time
 	 */
@@ -126,7 +124,7 @@ public final class DenialCache {
 	}
 
 	/**
-	 * Drops all denials when somebody is blocked or unblocked.
+	 * Drops all denials when an identifier is blocked or unblocked.
 	 * @param blocks the blocks of the store
 	 * @return the same blocks
 	 */
@@ -134,7 +132,7 @@ public final class DenialCache {
 		return new WatchedBlockList(blocks);
 	}
 
-	/** Drops all denials after each change, even one whose outcome is not known. */
+	/** Drops all denials after each change, even if its outcome is unknown. */
 	private final class WatchedBlockList implements BlockList {
 
 		private final BlockList blocks;
@@ -168,7 +166,7 @@ public final class DenialCache {
 			return this.blocks.blocks();
 		}
 
-		/** Calls that are under way go on to write to the memory before. */
+		/** Calls in progress continue to write to the previous memory. */
 		private void forgetAll() {
 			DenialCache.this.memory = DenialCache.this.newMemory.get();
 		}

@@ -19,12 +19,12 @@ import io.github.ratelimit.Policy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The denials that are known.
+ * The known denials.
  * <p>
  * Every use and refund drops those of a key. A store decides at an unknown time between
- * call and answer, so a denial is remembered only if nothing was dropped in between. That
- * is told by stamps, which grow with each drop. Keys share stamps: at worst a denial is
- * not remembered.
+ * call and answer, so a denial is kept only if nothing was dropped in between. Stamps,
+ * which increase with each drop, show this. Keys share stamps: at worst a denial is not
+ * kept.
  * <p>
  * Safe for use by several threads.
  */
@@ -40,7 +40,7 @@ final class DenialMemory {
 
 	private final Cache<Key, Verdicts> verdicts;
 
-	/** By the key of a request, or by the list of its keys. */
+	/** Blocks by the key of a request, or by the list of its keys. */
 	private final Cache<Object, Block> blocks;
 
 	private final AtomicLongArray stamps = new AtomicLongArray(STAMPS);
@@ -58,8 +58,8 @@ final class DenialMemory {
 	}
 
 	/**
-	 * Denies a request if it is known that the store would. The time to wait may be too
-	 * short if the store was asked too often.
+	 * Denies a request if the store is known to deny it. The retry-after may be too short
+	 * if the store was asked too often.
 	 */
 	@Nullable Decision find(List<Charge> charges, Key[] keys, Function<Policy, Duration> maxAges) {
 		long now = this.nanos.getAsLong();
@@ -98,7 +98,7 @@ final class DenialMemory {
 		return (known != null && known.policy().equals(policy)) ? known : null;
 	}
 
-	/** Whether all limits could allow the cost some time. */
+	/** Returns whether all limits can ever allow the cost. */
 	private static boolean isPossible(Charge charge) {
 		for (Limit limit : charge.policy().limits()) {
 			if (charge.cost() > charge.policy().algorithm().largestCost(limit)) {
@@ -117,7 +117,7 @@ final class DenialMemory {
 		return (keys.length == 1) ? keys[0] : List.of(keys);
 	}
 
-	/** Forgets the denials of a key whose count may have changed. */
+	/** Drops the denials of a key whose count may have changed. */
 	void forget(Key key) {
 		this.stamps.incrementAndGet(stamp(key));
 		this.verdicts.invalidate(key);
@@ -128,7 +128,7 @@ final class DenialMemory {
 		return (hash ^ hash >>> 16) & STAMPS - 1;
 	}
 
-	/** A call of the store, and the stamps before it. */
+	/** A call of the store, with the stamps from before it. */
 	final class Call {
 
 		private final List<Charge> charges;
@@ -148,7 +148,7 @@ final class DenialMemory {
 			}
 		}
 
-		/** Notes that the store has denied the request. */
+		/** Records that the store has denied the request. */
 		void denied(Decision decision) {
 			int at = 0;
 			for (Charge charge : this.charges) {
@@ -169,7 +169,9 @@ final class DenialMemory {
 			}
 		}
 
-		/** Does nothing if a stamp has grown; a drop waits for the cache meanwhile. */
+		/**
+		 * Does nothing if a stamp has increased; a concurrent drop waits for the cache.
+		 */
 		private void remember(int at, Policy policy, Verdict verdict) {
 			DenialMemory.this.verdicts.asMap().compute(this.keys[at], (key, before) -> {
 				Verdicts known = (before != null && before.policy().equals(policy)) ? before : null;
@@ -183,16 +185,16 @@ final class DenialMemory {
 	}
 
 	/**
-	 * That one of the keys of a request is blocked.
+	 * A block of one of the keys of a request.
 	 *
-	 * @param time for how long
+	 * @param time how long it lasts
 	 * @param since a time before the store was asked, in nanoseconds
 	 */
 	private record Block(Duration time, long since, CallRate calls) {
 
 	}
 
-	/** How often the store was lately asked about requests that it was known to deny. */
+	/** How often the store was recently asked about requests that it certainly denies. */
 	static final class CallRate {
 
 		private static final long SECOND = 1_000_000_000;

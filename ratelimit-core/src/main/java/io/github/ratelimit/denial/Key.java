@@ -6,7 +6,7 @@ import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 
 /**
- * Whose counts are meant: policies of one name share them, whatever their quotas.
+ * The key of counts: policies of the same name share them, whatever their quotas.
  */
 record Key(String policy, Identifier identifier) {
 

@@ -9,10 +9,10 @@ import io.github.ratelimit.LimitStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the store said of one key and cost when it denied a request.
+ * The decision of the store for one key and cost when it denied a request.
  *
- * @param cost what was asked for
- * @param violated the limits that denied it; empty if others did
+ * @param cost the cost
+ * @param violated the limits of the key that denied it; empty if only others did
  * @param since a time before the store was asked, in nanoseconds
  * @param blocked whether the request was blocked as well, by this key or another one
  */
@@ -20,8 +20,8 @@ record Verdict(long cost, List<LimitStatus> violated, long since, boolean blocke
 
 	/**
 	 * Returns the limits that still deny the cost, with the times that are left.
-	 * @return the limits; {@code null} if they are not known any more, because the
-	 * verdict is too old, or quota has arrived and {@code remaining} is more than it was
+	 * @return the limits; {@code null} if they are no longer known, because the verdict
+	 * is too old, or quota has arrived and {@code remaining} has increased
 	 */
 	@Nullable List<LimitStatus> at(long now, long maxAge) {
 		long passed = now - this.since;
@@ -49,7 +49,7 @@ record Verdict(long cost, List<LimitStatus> violated, long since, boolean blocke
 		return (Math.max(0, TimeUnit.NANOSECONDS.convert(time) - passedNanos) + 999) / 1000;
 	}
 
-	/** Returns all limits of two lists that nobody else uses. */
+	/** Returns all limits of two lists, and may modify them. */
 	static List<LimitStatus> concat(List<LimitStatus> first, List<LimitStatus> second) {
 		if (first.isEmpty()) {
 			return second;

@@ -10,19 +10,19 @@ import io.github.ratelimit.denial.DenialMemory.CallRate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of a key: the verdicts on several costs. They hold until something is
- * used or given back.
+ * The verdicts of a key for several costs. They are valid until its count changes.
  *
- * @param policy the policy with its quotas: other quotas count in another way
+ * @param policy the policy; verdicts do not apply to other quotas
  * @param verdicts the verdicts by ascending cost
- * @param calls how often the store was asked although the request was sure to be denied
+ * @param calls how often the store was asked although the request was certain to be
+ * denied
  */
 record Verdicts(Policy policy, List<Verdict> verdicts, CallRate calls) {
 
-	/** Different costs of one key. */
+	/** Maximum number of different costs of one key. */
 	private static final int MAX_VERDICTS = 100;
 
-	/** Returns the same with one more verdict; of too many, the oldest is dropped. */
+	/** Returns the same with one more verdict; drops the oldest if there are too many. */
 	Verdicts with(Verdict verdict) {
 		List<Verdict> all = new ArrayList<>(this.verdicts);
 		all.removeIf((known) -> known.cost() == verdict.cost());
@@ -45,8 +45,8 @@ record Verdicts(Policy policy, List<Verdict> verdicts, CallRate calls) {
 	}
 
 	/**
-	 * Returns the limits that deny the largest smaller cost that is known to be denied:
-	 * they deny a cost as well, for at least as long.
+	 * Returns the limits that deny the largest known smaller cost: they deny a larger
+	 * cost for at least as long.
 	 * @return the limits; empty if there is no such cost
 	 */
 	List<LimitStatus> violatedByLess(long cost, long now, long maxAge) {

@@ -1,5 +1,5 @@
 /**
- * Answers those who were denied without asking the store again.
+ * A cache of denials, which answers denied clients without asking the store again.
  */
 @NullMarked
 package io.github.ratelimit.denial;

@@ -11,27 +11,28 @@ import io.github.ratelimit.Policy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The counts in memory: a state for each policy and identifier. Of too many, those that
- * were used least recently are forgotten.
+ * The counts in memory: a state for each policy and identifier. If there are too many,
+ * the least recently used ones are removed.
  * <p>
- * After as many changes as there are counts, those that no longer matter are swept away,
- * a few with each change. Not safe for use by several threads.
+ * Counts that no longer matter are removed by a sweep, which checks a few counts with
+ * each change. A sweep begins after as many changes as there are counts. Not safe for use
+ * by several threads.
  */
 final class Counts {
 
 	private static final int SMALLEST_SWEEP = 1024;
 
-	/** How many counts are looked at with each change, while they are swept. */
+	/** Number of counts that a sweep checks with each change. */
 	private static final int SWEEP_STEP = 32;
 
 	private final Map<Key, Count> counts;
 
-	/** All counts in the order in which they are swept, and some that are gone. */
+	/** All counts in the order of the sweep, and some that are already removed. */
 	private final Queue<Count> sweepOrder = new ArrayDeque<>();
 
 	private int changesUntilSweep = SMALLEST_SWEEP;
 
-	/** How many counts of the present sweep are still to be looked at. */
+	/** Number of counts that the current sweep has not checked yet. */
 	private int toSweep;
 
 	Counts(int maxCounts) {
@@ -59,8 +60,8 @@ final class Counts {
 	}
 
 	/**
-	 * Puts a state in the place of the one before.
-	 * @param ttl for how long it matters, in microseconds
+	 * Replaces a state.
+	 * @param ttl how long the state matters, in microseconds
 	 */
 	void put(Key key, MeterState state, long now, long ttl) {
 		Count count = this.counts.get(key);
@@ -101,7 +102,7 @@ final class Counts {
 		}
 	}
 
-	/** What Redis keys are made of. */
+	/** The same components as those of a Redis key. */
 	record Key(Identifier identifier, String policy, String stateForm) {
 
 		static Key of(Policy policy, Identifier identifier) {
@@ -118,7 +119,7 @@ final class Counts {
 
 		private long expiresAt;
 
-		/** Whether it is not one of the counts any more. */
+		/** Whether it has been removed. */
 		private boolean gone;
 
 		private Count(Key key) {

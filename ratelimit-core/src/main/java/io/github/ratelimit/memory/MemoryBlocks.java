@@ -38,8 +38,8 @@ final class MemoryBlocks {
 	}
 
 	/**
-	 * When the last block of the identifier in the policy ends, in microseconds since the
-	 * epoch; 0 if there is none.
+	 * Returns when the last block of the identifier in the policy ends, in microseconds
+	 * since the epoch; 0 if there is none.
 	 */
 	long end(Identifier identifier, String policy) {
 		long end = 0;

@@ -28,18 +28,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A rate limiter that keeps its counts in the memory of this process, for tests and for a
- * single instance. It decides exactly as the store in Redis does.
+ * single instance. Its decisions are the same as those of the store in Redis.
  * <p>
- * One request is decided at a time. Counts that no longer matter are swept away, a few
- * with each request, so that memory follows the number of active identifiers and no
- * request waits for long.
+ * One request is decided at a time. Counts that no longer matter are removed, a few with
+ * each request, so that memory use follows the number of active identifiers and no
+ * request waits long.
  * <p>
  * A count takes some hundred bytes, except with algorithms that keep entries:
- * {@code sliding-log} takes 16 to 64 bytes for each request of its longest window, with
- * metadata 24 to 96 and the text, and {@code sliding-window} 16 to 64 bytes for each
- * sub-window in use. So one identifier with a quota of 100,000 may take 6 MB. A decision
- * does not copy a log, except with metadata or after the clock was set back, so it takes
- * about as long at large quotas as at small ones. Now and then a log is written anew.
+ * {@code sliding-log} takes 16 to 64 bytes for each request of its longest window, or 24
+ * to 96 and the text with metadata; {@code sliding-window} takes 16 to 64 bytes for each
+ * sub-window in use. One identifier with a quota of 100,000 may take 6 MB. A decision
+ * does not copy a log, except with metadata or after the clock was set back, so its time
+ * hardly depends on the quota. A log is rewritten from time to time.
  *
  * @since 0.1
  */
@@ -57,7 +57,7 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 
 	/**
 	 * Creates an empty rate limiter.
-	 * @param clock where the time comes from: {@code InstantSource.system()}, or a fixed
+	 * @param clock the source of the time: {@code InstantSource.system()}, or a fixed
 	 * time in tests
 	 */
 	public MemoryRateLimiter(InstantSource clock) {
@@ -65,12 +65,13 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	}
 
 	/**
-	 * Creates an empty rate limiter whose number of counts is bounded: of too many, those
-	 * that were used least recently are forgotten, which grants their quotas again. That
-	 * bounds its memory as far as the policies bound what one count takes.
-	 * @param clock where the time comes from
-	 * @param maxCounts how many policies and identifiers are counted at most, at least 1
-	 * @throws IllegalArgumentException if that is less than 1
+	 * Creates an empty rate limiter with a bounded number of counts. If there are too
+	 * many, the least recently used ones are removed, which grants their quotas again.
+	 * This bounds the memory if the policies bound the size of a count.
+	 * @param clock the source of the time
+	 * @param maxCounts the maximum number of counts, one for each policy and identifier,
+	 * at least 1
+	 * @throws IllegalArgumentException if the number is less than 1
 	 */
 	public MemoryRateLimiter(InstantSource clock, int maxCounts) {
 		if (maxCounts < 1) {
@@ -162,7 +163,7 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	}
 
 	/**
-	 * Does something at the present time, in microseconds, and nothing else meanwhile.
+	 * Runs an action exclusively, with the current time in microseconds.
 	 */
 	private <T> T locked(LongFunction<T> action) {
 		this.lock.lock();
@@ -201,8 +202,8 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 			if (counts) {
 				check.meter.add(check.charge.cost(), metadata);
 			}
-			// A state from a clock that was set back is stored even if the request is
-			// denied: it would stay ahead.
+			// A state corrected after the clock was set back is stored even if the
+			// request is denied, because otherwise it would remain invalid.
 			if (counts || (acquires && check.meter.corrected())) {
 				save(check, now);
 			}

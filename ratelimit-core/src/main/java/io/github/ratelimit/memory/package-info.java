@@ -1,6 +1,5 @@
 /**
- * The store in memory, for one process: the reference that the stores in Redis are tested
- * against.
+ * The store in memory, for one process. The stores in Redis are tested against it.
  */
 @NullMarked
 package io.github.ratelimit.memory;

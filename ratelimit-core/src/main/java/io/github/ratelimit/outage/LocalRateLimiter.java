@@ -17,20 +17,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Limits requests by the counts of this process alone, while the store fails.
+ * Limits requests by counts in this process only, while the store fails.
  * <p>
- * If the number of instances is not known, each instance grants the whole quota. If it is
+ * If the number of instances is unknown, each instance grants the whole quota. If it is
  * known, each grants its share: the quota divided by the number, rounded down, and at
- * least 1 unless the quota is 0. All instances together then hold the bound of one store,
+ * least 1 unless the quota is 0. All instances together then keep the bound of one store,
  * with two exceptions: if there are more instances than that number or than a quota or
- * burst, and where estimates are rounded down, by which each may allow one request more
- * than its share. When the number changes the burst of a token bucket, its count starts
- * afresh.
+ * burst, and with estimates that are rounded down, where each may allow one request more
+ * than its share. If a change of the number changes the burst of a token bucket, its
+ * count starts afresh.
  * <p>
- * Decisions name the policies and limits as they are, not their shares. What is left of
- * the whole quota is not known: an allowed decision has no statuses, and a denied one
- * those of the violated limits. A cost above the share is never allowed and has no time
- * to retry after. Blocks are known to the store alone and are not enforced.
+ * Decisions contain the original policies and limits, not their shares. The remaining
+ * part of the whole quota is unknown: an allowed decision has no statuses, and a denied
+ * one has those of the violated limits. A cost above the share is never allowed and has
+ * no retry-after. Blocks are known only to the store and are not enforced.
  * <p>
  * Safe for use by several threads.
  *
@@ -50,7 +50,7 @@ public final class LocalRateLimiter implements RateLimiter {
 
 	/**
 	 * Creates a rate limiter that grants whole quotas.
-	 * @param memory counts in the memory of this process; if it is bounded, it may forget
+	 * @param memory counts in the memory of this process; if it is bounded, it may drop
 	 * counts and grant their quotas again
 	 */
 	public LocalRateLimiter(RateLimiter memory) {
@@ -60,8 +60,8 @@ public final class LocalRateLimiter implements RateLimiter {
 	/**
 	 * Creates a rate limiter that grants its share of each quota.
 	 * @param memory counts in the memory of this process
-	 * @param instances the number of instances, asked for every request; less than 1
-	 * counts as 1. If it throws an exception, the last number counts, or 1 if there is
+	 * @param instances the number of instances, called for every request; less than 1
+	 * counts as 1. If it throws an exception, the last number is used, or 1 if there is
 	 * none
 	 */
 	public LocalRateLimiter(RateLimiter memory, IntSupplier instances) {
@@ -94,7 +94,7 @@ public final class LocalRateLimiter implements RateLimiter {
 		this.memory.reset(share(policy, instances()), identifier);
 	}
 
-	/** Returns the last known number if the present one is not known. */
+	/** Returns the last known number if the current one is unknown. */
 	private int instances() {
 		try {
 			int number = Math.max(1, this.instances.getAsInt());
@@ -107,8 +107,8 @@ public final class LocalRateLimiter implements RateLimiter {
 		catch (RuntimeException ex) {
 			int last = this.lastInstances;
 			if (!this.unknown.getAndSet(true)) {
-				logger.warn("The number of instances is not known: {} is used until it is. {}", last, ex.toString());
-				logger.debug("The number of instances is not known", ex);
+				logger.warn("The number of instances is unknown; using {} until it is known. {}", last, ex.toString());
+				logger.debug("The number of instances is unknown", ex);
 			}
 			return last;
 		}

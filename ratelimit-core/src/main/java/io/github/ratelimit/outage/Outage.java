@@ -12,12 +12,12 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.StoreException;
 
 /**
- * A time in which the store fails, by the clock of this process.
+ * A period in which the store fails, by the clock of this process.
  *
  * @param since the time of the first failure
  * @param latest the time of the last failure
  * @param request the request that failed last
- * @param failure why it failed
+ * @param failure the reason
  */
 record Outage(Instant since, Instant latest, RateLimitRequest request, StoreException failure) {
 

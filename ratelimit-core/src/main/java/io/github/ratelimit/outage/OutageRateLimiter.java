@@ -25,7 +25,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides requests while the store fails, as their policies say, and logs once when the
+ * Decides requests according to their policies while the store fails. Logs once when the
  * store fails and once when it works again.
  * <p>
  * An outage begins with a {@link StoreException}. It ends when the store allows a
@@ -39,17 +39,17 @@ import org.slf4j.LoggerFactory;
  * request {@linkplain OnStoreFailure#DENY denies} it. Otherwise the
  * {@link LocalRateLimiter} decides over the policies that are
  * {@linkplain OnStoreFailure#LOCAL local}, all or nothing. If all policies
- * {@linkplain OnStoreFailure#ALLOW allow} it, so does the decision, which has no
- * statuses. Charges in shadow mode deny nothing then either: where they are not local,
- * they are not decided. A reset always throws what the store throws.
+ * {@linkplain OnStoreFailure#ALLOW allow} it, the request is allowed without statuses.
+ * Charges in shadow mode deny nothing; unless their policy is local, they are not
+ * decided. A reset always throws the exceptions of the store.
  * <p>
- * A {@link StoreBusyException} is no outage, and neither is an interrupt of the thread:
- * the {@link LocalRateLimiter} decides over all policies of the request, unless one that
- * is enforced denies it. So load never switches limits off.
+ * A {@link StoreBusyException} does not begin an outage, and neither does an interrupt of
+ * the thread. The {@link LocalRateLimiter} then decides over all policies of the request,
+ * unless an enforced policy denies it. So load never switches limits off.
  * <p>
- * What was used locally is not charged to the store later: around an outage, a quota may
- * be used twice within a window. The local counts are kept, so that a store that fails
- * again soon does not grant them once more.
+ * Local counts are not charged to the store later: around an outage, a quota may be used
+ * twice within a window. The local counts are kept, so that their quotas are not granted
+ * again if the store fails again soon.
  * <p>
  * Safe for use by several threads.
  *
@@ -75,7 +75,7 @@ public final class OutageRateLimiter implements RateLimiter {
 
 	private final LongAdder busy = new LongAdder();
 
-	/** When it was last logged that the store is busy, in milliseconds. */
+	/** Time of the last log message about a busy store, in milliseconds. */
 	private final AtomicLong busyReported = new AtomicLong(Long.MIN_VALUE);
 
 	/**
@@ -83,8 +83,8 @@ public final class OutageRateLimiter implements RateLimiter {
 	 * @param store the store that may fail
 	 * @param onStoreFailure what happens to the requests of a policy during an outage
 	 * @param local limits requests in memory
-	 * @param isUnanswered whether a store failed because it did not answer; otherwise it
-	 * answered with an error
+	 * @param isUnanswered returns whether the store did not answer, rather than with an
+	 * error
 	 */
 	public OutageRateLimiter(RateLimiter store, Function<Policy, OnStoreFailure> onStoreFailure, LocalRateLimiter local,
 			Predicate<StoreException> isUnanswered) {
@@ -101,7 +101,7 @@ public final class OutageRateLimiter implements RateLimiter {
 	}
 
 	/**
-	 * Returns when the present outage began.
+	 * Returns when the current outage began.
 	 * @return the time of its first failure, by the clock of this process; empty if
 	 * limits are enforced
 	 */
@@ -110,7 +110,7 @@ public final class OutageRateLimiter implements RateLimiter {
 	}
 
 	/**
-	 * Returns why a request failed last, during an outage.
+	 * Returns the last failure of the current outage.
 	 * @return the failure; empty if limits are enforced
 	 */
 	public Optional<StoreException> lastFailure() {
@@ -119,7 +119,7 @@ public final class OutageRateLimiter implements RateLimiter {
 
 	/**
 	 * Returns whether there is an outage in which the store does not answer.
-	 * @return whether the store did not answer when it failed last
+	 * @return whether the last failure was a missing answer
 	 */
 	public boolean isUnanswered() {
 		return isUnanswered(this.outage.get());
@@ -144,10 +144,10 @@ public final class OutageRateLimiter implements RateLimiter {
 	}
 
 	/**
-	 * Decides a request that says itself what is to happen if the store fails.
+	 * Decides a request, given what happens if the store fails.
 	 * @param request the request
-	 * @param onStoreFailure what happens to the request, by each of its policies
-	 * @return allowed or denied
+	 * @param onStoreFailure what happens to the request, for each of its policies
+	 * @return the decision
 	 * @throws StoreException if the store failed, and a policy of the request denies
 	 * requests then
 	 */
@@ -165,7 +165,7 @@ public final class OutageRateLimiter implements RateLimiter {
 	}
 
 	/**
-	 * Looks at a request.
+	 * Peeks at a request.
 	 * @throws StoreException if the store failed, and a policy of the request denies
 	 * requests then
 	 */
@@ -180,7 +180,7 @@ public final class OutageRateLimiter implements RateLimiter {
 	}
 
 	/**
-	 * Gives back the cost of a request that the store has allowed, if the store works.
+	 * Refunds the cost of a request that the store has allowed, if the store works.
 	 */
 	@Override
 	public void refund(RateLimitRequest request) {
@@ -216,9 +216,10 @@ public final class OutageRateLimiter implements RateLimiter {
 	}
 
 	/**
-	 * Notes that the store has failed a request, also one that did not pass through here.
-	 * @param request what the store was asked
-	 * @param failure why it failed; a busy store begins no outage
+	 * Records a failure of the store, also for a request that did not pass through this
+	 * rate limiter.
+	 * @param request the request
+	 * @param failure the failure; a busy store does not begin an outage
 	 */
 	public void noteFailure(RateLimitRequest request, StoreException failure) {
 		if (failure instanceof StoreBusyException) {
@@ -229,7 +230,7 @@ public final class OutageRateLimiter implements RateLimiter {
 			Outage before = this.outage.getAndUpdate(
 					(present) -> new Outage((present != null) ? present.since() : now, now, request, failure));
 			if (before == null) {
-				logger.warn("The store failed: until it answers, each policy does as its on-store-failure says. {}: {}",
+				logger.warn("The store failed: until it answers, the on-store-failure of each policy applies. {}: {}",
 						failure.getMessage(), failure.reason());
 				logger.debug("The store failed", failure);
 			}
@@ -237,8 +238,8 @@ public final class OutageRateLimiter implements RateLimiter {
 	}
 
 	/**
-	 * Notes that the store has allowed a request, also one that did not pass through
-	 * here, which may end an outage.
+	 * Records that the store has allowed a request, also one that did not pass through
+	 * this rate limiter. This may end an outage.
 	 * @param request the request
 	 */
 	public void noteAllowed(RateLimitRequest request) {
@@ -254,8 +255,8 @@ public final class OutageRateLimiter implements RateLimiter {
 	}
 
 	/**
-	 * Notes that the store answers again, which ends an outage in which it did not. It
-	 * does not end one in which the store answered with errors.
+	 * Records that the store answers again. This ends an outage in which it did not
+	 * answer, but not one in which it answered with errors.
 	 */
 	public void storeAnswers() {
 		if (isUnanswered(this.outage.getAndUpdate((present) -> isUnanswered(present) ? null : present))) {
@@ -271,7 +272,7 @@ public final class OutageRateLimiter implements RateLimiter {
 		logger.info("The store answers again: limits are enforced");
 	}
 
-	/** Without any cost that is allowed nothing is written, which a full store can do. */
+	/** Returns whether something was written, which a full store cannot do. */
 	private static boolean isWritten(RateLimitRequest request, Decision decision) {
 		return request.charges()
 			.stream()

@@ -2,21 +2,20 @@
 --
 -- Constants: BURST (size of the bucket, 0 if that is the quota).
 -- State, 11 bytes for each limit: the time at which the bucket will be empty, in microseconds (7 bytes) and fractions of a
--- microsecond, of which there are as many as the quota (4 bytes). So no rounding mints quota or loses it. Where a size of
--- its own makes that time depend on the quota, the quota follows (4 bytes). Where it does not, the time of a single bucket
--- that is at a whole microsecond is written as 16 digits, which Redis keeps as a number in place.
--- While a quota is 0, its bucket stays as it was and drains by the quota before. While a bucket is overdrawn by charges, up
--- to twice its size, the time of the last change comes last (7 bytes): otherwise it would look as if the clock had been set
--- back.
+-- microsecond (4 bytes). A microsecond has as many fractions as the quota, so that rounding neither creates nor loses quota.
+-- If the bucket has a separate size, this time depends on the quota, and the quota follows (4 bytes). Otherwise, the time of
+-- a single bucket is written as 16 digits if it is a whole microsecond, because Redis stores that as a number.
+-- While a quota is 0, its bucket drains at the previous quota. While charges overdraw a bucket, up to twice its size, the
+-- time of the last change is at the end (7 bytes); otherwise it would look as if the clock had been set back.
 --
 -- @slot charged
 -- @limit empty, fraction, rate, whole, over, full, full_fraction
 
 --- functions
--- Times of 16 digits are those from 2001 to 2286.
+-- Times from 2001 to 2286 have 16 digits.
 local FIRST, END = 10 ^ 15, 10 ^ 16
 
--- How long one takes to drain, in microseconds and fractions of one, and when a bucket is empty that is full now.
+-- Returns the time in which a cost of 1 drains, in microseconds and fractions, and when a bucket is empty that is full now.
 local function pace(size, window, quota, now)
     if quota == 0 then
         return 0, 0, now + window, 0
@@ -28,7 +27,7 @@ local function pace(size, window, quota, now)
     return whole, over, now + size * whole + (rest - rest_fraction) / quota, rest_fraction
 end
 
--- When a bucket is empty that is twice full now.
+-- Returns when a bucket is empty that is filled to twice its size now.
 local function twice(full, full_fraction, quota, now)
     full, full_fraction = 2 * full - now, 2 * full_fraction
     if full_fraction > 0 and full_fraction >= quota then
@@ -58,7 +57,7 @@ elseif size == width or size == width + 7 then
 end
 --[end]
 if size == width + 7 then
-    -- If the clock was set back since, nobody knows by how much it is overdrawn.
+    -- If the clock was set back since, it is unknown by how much it is overdrawn.
     charged = struct.unpack('>I7', state, width + 1) <= now
 end
 --[each limit]
@@ -91,7 +90,7 @@ if empty >= full then
 end
 --[if BURST]
 if QUOTA > 0 and rate ~= QUOTA then
-    -- Makes of the time at another quota the time that the same cost takes at this.
+    -- Converts the time at another quota to the time for the same cost at this quota.
     local time = empty - now
     local rest_time = time % QUOTA
     local rest = rest_time * rate + fraction
@@ -130,7 +129,7 @@ if QUOTA > 0 then
         filled, filled_fraction = filled + 1, filled_fraction - QUOTA
     end
 --[if CHARGE]
-    -- No more than twice full.
+    -- At most twice the size.
     local most, most_fraction = twice(full, full_fraction, QUOTA, now)
     if filled < most or (filled == most and filled_fraction <= most_fraction) then
         empty, fraction = filled, filled_fraction
@@ -138,7 +137,7 @@ if QUOTA > 0 then
         empty, fraction = most, most_fraction
     end
 --[else]
-    -- No more than full, or than before.
+    -- At most full, or as full as before.
     if filled < full or (filled == full and filled_fraction <= full_fraction) then
         empty, fraction = filled, filled_fraction
     elseif empty < full or (empty == full and fraction < full_fraction) then
@@ -170,7 +169,7 @@ end
 
 --- remaining
 if QUOTA > 0 then
-    -- So many or more, never fewer: a double is far less than one token off.
+    -- This number or more, never fewer: the double is off by far less than one token.
     local left = LARGEST - math.floor((empty - now + fraction / QUOTA) / WINDOW * QUOTA)
     while left > 0 do
         local rest = (LARGEST - left) * over

@@ -1,32 +1,27 @@
 -- sliding-log and sliding-window: one log of the allowed requests for all limits.
---
--- Constants: WIDTH (bytes of an entry); TOTALS (the totals of entries are modulo this); METADATA (1: it is kept); SHARED (1:
--- requests of the same time share an entry); PRECISION (length of sub-windows in microseconds, with whose end requests are
--- entered; 0: with their own time); CAPACITY (when there are more entries, those of a sub-window are merged; 0: never); PIECES
--- (1: by its quotas the state may be larger than 16 KB).
--- State: how many entries have been forgotten (4 bytes). Then 10 bytes for each entry, from the oldest to the newest: time
--- in microseconds (7 bytes), running total of all costs up to and including it, modulo 2^24 (3 bytes). Where requests
--- share entries, quotas are larger, and totals modulo 2^40 (5 bytes). The first entry that is not forgotten is the base:
--- its totals count, its time does not.
--- Where metadata is kept, the number of entries stands first (4 bytes), each entry has the running length of all metadata
--- as well, modulo 2^32 (4 bytes), and all metadata stands last.
---
--- Of a state larger than 16 KB only those pieces are read that a decision looks at, and requests are entered in place: then
--- the log is a table of pieces of 64 entries, with the Redis key, and otherwise a string with all bytes. It is written
--- anew when more is forgotten than not, and by what is rare.
---
--- What costs a decision most are the entries that are read and the functions that are made. So the base, the first entry
--- after it and the newest one are read at once; others only if something has left a window, or the oldest request does not
--- make room enough. And what every decision does is in no function.
---
--- For each limit: the newest entry that has left the window (base), what was used after it, the time of the entry after it
--- (oldest), and what was used after that one (left).
+-- Constants: WIDTH (bytes of an entry); TOTALS (modulus of the totals of entries); METADATA (1: it is kept); SHARED (1: requests
+-- of the same time share an entry); PRECISION (length of sub-windows in microseconds, whose end is the time of an entry; 0: the
+-- time of the request); CAPACITY (if there are more entries, those of the same sub-window are merged; 0: never); PIECES (1: the
+-- quotas permit a state larger than 16 KB).
+-- State: number of dropped entries (4 bytes). Then 10 bytes for each entry, from the oldest to the newest: time in microseconds
+-- (7 bytes), running total of all costs up to and including it, modulo 2^24 (3 bytes). If requests share entries, quotas are
+-- larger, and totals are modulo 2^40 (5 bytes). The first entry that is not dropped is the base: its totals count, its time does
+-- not. With metadata, the state begins with the number of entries (4 bytes), each entry also has the running length of all
+-- metadata, modulo 2^32 (4 bytes), and all metadata is at the end.
+-- If a state is larger than 16 KB, a decision reads only the pieces that it needs, and adds requests in place: the log is then a
+-- table of pieces of 64 entries, with the Redis key; otherwise it is a string with all bytes. It is rewritten when more than half
+-- of it is dropped, and by rare operations.
+-- The main costs of a decision are reading entries and creating functions. The base, the first entry after it and the newest one
+-- are therefore read together; others are read only if something has left a window, or the oldest request does not make enough
+-- room. Code that every decision executes is not in functions.
+-- For each limit: the newest entry that has left the window (base), the cost after it (used), the time of the entry after it
+-- (oldest), and the cost after that one (left).
 --
 -- @slot log, offset, last, newest, total, text, present
 -- @limit base, used, oldest, left
 
 --- functions
--- FIRST is what stands in front of the base, the base, and the entry after it.
+-- FIRST is the header, the base, and the entry after it.
 --[if METADATA]
 local FORM, FIRST = '>I7I3I4', '>I4I7I3I4I7I3'
 --[else]
@@ -38,13 +33,13 @@ local FORM, FIRST = '>I7I3', '>I4I7I3I7I3'
 --[end]
 
 --[if PIECES]
--- The piece with an entry: its number, and where in it the entry stands.
+-- Returns the number of the piece with an entry, and the position of the entry in it.
 local function piece_of(offset, k)
     local number = (offset - 4) / WIDTH + k
     return (number - number % 64) / 64, WIDTH * (number % 64) + 1
 end
 
--- All bytes of a log that are not forgotten.
+-- Returns all bytes of a log that are not dropped.
 local function read_whole(log, offset)
     if type(log) == 'table' then
         return '\0\0\0\0' .. redis.call('GETRANGE', log.place, offset, -1), 4
@@ -52,9 +47,9 @@ local function read_whole(log, offset)
     return log, offset
 end
 
--- The log at a Redis key, whatever that holds; its size, and how many entries have been forgotten.
+-- Returns the log at a Redis key, whatever its value; its size, and the number of dropped entries.
 local function read_log(place)
-    -- Of a key of another type there is no length.
+    -- A key of another type has no length.
     local size = redis.pcall('STRLEN', place)
     if type(size) == 'table' then
         if string.sub(size.err, 1, 9) ~= 'WRONGTYPE' then
@@ -72,7 +67,7 @@ local function read_log(place)
 end
 --[end]
 
--- Time, total and length of the metadata of an entry.
+-- Returns time, total and length of the metadata of an entry.
 local function entry(log, offset, k)
 --[if PIECES]
     if type(log) == 'table' then
@@ -89,11 +84,11 @@ local function entry(log, offset, k)
     return struct.unpack(FORM, log, offset + WIDTH * k + 1)
 end
 
--- First entry between two that came after a moment, and after which no more was used than so much; the later one of the
--- two if there is none. Its time and total, and the total of the entry before it, if these were read. It is sought by
--- steps that grow, from the earlier one on, or, where the first step is negative, from the later one back; and, when it
--- was passed, between. The nearer it is, the fewer entries are looked at. What each script makes, and mostly does not call,
--- is cheap because it refers to nothing outside of it: so struct.unpack is a parameter.
+-- Returns the first entry between low and high that is later than a time, and after which at most a given cost was used; high if
+-- there is none. Also returns its time and total, and the total of the entry before it, if these were read. It searches in growing
+-- steps from low, or back from high if the first step is negative, and then by bisection. The nearer the entry, the fewer entries
+-- are read. A function that each script creates but rarely calls is cheap if it refers to nothing outside; this is why
+-- struct.unpack is a parameter.
 local function find(read, log, offset, low, high, step, moment, total, most)
     local time, sum, sum_before
     while high - low > 1 do
@@ -122,7 +117,7 @@ local function find(read, log, offset, low, high, step, moment, total, most)
 end
 
 --[if METADATA]
--- Where the metadata of an entry ends in the text.
+-- Returns the end of the metadata of an entry in the text.
 local function text_end(log, offset, k)
     local _, _, length = entry(log, offset, k)
     local _, _, before = entry(log, offset, 0)
@@ -153,13 +148,13 @@ local function put(log, offset, k, bytes)
 end
 --[end]
 
--- Takes what was used last up to an entry out of the log. Later requests stay where they are, or they would leave the
--- window too soon.
+-- Removes the most recent cost up to an entry from the log. Later requests keep their times, because otherwise they would leave
+-- the window too soon.
 local function take_out(log, offset, last, total, text, upto, back, present)
     local _, sum_upto = entry(log, offset, upto)
     local after = (total - sum_upto) % TOTALS
     local newest = find(struct.unpack, log, offset, -1, last + 1, 1, -1, total, after + back)
-    -- No later than now in a log that is damaged.
+    -- Not later than now, even if the log is damaged.
     local time, _, length = entry(log, offset, newest)
     local entries = { '\0\0\0\0', log:sub(offset + 1, offset + WIDTH * newest),
         struct.pack(FORM, time < present and time or present, (total - back - after) % TOTALS, length) }
@@ -211,7 +206,7 @@ if entries >= 2 and entries % 1 == 0 then
     number, _, base_sum, time, sum = struct.unpack(FIRST, log)
     last = entries - number - 1
     if number > 0 and last > 0 then
-        -- It was in pieces.
+        -- It was written in pieces.
         offset = 4 + WIDTH * number
         _, _, base_sum, time, sum = struct.unpack(FIRST, log, offset - 3)
     end
@@ -221,7 +216,7 @@ if last > 0 then
     newest, total, _ = struct.unpack(FORM, log, offset + WIDTH * last + 1)
 end
 --[end]
--- None, or none that is not damaged, or all of it has left the longest window.
+-- No log, or a damaged one, or all of it has left the longest window.
 if last < 1 or newest <= now - LONGEST
 --[if METADATA]
     or (_ - length) % 2 ^ 32 ~= #text
@@ -231,8 +226,8 @@ then
     time, text = newest, ''
 end
 if newest > present then
-    -- The clock was set back: what it says came later than now came now. A library function that is rarely called is not
-    -- made a local, which costs each script.
+    -- The clock was set back: entries in the future are moved to now. A library function that is rarely called is not made a
+    -- local, because each script would pay for that.
 --[if PIECES]
     log, offset = read_whole(log, offset)
 --[end]
@@ -248,14 +243,14 @@ if newest > present then
         time = present
     end
 end
--- Of a longer window there is no more to be sought than of a shorter one.
+-- The base of a longer window is never after that of a shorter one.
 local high, time_high, sum_high = last, newest, total
 --[each limit]
 if time > now - WINDOW then
     base, used, oldest, left = 0, total - base_sum, time, total - sum
 elseif newest > now - WINDOW then
     local sum_before, found, sum_found
-    -- Of the longest window few have left, and in a shorter one few are.
+    -- Few entries have left the longest window, and few are in a shorter one.
     high, found, sum_found, sum_before = find(struct.unpack, log, offset, 1, high, INDEX < LIMITS and -8 or 1, now - WINDOW,
         total, TOTALS)
     time_high, sum_high = found or time_high, sum_found or sum_high
@@ -263,7 +258,7 @@ elseif newest > now - WINDOW then
 else
     base, used, left = last, 0, 0
 end
--- Both are totals, which begin again from 0.
+-- Both are totals, which wrap around to 0.
 if used < 0 then
     used = used + TOTALS
 end
@@ -281,7 +276,7 @@ if QUOTA - used < cost then
         time = time or newest
     end
     wait = time + WINDOW - now
-    -- No more and no less in a log that is damaged.
+    -- Kept in range if the log is damaged.
     if wait > WINDOW + present - now then
         wait = WINDOW + present - now
     elseif wait < 1 then
@@ -290,14 +285,12 @@ if QUOTA - used < cost then
 end
 
 --- add
--- The most that is kept when a denied request makes the log hold more than anything may use.
---
--- The largest quota: what is older decides nothing. But never less than was used before, because others may have larger
--- quotas, by which it still counts: those of another plan, or of before a change. The newest of what is kept takes the
--- place of the oldest, so no stretch of time up to now holds less than it did before, and nobody is admitted beyond their
--- quota, whoever else counts. And the log holds no more than the largest quota that there was for it.
---
--- Where it is charged, as much again as the largest quota is kept, because it may be given back.
+-- How much to keep when a denied request makes the log exceed the quotas.
+-- It is the largest quota, because older entries do not affect decisions. But it is never less than was used before, because other
+-- requests of the same log may have larger quotas: those of another plan, or from before a change. The newest entries replace the
+-- oldest, so no period up to now holds less than before, and no request is admitted beyond its own quota. The log never holds more
+-- than the largest quota that was used for it.
+-- A charge keeps as much again as the largest quota, because it may be refunded.
 local keep, moved
 --[last limit]
 keep, moved = used, base
@@ -317,7 +310,7 @@ local changed
 --[last limit]
 changed = used + cost > keep
 --[end]
--- What has left the longest window is forgotten.
+-- Entries that have left the longest window are dropped.
 --[if METADATA]
 local _, length, base_length
 _, _, base_length = struct.unpack(FORM, log, offset + 1)
@@ -359,7 +352,7 @@ end
 --[end]
 last = k
 if changed then
-    -- The base becomes what so much is used after.
+    -- The total after the new base is what is to be kept.
     local first, _, sum = find(struct.unpack, log, offset, 0, last, 1, -1, total, keep)
     if (total - (sum or total)) % TOTALS < keep then
         first = first - 1
@@ -383,9 +376,9 @@ if changed then
 end
 --[if CAPACITY]
 if last > CAPACITY then
-    -- Leaves out entries that are in the same sub-window as the next one: a sixtieth of the shortest window that both are
-    -- in. Longer sub-windows consist of whole shorter ones, so that no request is ever counted for longer than one of them
-    -- too long. If one of two entries has left a window, and the other one has not, both stay.
+    -- Leaves out entries that are in the same sub-window as the next entry. A sub-window is a sixtieth of the shortest window that
+    -- contains both entries. Longer sub-windows consist of whole shorter ones, so that no request is counted too long by more than
+    -- one sub-window. If only one of two entries has left a window, both are kept.
     local windows, sizes, size = { each(WINDOW) }, {}, 1
     for i = 1, LIMITS do
         size = (windows[i] - windows[i] % (60 * size)) / 60
@@ -424,7 +417,7 @@ end
 --[end]
 
 --- refund
--- What was used last; if it is said when it was used, what was used last until then.
+-- The most recent cost, or the most recent cost up to a given time.
 local upto, back = last, cost
 --[if PIECES]
 log, offset = read_whole(log, offset)
@@ -435,7 +428,7 @@ upto = find(struct.unpack, log, offset, -1, last + 1, 1, since - since % PRECISI
 --[else]
 upto = find(struct.unpack, log, offset, -1, last + 1, 1, since, total, TOTALS) - 1
 --[if CAPACITY]
--- It may have become one with what came later in its sub-window.
+-- It may have been merged with later entries of its sub-window.
 if upto < last and (upto < 1 or entry(log, offset, upto) < since) then
     local windows = { each(WINDOW) }
     local size, time = (windows[1] - windows[1] % 60) / 60, entry(log, offset, upto + 1)
@@ -494,7 +487,7 @@ end
 state = struct.pack('>I4', last + 1) .. log:sub(5) .. text
 --[else]
 --[if PIECES]
--- What stands in pieces is in Redis already.
+-- Pieces are already written to Redis.
 if type(log) == 'string' then
     state = log
 end
@@ -510,7 +503,7 @@ local least = math.max(from, newest_read - most + 1)
 if least > from then
     local time = entry(log, offset, least)
     if time == entry(log, offset, least - 1) and time < entry(log, offset, newest_read) then
-        -- Not all of that time would fit.
+        -- Not all entries of that time would fit.
         least = find(struct.unpack, log, offset, least - 1, last + 1, 1, time, total, TOTALS)
     end
 end

@@ -1,15 +1,14 @@
--- sliding-window-counter: an estimate from the count of the present window and the weighted one of the window before.
---
--- Constants: WEIGHT of the window before, in millionths; PARTIAL (1: it is neither all nor nothing); DOWN (1: what the window
--- before still weighs, its tail, is rounded down; 0: up). Costs and quotas are whole numbers, so an estimate that is not
--- rounded denies exactly what one that is rounded up denies.
--- State, 21 bytes for each limit: start of the present window in microseconds (7 bytes), count of the window before
--- (7 bytes), present count (7 bytes).
+-- sliding-window-counter: an estimate from the count of the current window and the weighted count of the previous one.
+-- Constants: WEIGHT of the previous window, in millionths; PARTIAL (1: it is neither 0 nor 1); DOWN (1: the weighted count of the
+-- previous window, its tail, is rounded down; 0: up). Costs and quotas are whole numbers, so an estimate without rounding denies
+-- the same requests as one that is rounded up.
+-- State, 21 bytes for each limit: start of the current window in microseconds (7 bytes), count of the previous window
+-- (7 bytes), current count (7 bytes).
 --
 -- @limit start, previous, current, tail
 
 --- functions
--- Quotient of a product, rounded down, and its rest. The factor is less than 2^53, and left is at most as much as the
+-- Returns the quotient of a product, rounded down, and its rest. The factor is less than 2^53, and left is at most as much as the
 -- window, which is less than 2^49.
 local function quotient(factor, left, window)
     local product = factor * left
@@ -18,10 +17,10 @@ local function quotient(factor, left, window)
         return (product - rest) / window, rest
     end
     local small = factor % window
-    -- One off at most, because it is less than 2^49.
+    -- At most one off, because it is less than 2^49.
     local about = small * left / window
     about = about - about % 1
-    -- In halves of 25 bits, whose products are exact. The sum of the high and the middle ones is small, and so is exact, too.
+    -- In halves of 25 bits, whose products are exact. The sum of the high and the middle ones is small and therefore exact.
     local s, l, a, w = small % 2 ^ 25, left % 2 ^ 25, about % 2 ^ 25, window % 2 ^ 25
     local S, L, A, W = (small - s) / 2 ^ 25, (left - l) / 2 ^ 25, (about - a) / 2 ^ 25, (window - w) / 2 ^ 25
     local rest = (S * L - A * W) * 2 ^ 50 + (S * l + s * L - A * w - a * W) * 2 ^ 25 + (s * l - a * w)
@@ -29,12 +28,12 @@ local function quotient(factor, left, window)
     return (factor - small) / window * left + about + difference / window, rest - difference
 end
 
--- What the count of a window weighs when so much of the next window is left: count * weight * left / (10^6 * window),
+-- Returns the weighted count of a window, given the time left of the next one: count * weight * left / (10^6 * window),
 -- exactly.
 local function tail_of(count, left, window)
 --[if WEIGHT]
 --[if PARTIAL]
-    -- The parts of it are a whole number of windows, a rest of whole microseconds, and millionths of one.
+    -- It consists of a whole number of windows, a rest of whole microseconds, and millionths of a microsecond.
     local rest = count % 1000000
     local weighted = (count - rest) / 1000000 * WEIGHT
     rest = rest * WEIGHT
@@ -60,11 +59,11 @@ local function tail_of(count, left, window)
 --[end]
 end
 
--- How much of a window may be left so that the count of the window before weighs no more than there is room.
+-- Returns the longest time left of a window at which the weighted count of the previous window still fits into the room.
 local function longest(count, room, window)
 --[if WEIGHT]
     if count > 0 then
-        -- One off at most, and then exactly.
+        -- At most one off, then corrected exactly.
 --[if DOWN]
         local left = (room + 1) * 1000000 / (count * WEIGHT) * window
 --[else]
@@ -87,7 +86,7 @@ local function wait_for(previous, current, room, left, window)
             return left - fits
         end
     end
-    -- In the next window, where the present count is that of the window before.
+    -- In the next window, where the current count is the previous one.
     return left + window - longest(current, room, window)
 end
 
@@ -125,7 +124,7 @@ end
 --- refund
 --[each limit]
 --[if CANCEL]
--- Out of the window in which it was used.
+-- From the window in which it was used.
 if since < start then
     if since >= start - WINDOW then
         previous = previous > cost and previous - cost or 0

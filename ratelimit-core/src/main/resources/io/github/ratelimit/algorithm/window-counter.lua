@@ -1,8 +1,7 @@
 -- fixed-window and first-request-window: counters of windows.
---
--- Constants: ALIGNED (1: to the epoch; 0: windows begin with the first request), PAST (how many past windows are kept); for
--- each limit CALENDAR (1: windows of whole days, of which each request tells five ends around the present, ascending).
--- State, 14 bytes for each kept window, for each limit from the present one to the oldest: end of the window in
+-- Constants: ALIGNED (1: to the epoch; 0: windows begin with the first request), PAST (number of past windows to keep); for
+-- each limit CALENDAR (1: windows of whole days; each request has five ends around the current time, ascending).
+-- State, 14 bytes for each kept window, for each limit from the current one to the oldest: end of the window in
 -- microseconds (7 bytes), count (7 bytes).
 --
 -- @limit start, finish, count, windows
@@ -12,16 +11,16 @@
 local MAX_COUNT = 2 ^ 53 - 1
 
 --[if CALENDAR]
--- By how much windows that follow each other may be longer or shorter than their length, in microseconds: there are zones
--- whose days have 21 to 27 hours.
+-- By how much successive windows may differ from the nominal length, in microseconds: days may have 21 to 27 hours in some
+-- zones.
 local UNEVEN = 3 * 3600000000
 
--- Start and end of the window of whole days that the present time is in.
+-- Returns the start and the end of the current window of whole days.
 local function find_window(now, length, end1, end2, end3, end4, end5)
     local ends = { end1, end2, end3, end4, end5 }
     for e = 2, 5 do
         local start, finish = ends[e - 1], ends[e]
-        -- The ends come by another clock, which may be far off.
+        -- The ends are from another clock, which may be far off.
         if start <= now and now < finish and finish - now <= length + UNEVEN then
             return start, finish
         end
@@ -32,7 +31,7 @@ end
 --[end]
 
 --[if PAST]
--- Windows are a list: end and count of the present one, end and count of the one before, and so on.
+-- Windows are a list: end and count of the current one, end and count of the previous one, and so on.
 local function read_windows(state, from)
     local windows = {}
     for k = 1, 2 * PAST + 1, 2 do
@@ -45,8 +44,7 @@ local function read_windows(state, from)
     return windows
 end
 
--- A window in which nothing was used is none: what is kept takes its place, and may be the present window if the clock was
--- set back.
+-- Removes an unused window. A kept window replaces it, and may be the current one if the clock was set back.
 local function drop_unused(windows)
     local used = 1
     for k = 1, 2 * PAST + 1, 2 do
@@ -67,7 +65,7 @@ local function begin(windows, finish)
     windows[1], windows[2] = finish, 0
 end
 
--- Forgets windows that are too old, and those of a clock that was set back. Returns whether there were such.
+-- Drops windows that are too old, and those in the future after a clock change. Returns whether there were any.
 local function forget(windows, finish)
     local corrected = false
     for k = 3, 2 * PAST + 1, 2 do
@@ -134,13 +132,13 @@ if count == 0 then
     finish = present_end
 else
     if finish > present_end and finish > now + WINDOW then
-        -- The clock was set back: the count lasts one window, not until the clock has caught up.
+        -- The clock was set back: the count lasts one window, not until the clock catches up.
         finish = now + WINDOW
         corrected = true
     end
     if finish <= now then
-        -- A window that was corrected does not end where another starts: the next is as long as any, or three quotas
-        -- would fit into one window.
+        -- A corrected window does not end where another starts. The next one has the full length, because otherwise three
+        -- quotas would fit into one window.
         finish = finish > start and finish + WINDOW or present_end
         count = 0
 --[if PAST]
@@ -179,7 +177,7 @@ end
 --- refund
 --[each limit]
 --[if CANCEL]
--- What was used before the present window is not part of it.
+-- A cost before the current window is not part of it.
 if since >= start then
 --[end]
 count = count > cost and count - cost or 0

@@ -55,7 +55,7 @@ class AlgorithmsTests {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> Policy.of("api", new TokenBucket(5L), Limit.parse("1/s"), Limit.parse("9/m")))
 			.withMessage(
-					"Invalid burst (5): with a burst, a policy must have one limit, and this one has [1/s, 9/m]; take two policies, or leave the burst out.");
+					"Invalid burst (5): with a burst, a policy must have one limit, but has [1/s, 9/m]; use two policies, or remove the burst.");
 	}
 
 	@Test

@@ -101,7 +101,7 @@ class FixedWindowTests {
 	void zoneWithoutADayIsRefused() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> Policy.of("api", new FixedWindow(1, ZoneId.of("Asia/Kolkata")), Limit.parse("1/h")))
-			.withMessage("Invalid zone (Asia/Kolkata): has no effect, because no window of [1/h] is whole days.");
+			.withMessage("Invalid zone (Asia/Kolkata): has no effect, because no window of [1/h] has whole days.");
 	}
 
 	@Test

@@ -103,7 +103,7 @@ class SlidingWindowCounterTests {
 	@ValueSource(doubles = { 1.0 / 3, 0.1234567, 1e-7, 1 - 1e-9 })
 	void weightOfMoreThanSixDigitsIsRefused(double weight) {
 		assertThatIllegalArgumentException().isThrownBy(() -> new SlidingWindowCounter(weight, Rounding.NONE))
-			.withMessage("Invalid previous weight (" + weight + "): must have at most six digits after the point.");
+			.withMessage("Invalid previous weight (" + weight + "): must have at most six decimal places.");
 	}
 
 	@ParameterizedTest

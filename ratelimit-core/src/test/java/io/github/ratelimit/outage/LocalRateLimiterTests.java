@@ -130,10 +130,10 @@ class LocalRateLimiterTests {
 		assertThat(log.list).extracting(ILoggingEvent::getLevel, ILoggingEvent::getFormattedMessage)
 			.containsExactly(
 					tuple(Level.WARN,
-							"The number of instances is not known: 1 is used until it is. "
+							"The number of instances is unknown; using 1 until it is known. "
 									+ "java.lang.IllegalStateException: discovery is down"),
 					tuple(Level.INFO, "The number of instances is known again: 5"),
-					tuple(Level.WARN, "The number of instances is not known: 5 is used until it is. "
+					tuple(Level.WARN, "The number of instances is unknown; using 5 until it is known. "
 							+ "java.lang.IllegalStateException: discovery is down"));
 	}
 

@@ -146,7 +146,7 @@ class OutageIT {
 			assertThat(this.log.list).singleElement().satisfies((event) -> {
 				assertThat(event.getLevel()).isEqualTo(Level.WARN);
 				assertThat(event.getFormattedMessage()).startsWith(
-						"The store failed: until it answers, each policy does as its on-store-failure says. Redis failed");
+						"The store failed: until it answers, the on-store-failure of each policy applies. Redis failed");
 				assertThat(event.getFormattedMessage()).contains("JedisConnectionException");
 			});
 			this.log.list.clear();

@@ -98,7 +98,7 @@ class OutageRateLimiterTests {
 		this.store.full = true;
 		this.limiter.tryAcquire(NEW);
 		assertThat(this.log.list).extracting(ILoggingEvent::getFormattedMessage)
-			.containsExactly("The store failed: until it answers, each policy does as its on-store-failure says. "
+			.containsExactly("The store failed: until it answers, the on-store-failure of each policy applies. "
 					+ "cannot write: java.lang.IllegalStateException: OOM");
 		assertThat(this.log.list).extracting(ILoggingEvent::getThrowableProxy).containsOnlyNulls();
 	}

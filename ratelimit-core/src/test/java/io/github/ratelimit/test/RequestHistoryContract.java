@@ -229,9 +229,9 @@ public abstract class RequestHistoryContract {
 	void whatTheAlgorithmDoesNotRememberIsRefused() {
 		Policy policy = Policy.of("api", new SlidingWindow(), Limit.parse("5/m"));
 		assertThatIllegalArgumentException().isThrownBy(() -> this.history.entries(policy, ALICE))
-			.withMessage("Invalid policy (api): sliding-window keeps no single requests.");
+			.withMessage("Invalid policy (api): sliding-window does not keep requests.");
 		assertThatIllegalArgumentException().isThrownBy(() -> this.history.series(policy, ALICE))
-			.withMessage("Invalid policy (api): sliding-window keeps no windows.");
+			.withMessage("Invalid policy (api): sliding-window does not keep windows.");
 	}
 
 }

@@ -10,7 +10,7 @@ import redis.clients.jedis.exceptions.JedisException;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
 /**
- * Passes the commands that Redis runs on to a browser, after an event {@code ready}.
+ * Sends the commands that Redis executes to a browser, after an event {@code ready}.
  */
 final class CommandMonitor extends JedisMonitor {
 
@@ -20,7 +20,7 @@ final class CommandMonitor extends JedisMonitor {
 		this.listener = listener;
 	}
 
-	/** Returns when the listener or Redis has gone. */
+	/** Returns when the browser or Redis has disconnected. */
 	static void run(Jedis jedis, SseEmitter listener) {
 		try (jedis) {
 			jedis.monitor(new CommandMonitor(listener));
@@ -46,7 +46,7 @@ final class CommandMonitor extends JedisMonitor {
 			this.listener.send(event);
 		}
 		catch (IOException ex) {
-			throw new IllegalStateException("Nobody listens any more", ex);
+			throw new IllegalStateException("The browser has disconnected", ex);
 		}
 	}
 

@@ -11,8 +11,8 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 
 /**
- * The same limits under each algorithm, to compare them. Pages of any origin may read the
- * answers, those of denied requests too.
+ * The same limits with each algorithm, to compare them. Pages of any origin may read the
+ * answers, including those of denied requests.
  */
 @CrossOrigin
 @RestController

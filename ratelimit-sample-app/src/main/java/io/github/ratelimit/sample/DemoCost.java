@@ -6,8 +6,8 @@ import jakarta.servlet.http.HttpServletRequest;
 import org.springframework.stereotype.Component;
 
 /**
- * A cost that is known only from the request: in the demo, the parameter {@code cost}
- * says what a request uses of the quota, from 1 to 5.
+ * A cost that depends on the request: in the demo, the parameter {@code cost} is the cost
+ * of a request, from 1 to 5.
  */
 @Component
 class DemoCost implements RequestCost {

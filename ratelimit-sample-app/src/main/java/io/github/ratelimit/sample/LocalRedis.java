@@ -19,9 +19,9 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
 
 /**
- * A real Redis for those who just want to try the application: where none is configured,
- * one is started before it, and stopped with it. The application does not see the
- * difference, because all it gets of it are properties.
+ * Starts a real Redis server before the application if none is configured, to try the
+ * application without any setup, and stops it with the application. The application only
+ * sees the properties of the connection.
  */
 class LocalRedis implements ApplicationContextInitializer<ConfigurableApplicationContext>, Ordered {
 
@@ -48,7 +48,7 @@ class LocalRedis implements ApplicationContextInitializer<ConfigurableApplicatio
 				port);
 	}
 
-	/** After the initializers of tests, which configure a Redis of their own. */
+	/** Runs after the initializers of tests, which may configure a Redis. */
 	@Override
 	public int getOrder() {
 		return LOWEST_PRECEDENCE;

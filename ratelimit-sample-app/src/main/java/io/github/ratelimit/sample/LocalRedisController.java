@@ -20,8 +20,8 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
 /**
- * For the playground, and only where the application has started a Redis of its own:
- * stops and starts it, and shows what is in it. No part of a rate limiter.
+ * Stops and starts the Redis server of the playground, and shows its content. Only
+ * available if the application has started the server. Not part of the rate limiter.
  */
 @RestController
 @RequestMapping("/redis")
@@ -53,7 +53,7 @@ class LocalRedisController {
 		return state();
 	}
 
-	/** The Redis keys whose names contain a text. */
+	/** Returns the Redis keys whose names contain a text. */
 	@GetMapping("/keys")
 	List<RedisKey> keys(@RequestParam String containing) {
 		String pattern = "*" + containing.replaceAll("[*?\\[\\]\\\\]", "\\\\$0") + "*";
@@ -67,7 +67,7 @@ class LocalRedisController {
 		}
 	}
 
-	/** The commands that Redis runs, as long as the caller listens. */
+	/** Sends the commands that Redis executes until the client disconnects. */
 	@GetMapping("/commands")
 	SseEmitter commands() {
 		SseEmitter listener = new SseEmitter(0L);
@@ -84,8 +84,8 @@ class LocalRedisController {
 	}
 
 	/**
-	 * A Redis key: what it takes of the memory, and the time until it is gone. No bytes
-	 * if it has just gone.
+	 * A Redis key with its memory and the time until it expires. The memory is
+	 * {@code null} if it has just expired.
 	 */
 	record RedisKey(String key, @Nullable Long bytes, long ttlMillis) {
 	}

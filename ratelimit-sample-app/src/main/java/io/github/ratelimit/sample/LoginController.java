@@ -6,8 +6,9 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Limited by an annotation that names a policy: five attempts for an address, and five
- * for a user name whatever the address. Nobody may guess passwords while Redis is down.
+ * Limited by an annotation that names a policy: five attempts for each address, and five
+ * for each user name from any address. While Redis is down, logins are denied, so that
+ * nobody can guess passwords.
  */
 @RestController
 class LoginController {

@@ -4,8 +4,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * The same limit under each {@code on-store-failure}, to compare what they do while Redis
- * is down.
+ * The same limit with each {@code on-store-failure}, to compare them while Redis is down.
  */
 @RestController
 class OutageController {

@@ -7,8 +7,8 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Limited by an annotation whose limits are written in place: large reports cost more,
- * and who has had too many gets an answer of another kind.
+ * Limited by an annotation with inline limits. Large reports cost more, and a denied
+ * caller gets a fallback answer with status 200.
  */
 @RestController
 class ReportController {

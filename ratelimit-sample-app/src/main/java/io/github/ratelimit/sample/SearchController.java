@@ -5,7 +5,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Limited by its path, in {@code application.yml}.
+ * Limited by its path; see {@code application.yml}.
  */
 @RestController
 class SearchController {

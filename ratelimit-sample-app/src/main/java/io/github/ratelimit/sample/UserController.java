@@ -6,8 +6,8 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * One quota, two prices: to read costs 1, to write costs 2, as {@code application.yml}
- * says.
+ * One quota with two costs: reading costs 1, writing costs 2, as configured in
+ * {@code application.yml}.
  */
 @RestController
 @RequestMapping("/user")

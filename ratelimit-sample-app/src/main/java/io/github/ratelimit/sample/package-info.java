@@ -1,5 +1,5 @@
 /**
- * A web application with rate limits, to try and to read.
+ * A sample web application with rate limits.
  */
 @NullMarked
 package io.github.ratelimit.sample;

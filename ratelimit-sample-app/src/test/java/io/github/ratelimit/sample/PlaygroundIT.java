@@ -136,7 +136,7 @@ class PlaygroundIT {
 	@Test
 	void policiesDoAsTheySayWhileRedisIsStopped() {
 		browser.open(page, DESKTOP, true);
-		await(() -> assertThat(browser.text("#redis-status")).isEqualTo("Redis runs."));
+		await(() -> assertThat(browser.text("#redis-status")).isEqualTo("Redis is running."));
 		browser.click("[data-preset=clients]");
 		browser.click("#race-start");
 		browser.click("#outage-send");
@@ -188,7 +188,7 @@ class PlaygroundIT {
 		for (WebElement example : browser.findAll(".example .primary")) {
 			browser.run("arguments[0].click()", example);
 		}
-		await(() -> assertThat(browser.text("#examples")).doesNotContain("The answer comes here."));
+		await(() -> assertThat(browser.text("#examples")).doesNotContain("The answer appears here."));
 		assertThat(browser.text("#examples")).doesNotContain("No answer");
 		assertThat(browser.text("[data-path='/demo/token-bucket'] .curl")).contains("'http://127.0.0.1:");
 		assertThat(browser.text("[data-path='/demo/token-bucket'] .answer"))

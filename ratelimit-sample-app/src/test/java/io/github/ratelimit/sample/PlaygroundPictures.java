@@ -78,7 +78,7 @@ class PlaygroundPictures {
 		open(1280, false);
 		browser.findAll(".example .primary").forEach((send) -> browser.run("arguments[0].click()", send));
 		Awaitility.await()
-			.untilAsserted(() -> assertThat(browser.text("#examples")).doesNotContain("The answer comes here."));
+			.untilAsserted(() -> assertThat(browser.text("#examples")).doesNotContain("The answer appears here."));
 		browser.picture("#try", FOLDER.resolve("playground-try.png"));
 	}
 

@@ -49,17 +49,17 @@ class StartFailureTests {
 							policies.a.limits=1/m;policies.a.paths=a/**                | policies.a.paths       | a/**      | must be a pattern such as /api/** or GET /user/**
 							policies.a.limits=1/m;policies.a.paths=LOAD /a             | policies.a.paths       | LOAD /a   | LOAD is no HTTP method
 							policies.a.limits=5/m;policies.a.paths=/a;policies.a.cost=6 | policies.a.cost       | 6         | Invalid cost (6): the limit 5/m would never allow it
-							policies.a.limits=5/m;policies.a.cost=2                    | policies.a.cost        | 2         | Is the cost of a request on one of the paths, but there are none
+							policies.a.limits=5/m;policies.a.cost=2                    | policies.a.cost        | 2         | Has no effect without paths
 							policies.a.limits=5/m;policies.a.routes[0].cost=2          | policies.a.routes[0].paths | null  | A route must have at least one path
 							policies.a.limits=1/m;policies.a.identifiers=address       | policies.a.identifiers | address   | Invalid identifier (address): must be ip, user, header:NAME
 							policies.a.limits=1/m;policies.a.identifiers=header:X User | policies.a.identifiers | header:X User | Invalid identifier (header:X User): must be
-							policies.a.limits=1/m;policies.a.identifiers=ip,ip         | policies.a.identifiers | ip,ip     | there must be at least one, and none twice
+							policies.a.limits=1/m;policies.a.identifiers=ip,ip         | policies.a.identifiers | ip,ip     | there must be at least one, and no duplicates
 							defaults.identifiers=address                               | defaults.identifiers   | address   | Invalid identifier (address): must be ip, user, header:NAME
 							policies.a.limits=1/m;policies.a.plans.pro.limits=2/m      | policies.a.plans       | pro       | set ratelimit.plan, or provide a PlanResolver bean
-							plan=#who;policies.a.limits=1/m;policies.a.plans.pro.limits=2/m | plan              | #who      | there are the variables #principal and #request
+							plan=#who;policies.a.limits=1/m;policies.a.plans.pro.limits=2/m | plan              | #who      | it may only read properties and methods of the variables #principal and #request
 							plan='a';policies.a.limits=1/m;policies.a.plans.pro.unlimited=true;policies.a.plans.pro.limits=1/m | policies.a.plans.pro | 1/m | Has limits, but is unlimited as well: remove one of them
 							plan='a';policies.a.limits=1/m;policies.a.plans.pro=       | policies.a.plans.pro   | ''        | Is an empty plan: give it limits, such as 100/m, or unlimited: true
-							policies.a.limits=1/m,9/h;policies.a.algorithm=token-bucket;policies.a.burst=5 | policies.a.burst | 5 | a policy must have one limit, and this one has [1/m, 9/h]; take two policies, or leave the burst out
+							policies.a.limits=1/m,9/h;policies.a.algorithm=token-bucket;policies.a.burst=5 | policies.a.burst | 5 | a policy must have one limit, but has [1/m, 9/h]; use two policies, or remove the burst
 							policies.a.limits=1/m;policies.a.algorithm=token-bucket;policies.a.burst=0 | policies.a.burst | 0 | Invalid burst (0): must be from 1 to 94906265 tokens
 							ip.trusted-proxies=0.0.0.0/0                               | ip.trusted-proxies     | 0.0.0.0/0 | must not be all addresses, because any client could then send the header
 							plan='a'                                                   | plan                   | 'a'       | Has no effect, because no policy has plans: add ratelimit.policies.NAME.plans

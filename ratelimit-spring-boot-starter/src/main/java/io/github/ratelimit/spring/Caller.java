@@ -4,9 +4,11 @@ import io.github.ratelimit.Identifier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who makes a request, or calls a method, as far as that is known at the time.
+ * The client that makes a request or calls a method, with the identifiers that are known
+ * at the time.
  * <p>
- * Of use only while the request or call is being decided, by the thread that decides it.
+ * Valid only while the request or call is being decided, and only on the thread that
+ * decides it.
  *
  * @since 0.1
  */
@@ -14,17 +16,17 @@ import org.jspecify.annotations.Nullable;
 public interface Caller {
 
 	/**
-	 * A caller of whom nothing is known.
+	 * A caller without any known identifier.
 	 */
 	Caller UNKNOWN = (identifier) -> null;
 
 	/**
-	 * Finds an identifier of the caller, also one that no policy counts by.
+	 * Finds an identifier of the caller. No policy needs to use it.
 	 * @param identifier an identifier as in configuration, such as {@code user},
-	 * {@code header:X-Tenant}, the name of one of the application's own, or
-	 * {@code #tenant} where a method has it as an identifier
-	 * @return the identifier with its value; {@code null} if the caller has none, or it
-	 * is not known yet, as users are not before they have logged in
+	 * {@code header:X-Tenant}, the name of one that the application defines, or
+	 * {@code #tenant} if a method uses this expression as an identifier
+	 * @return the identifier with its value; {@code null} if the caller has none or if it
+	 * is not known yet, such as the user before the login
 	 * @throws IllegalArgumentException if requests cannot have such an identifier
 	 */
 	@Nullable Identifier find(String identifier);

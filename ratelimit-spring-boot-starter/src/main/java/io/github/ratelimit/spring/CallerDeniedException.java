@@ -3,10 +3,10 @@ package io.github.ratelimit.spring;
 import java.io.Serial;
 
 /**
- * A call of a method with {@code @RateLimited} was denied because of who makes it,
- * whatever its limits say: the caller is on the list of those that are denied, or lacks
- * an identifier that the policy insists on. In a web application it is answered with 403
- * unless the application handles it itself.
+ * Thrown when a call of a method with {@code @RateLimited} is denied because of its
+ * caller, regardless of its limits: the caller is on the deny list, or lacks an
+ * identifier that the policy requires. A web application answers it with 403 unless it
+ * handles the exception itself.
  *
  * @since 0.1
  */
@@ -17,7 +17,8 @@ public class CallerDeniedException extends RuntimeException {
 
 	/**
 	 * Creates an exception.
-	 * @param message why the caller is denied, without anything that it has sent
+	 * @param message why the caller is denied; must not contain anything that the caller
+	 * has sent
 	 */
 	public CallerDeniedException(String message) {
 		super(message);
@@ -26,12 +27,12 @@ public class CallerDeniedException extends RuntimeException {
 	/**
 	 * Creates an exception for a caller that lacks an identifier.
 	 * @param identifier the identifier as in configuration
-	 * @param policy the name of the policy that insists on it
+	 * @param policy the name of the policy that requires it
 	 * @return a new exception
 	 */
 	public static CallerDeniedException lacks(String identifier, String policy) {
 		return new CallerDeniedException(
-				"The caller lacks the identifier %s, on which the policy %s insists".formatted(identifier, policy));
+				"The caller lacks the identifier %s, which the policy %s requires".formatted(identifier, policy));
 	}
 
 }

@@ -12,7 +12,7 @@ import io.github.ratelimit.outage.OnStoreFailure;
  * A value; safe for use by several threads.
  *
  * @param policies the policies of {@code ratelimit.policies}
- * @param defaults what policies are where they do not say otherwise
+ * @param defaults the defaults for what policies do not set
  * @since 0.1
  */
 public record ConfiguredPolicies(Map<String, IdentifiedPolicy> policies, PolicyDefaults defaults) {
@@ -25,7 +25,7 @@ public record ConfiguredPolicies(Map<String, IdentifiedPolicy> policies, PolicyD
 	}
 
 	/**
-	 * Creates policies with the library's own defaults, but for the identifiers.
+	 * Creates policies with the defaults of the library, except for the identifiers.
 	 * @param policies the policies of {@code ratelimit.policies}
 	 * @param defaultIdentifiers the identifiers of policies that name none
 	 */
@@ -43,8 +43,9 @@ public record ConfiguredPolicies(Map<String, IdentifiedPolicy> policies, PolicyD
 	}
 
 	/**
-	 * Returns the policies whose requests become of something while the store fails.
-	 * @param onStoreFailure what becomes of them; policies in shadow mode allow
+	 * Returns the names of the policies that handle requests in a given way while the
+	 * store fails.
+	 * @param onStoreFailure how requests are handled; policies in shadow mode allow
 	 * everything
 	 * @return the names, sorted
 	 */

@@ -1,12 +1,12 @@
 package io.github.ratelimit.spring;
 
 /**
- * Is told of every decision, once for each of its policies: for metrics, logs, or blocks.
- * Every bean of this type is told, in order.
+ * Is notified of every decision, once for each of its policies: for metrics, logs, or
+ * blocks. Every bean of this type is notified, in order.
  * <p>
- * Called by the thread of the request before it goes on, so it must be quick; what it
- * throws is logged and changes nothing. Implementations are safe for use by several
- * threads.
+ * It is called by the thread of the request before the request proceeds, so it must be
+ * quick. Exceptions that it throws are logged and change nothing. Implementations must be
+ * safe for use by several threads.
  *
  * @since 0.1
  */
@@ -14,7 +14,7 @@ package io.github.ratelimit.spring;
 public interface DecisionListener {
 
 	/**
-	 * Tells of a decision.
+	 * Called after a decision.
 	 * @param decision what was decided for one policy
 	 */
 	void decided(PolicyDecision decision);

@@ -1,19 +1,19 @@
 package io.github.ratelimit.spring;
 
 /**
- * In which header proxies tell the addresses of their clients.
+ * The header in which proxies send the addresses of their clients.
  *
  * @since 0.1
  */
 public enum ForwardedHeader {
 
 	/**
-	 * {@code X-Forwarded-For}: addresses, the client's first.
+	 * {@code X-Forwarded-For}: a list of addresses, that of the client first.
 	 */
 	X_FORWARDED_FOR("X-Forwarded-For"),
 
 	/**
-	 * {@code Forwarded} of RFC 7239, of which {@code for} counts.
+	 * {@code Forwarded} of RFC 7239, whose {@code for} parameter is used.
 	 */
 	FORWARDED("Forwarded");
 
@@ -23,7 +23,7 @@ public enum ForwardedHeader {
 		this.headerName = headerName;
 	}
 
-	/** Name of the header. */
+	/** Returns the name of the header. */
 	public String headerName() {
 		return this.headerName;
 	}

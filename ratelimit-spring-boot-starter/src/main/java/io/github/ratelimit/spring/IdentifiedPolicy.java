@@ -12,16 +12,16 @@ import io.github.ratelimit.Policy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A policy, by what its requests are identified, and how it is enforced.
+ * A policy with the identifiers that it counts by, and how it is enforced.
  * <p>
  * A value; safe for use by several threads.
  *
  * @param policy the policy
  * @param identifiers at least one identifier as in configuration, such as {@code ip},
- * {@code header:X-User} or {@code ip+user}; each has a count of its own
+ * {@code header:X-User} or {@code ip+user}; each has its own count
  * @param enforcement how the policy is enforced
- * @param plans what the policy is instead for the users of a plan, by its name; may be
- * empty
+ * @param plans replacements of the policy for the users of a plan, by the name of the
+ * plan; may be empty
  * @since 0.1
  */
 public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcement enforcement,
@@ -29,14 +29,14 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 
 	/**
 	 * Creates a policy with its identifiers and plans.
-	 * @throws IllegalArgumentException if there is no identifier, or one of them twice,
-	 * or the policy of a plan has another name
+	 * @throws IllegalArgumentException if there is no identifier or a duplicate one, or
+	 * the policy of a plan has another name
 	 */
 	public IdentifiedPolicy {
 		identifiers = List.copyOf(identifiers);
 		if (identifiers.isEmpty() || identifiers.stream().distinct().count() != identifiers.size()) {
 			throw new IllegalArgumentException(
-					"Invalid identifiers %s: there must be at least one, and none twice.".formatted(identifiers));
+					"Invalid identifiers %s: there must be at least one, and no duplicates.".formatted(identifiers));
 		}
 		plans = Collections.unmodifiableMap(new LinkedHashMap<>(plans));
 		plans.forEach((plan, instead) -> {
@@ -48,29 +48,29 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 	}
 
 	/**
-	 * Creates a policy that is the same for everybody.
+	 * Creates a policy without plans.
 	 * @param policy the policy
 	 * @param identifiers at least one identifier as in configuration
 	 * @param enforcement how the policy is enforced
-	 * @throws IllegalArgumentException if there is no identifier, or one of them twice
+	 * @throws IllegalArgumentException if there is no identifier or a duplicate one
 	 */
 	public IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcement enforcement) {
 		this(policy, identifiers, enforcement, Map.of());
 	}
 
 	/**
-	 * Creates a policy that is enforced in the default way.
+	 * Creates a policy with the default enforcement and without plans.
 	 * @param policy the policy
 	 * @param identifiers at least one identifier as in configuration
-	 * @throws IllegalArgumentException if there is no identifier, or one of them twice
+	 * @throws IllegalArgumentException if there is no identifier or a duplicate one
 	 */
 	public IdentifiedPolicy(Policy policy, List<String> identifiers) {
 		this(policy, identifiers, Enforcement.DEFAULT);
 	}
 
 	/**
-	 * Returns the same policy with other limits, for those who have no plan.
-	 * @param limits at least one limit, each with another window
+	 * Returns the same policy with other limits. Its plans stay the same.
+	 * @param limits at least one limit, each with a different window
 	 * @return a new policy
 	 * @throws IllegalArgumentException if the algorithm does not support the limits
 	 */
@@ -93,7 +93,7 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 	 * Returns the same policy with other identifiers.
 	 * @param identifiers at least one identifier as in configuration
 	 * @return a new policy
-	 * @throws IllegalArgumentException if there is no identifier, or one of them twice
+	 * @throws IllegalArgumentException if there is no identifier or a duplicate one
 	 */
 	public IdentifiedPolicy withIdentifiers(List<String> identifiers) {
 		return new IdentifiedPolicy(this.policy, identifiers, this.enforcement, this.plans);
@@ -101,8 +101,8 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 
 	/**
 	 * Returns the same policy with other plans.
-	 * @param plans what the policy is instead for the users of a plan, by its name; may
-	 * be empty
+	 * @param plans replacements of the policy for the users of a plan, by the name of the
+	 * plan; may be empty
 	 * @return a new policy
 	 * @throws IllegalArgumentException if the policy of a plan has another name
 	 */
@@ -111,10 +111,10 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 	}
 
 	/**
-	 * Returns what counts for the users of a plan.
-	 * @param plan name of the plan; {@code null} for those who have none
-	 * @return the policy of the plan; this policy if it knows no such plan; empty if
-	 * nothing counts
+	 * Returns the policy for the users of a plan.
+	 * @param plan name of the plan; {@code null} for none
+	 * @return the policy of the plan; this policy if it has no such plan; empty if the
+	 * plan is unlimited
 	 */
 	public Optional<IdentifiedPolicy> forPlan(@Nullable String plan) {
 		Plan instead = (plan != null) ? this.plans.get(plan) : null;
@@ -127,7 +127,7 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 
 	/**
 	 * Returns every policy that may be enforced.
-	 * @return the policy, and those of its plans
+	 * @return the policy and those of its plans
 	 */
 	public List<Policy> policies() {
 		List<Policy> policies = new ArrayList<>();
@@ -141,10 +141,10 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 	}
 
 	/**
-	 * Refuses a cost that no request could ever pay.
+	 * Rejects a cost that is never allowed.
 	 * @param cost the cost of each request
-	 * @throws IllegalArgumentException if the cost is negative or more than a quota, also
-	 * of a plan
+	 * @throws IllegalArgumentException if the cost is negative, or more than a quota of
+	 * the policy or of a plan
 	 */
 	public void requirePossible(long cost) {
 		if (cost < 0) {

@@ -1,7 +1,7 @@
 package io.github.ratelimit.spring;
 
 /**
- * What a policy does with requests that lack what it identifies them by.
+ * How a policy handles requests that lack an identifier.
  * <p>
  * A value; safe for use by several threads.
  *
@@ -10,25 +10,25 @@ package io.github.ratelimit.spring;
 public sealed interface MissingIdentifier {
 
 	/**
-	 * Counts them by their addresses; the default.
+	 * Counts them by address; the default.
 	 */
 	MissingIdentifier ADDRESS = new Fallback("ip");
 
 	/**
-	 * Does not count them by what they lack. The policy does not apply to those that lack
-	 * all of its identifiers.
+	 * Does not count them by the missing identifier. The policy does not apply to
+	 * requests that lack all of its identifiers.
 	 */
 	MissingIdentifier SKIP = new Skip();
 
 	/**
-	 * Denies them, whichever identifier they lack, and does not count them.
+	 * Denies them if any identifier is missing, and does not count them.
 	 */
 	MissingIdentifier DENY = new Deny();
 
 	/**
-	 * Reads what to do.
+	 * Parses the text form.
 	 * @param text {@code skip}, {@code deny}, or an identifier as in configuration
-	 * @return what to do
+	 * @return the parsed value
 	 * @throws IllegalArgumentException if the text is empty
 	 */
 	static MissingIdentifier parse(String text) {
@@ -40,15 +40,15 @@ public sealed interface MissingIdentifier {
 	}
 
 	/**
-	 * Counts requests that lack all identifiers by another one; by their addresses if
-	 * they lack that as well.
+	 * Counts requests that lack all identifiers by another one, or by address if they
+	 * lack that too.
 	 *
 	 * @param identifier an identifier as in configuration, such as {@code global}
 	 */
 	record Fallback(String identifier) implements MissingIdentifier {
 
 		/**
-		 * Creates a fall-back.
+		 * Creates a fallback.
 		 * @throws IllegalArgumentException if the identifier is empty
 		 */
 		public Fallback {

@@ -13,8 +13,8 @@ public enum Mode {
 	ENFORCE,
 
 	/**
-	 * Requests are counted and decided, and what the policy would have denied is
-	 * reported, but none is denied: for trying limits out on real traffic.
+	 * Requests are counted and decided, but never denied. Requests that the policy would
+	 * have denied are reported. Use it to try limits on real traffic.
 	 */
 	SHADOW
 

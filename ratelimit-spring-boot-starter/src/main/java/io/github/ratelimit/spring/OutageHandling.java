@@ -10,13 +10,13 @@ import io.github.ratelimit.redis.RedisErrorKind;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 
 /**
- * What {@link PolicyDecisions} do when the store fails.
+ * How {@link PolicyDecisions} handle failures of the store.
  * <p>
  * Safe for use by several threads.
  *
- * @param isOutage tells whether the store did not answer, and did not fail by an error
- * that it answered with
- * @param local limits the requests of policies that want it
+ * @param isOutage returns whether the store did not answer at all, rather than with an
+ * error
+ * @param local limits the requests of policies with {@code on-store-failure: local}
  * @since 0.1
  */
 public record OutageHandling(Predicate<StoreException> isOutage, LocalRateLimiter local) {

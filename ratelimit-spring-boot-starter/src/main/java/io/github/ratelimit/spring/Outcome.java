@@ -1,7 +1,7 @@
 package io.github.ratelimit.spring;
 
 /**
- * What a decision came to for one of its policies.
+ * The outcome of a decision for one of its policies.
  *
  * @since 0.1
  */
@@ -28,8 +28,7 @@ public enum Outcome {
 	BLOCKED,
 
 	/**
-	 * A limit of the policy would have denied the request, were the policy not in shadow
-	 * mode.
+	 * The policy is in shadow mode, and one of its limits would have denied the request.
 	 */
 	SHADOW_DENIED,
 
@@ -39,7 +38,7 @@ public enum Outcome {
 	STORE_FAILED_ALLOWED,
 
 	/**
-	 * The store failed, and the request was denied therefore.
+	 * The store failed, and the request was denied because of that.
 	 */
 	STORE_FAILED_DENIED
 

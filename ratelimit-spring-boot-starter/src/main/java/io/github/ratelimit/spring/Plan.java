@@ -4,18 +4,18 @@ import io.github.ratelimit.Policy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a policy is for the users of one plan, such as {@code pro}.
+ * The replacement of a policy for the users of one plan, such as {@code pro}.
  * <p>
  * A value; safe for use by several threads.
  *
- * @param policy the policy that counts instead, with the same name; {@code null} if
- * nothing counts
+ * @param policy the policy that is enforced instead, with the same name; {@code null} for
+ * no limits
  * @since 0.1
  */
 public record Plan(@Nullable Policy policy) {
 
 	/**
-	 * The policy does not count for the users of this plan.
+	 * The policy is not enforced for the users of this plan.
 	 */
 	public static final Plan UNLIMITED = new Plan(null);
 

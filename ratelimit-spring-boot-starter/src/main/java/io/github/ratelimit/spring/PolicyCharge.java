@@ -12,31 +12,31 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * A value; safe for use by several threads.
  *
- * @param policy the policy, which says how it is enforced
+ * @param policy the policy and its enforcement
  * @param charge what is decided
- * @param plan the plan of who makes the request; {@code null} if there is none, or the
- * policy knows no such plan
- * @param source where it was counted, once it was: in the store, or locally
- * @param beforeLogin whether it is counted apart, among the requests that have not come
- * through the login, until it has
+ * @param plan the plan of the caller; {@code null} if there is none, or the policy has no
+ * such plan
+ * @param source where the charge was counted: in the store, or locally
+ * @param beforeLogin whether it is counted separately, among the requests that have not
+ * passed the login
  * @since 0.1
  */
 public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable String plan, Decision.Source source,
 		boolean beforeLogin) {
 
 	/**
-	 * Creates a charge that is to be counted in the store.
-	 * @param policy the policy, which says how it is enforced
+	 * Creates a charge to be counted in the store.
+	 * @param policy the policy and its enforcement
 	 * @param charge what is decided
-	 * @param plan the plan of who makes the request; {@code null} if there is none
+	 * @param plan the plan of the caller; {@code null} if there is none
 	 */
 	public PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable String plan) {
 		this(policy, charge, plan, Decision.Source.STORE, false);
 	}
 
 	/**
-	 * Creates a charge of somebody without a plan.
-	 * @param policy the policy, which says how it is enforced
+	 * Creates a charge for a caller without a plan.
+	 * @param policy the policy and its enforcement
 	 * @param charge what is decided
 	 */
 	public PolicyCharge(IdentifiedPolicy policy, Charge charge) {
@@ -44,7 +44,7 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 	}
 
 	/**
-	 * Returns the same charge as it was counted.
+	 * Returns the same charge, counted in a given place.
 	 * @param source where it was counted
 	 * @return the charge
 	 */
@@ -54,7 +54,7 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 	}
 
 	/**
-	 * Returns the same charge of other identifiers, or at another cost.
+	 * Returns the same charge with other identifiers or another cost.
 	 * @param charge what is decided, of the same policy
 	 * @return a new charge
 	 */
@@ -63,10 +63,10 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 	}
 
 	/**
-	 * Returns the same charge, to be counted among the requests that have not come
-	 * through the login: by the limits of the policy itself, whatever the plan, and at no
-	 * more than the largest cost that they could ever allow, so that a request that the
-	 * plan allows comes through.
+	 * Returns the same charge, to be counted among the requests that have not passed the
+	 * login. It uses the limits of the policy itself, whatever the plan. Its cost is at
+	 * most the largest that these limits can ever allow, so that they do not deny a
+	 * request that the plan allows.
 	 * @return a new charge
 	 */
 	public PolicyCharge countedBeforeLogin() {
@@ -77,18 +77,18 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 	}
 
 	/**
-	 * Returns whether some of it may be given back when the request has ended: because
-	 * its policy counts some responses only, or because it is counted apart until the
-	 * login.
-	 * @return whether the store may count more than will stay counted
+	 * Returns whether a part of the charge may be refunded when the request has ended,
+	 * because its policy counts only some responses, or because it is counted separately
+	 * until the login.
+	 * @return whether the store may count more than will remain counted
 	 */
 	public boolean isProvisional() {
 		return this.beforeLogin || this.policy.enforcement().countWhen() != null;
 	}
 
 	/**
-	 * Returns the charge that counts for the plan.
-	 * @return a charge of the plan's policy; empty if nothing counts
+	 * Returns the charge for the plan.
+	 * @return a charge of the plan's policy; empty if the plan is unlimited
 	 */
 	public Optional<PolicyCharge> ofPlan() {
 		if (this.plan == null) {

@@ -6,7 +6,7 @@ import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.algorithm.SlidingWindow;
 
 /**
- * What a policy is where it does not say otherwise: {@code ratelimit.defaults}.
+ * The defaults for what a policy does not set: {@code ratelimit.defaults}.
  * <p>
  * A value; safe for use by several threads.
  *
@@ -27,7 +27,7 @@ public record PolicyDefaults(List<String> identifiers, Algorithm algorithm, bool
 	}
 
 	/**
-	 * Creates defaults that are the library's own, but for the identifiers.
+	 * Creates the defaults of the library, except for the identifiers.
 	 * @param identifiers at least one identifier as in configuration
 	 */
 	public PolicyDefaults(List<String> identifiers) {

@@ -2,8 +2,8 @@ package io.github.ratelimit.spring;
 
 /**
  * Changes policies while the application runs: other limits, another mode, other plans,
- * for everybody or by who is asking. Declare a bean of this type to keep limits in a
- * database, behind a switch, or by tenant:
+ * for all callers or for some. Declare a bean of this type to keep limits in a database,
+ * behind a feature flag, or by tenant:
  *
  * <pre>{@code
  * PolicySource limitsOfTenants(Tenants tenants) {
@@ -15,28 +15,27 @@ package io.github.ratelimit.spring;
  * }
  * }</pre>
  * <p>
- * It is asked about every policy of every request, of paths and annotations alike, before
- * the plan of the user is looked up, and all that it says holds for that request only. So
- * it must be quick: read what changes elsewhere, and keep it. Of several such beans each
- * gets what the one before it said. Counts go on as long as the algorithm and the windows
- * stay the same.
+ * It is called for every policy of every request, for paths and annotations alike, before
+ * the plan of the user is looked up. The result applies to that request only. It must be
+ * quick: load and cache the limits elsewhere. If there are several such beans, each
+ * receives the result of the previous one. Counts continue as long as the algorithm and
+ * the windows stay the same.
  * <p>
- * For a path it is asked before the login, when nobody knows the user, and again after
- * it, if a part of the policy is decided only then: because one of its identifiers needs
- * the user, or it has plans. The later answer counts for that part.
+ * For a path it is called before the login, when the user is unknown. It is called again
+ * after the login if one of the policy's identifiers needs the user, or if the policy has
+ * plans; that result applies to what is decided after the login.
  * <p>
- * An answer that cannot be enforced (an exception, {@code null}, another name, other
- * identifiers, another identifier than {@code ip} for requests that lack theirs, an
- * algorithm that the store does not support) leaves the policy as it was. The log says so
- * once, and once when there was no such answer for a minute.
+ * A result that cannot be enforced leaves the policy unchanged: an exception,
+ * {@code null}, another name, other identifiers, a missing identifier other than
+ * {@code skip}, {@code deny} or {@code ip}, or an algorithm that the store does not
+ * support. This is logged once, and again after a minute without such a result.
  * <p>
- * Plans count for the users of web requests, also where the configured policy has none.
- * From then on the policy is enforced on paths after the login. Somebody must say which
- * plan a user is on: {@code ratelimit.plan}, or a bean of type
- * {@link io.github.ratelimit.spring.PlanResolver}; nobody has one otherwise, and the log
- * says so once.
+ * Plans apply to the users of web requests, even if the configured policy has none. The
+ * policy is then enforced on paths after the login. They need {@code ratelimit.plan} or a
+ * bean of type {@link io.github.ratelimit.spring.PlanResolver}; otherwise no user has a
+ * plan, and this is logged once.
  * <p>
- * Implementations are safe for use by several threads.
+ * Implementations must be safe for use by several threads.
  *
  * @since 0.1
  */
@@ -44,14 +43,13 @@ package io.github.ratelimit.spring;
 public interface PolicySource {
 
 	/**
-	 * Returns a policy as it is to be enforced now, such as
-	 * {@code configured.withLimits(limits)}.
-	 * @param configured the policy as it is configured
-	 * @param caller who makes the request, or calls the method; {@link Caller#UNKNOWN}
-	 * for the endpoint and the health of the application, which show the policy as it is
-	 * for nobody in particular
+	 * Returns the policy to enforce now, such as {@code configured.withLimits(limits)}.
+	 * @param configured the policy as configured
+	 * @param caller the caller of the request or method; {@link Caller#UNKNOWN} for the
+	 * endpoint and the health of the application, which show the policy independently of
+	 * a caller
 	 * @return the policy to enforce, with the same name and identifiers; the given one if
-	 * nothing is to change
+	 * nothing changes
 	 */
 	IdentifiedPolicy current(IdentifiedPolicy configured, Caller caller);
 

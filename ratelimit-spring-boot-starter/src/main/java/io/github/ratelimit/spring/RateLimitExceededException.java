@@ -6,8 +6,8 @@ import java.util.stream.Collectors;
 import io.github.ratelimit.Decision;
 
 /**
- * A call of a method with {@code @RateLimited} was denied. In a web application it is
- * answered with 429 unless the application handles it itself.
+ * Thrown when a call of a method with {@code @RateLimited} is denied. A web application
+ * answers it with 429 unless it handles the exception itself.
  *
  * @since 0.1
  */

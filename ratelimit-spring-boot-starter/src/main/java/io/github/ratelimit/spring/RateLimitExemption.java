@@ -4,12 +4,12 @@ import jakarta.servlet.http.HttpServletRequest;
 
 /**
  * Exempts requests from all limits, of paths and annotations alike: they are neither
- * counted nor denied, and have no headers of limits. Every bean of this type is asked,
- * and one of them is enough.
+ * counted nor denied, and have no rate limit headers. A request is exempt if any bean of
+ * this type exempts it.
  * <p>
- * An exemption is asked before each decision. Before Spring Security's filters, which is
- * when policies are enforced that do not need the user, no user is known. Implementations
- * are safe for use by several threads.
+ * An exemption is evaluated before each decision. Policies that do not need the user are
+ * enforced before Spring Security's filters, when no user is known. Implementations must
+ * be safe for use by several threads.
  *
  * @since 0.1
  */

@@ -5,8 +5,9 @@ import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An expression of a {@code @RateLimited} annotation failed for the arguments of a call,
- * or yielded no possible value. The method was not called, and nothing was counted.
+ * Thrown when an expression of a {@code @RateLimited} annotation fails for the arguments
+ * of a call, or returns an invalid value. The method is not called, and nothing is
+ * counted.
  *
  * @since 0.1
  */
@@ -19,10 +20,10 @@ public class RateLimitedExpressionException extends RuntimeException {
 
 	/**
 	 * Creates an exception.
-	 * @param expression the expression as it is written
+	 * @param expression the expression as written
 	 * @param place the method with the annotation
 	 * @param reason what is wrong with the value
-	 * @param cause what went wrong; {@code null} if nothing did
+	 * @param cause the exception of the expression; {@code null} if there is none
 	 */
 	public RateLimitedExpressionException(String expression, String place, String reason, @Nullable Throwable cause) {
 		super("Invalid value of '%s' in @RateLimited on %s: %s".formatted(expression, place, reason), cause);

@@ -3,9 +3,9 @@ package io.github.ratelimit.spring;
 import io.github.ratelimit.RateLimiter;
 
 /**
- * Puts something around the store that decides requests, such as measurements. Every bean
- * of this type does so, in order: the last is asked first. {@code RateLimiter} beans that
- * the application injects itself stay as they are.
+ * Decorates the store that decides requests, for example with measurements. All beans of
+ * this type are applied in order; the last one is outermost. {@code RateLimiter} beans
+ * that the application injects are not decorated.
  *
  * @since 0.1
  */
@@ -14,9 +14,9 @@ public interface RateLimiterDecorator {
 
 	/**
 	 * Decorates the store.
-	 * @param limiter the store, or what another decorator made of it
-	 * @return a rate limiter that asks it, and passes on its
-	 * {@link io.github.ratelimit.StoreException}; the same if there is nothing to do
+	 * @param limiter the store, or the result of another decorator
+	 * @return a rate limiter that delegates to it and does not catch its
+	 * {@link io.github.ratelimit.StoreException}; may be the given one
 	 */
 	RateLimiter decorate(RateLimiter limiter);
 

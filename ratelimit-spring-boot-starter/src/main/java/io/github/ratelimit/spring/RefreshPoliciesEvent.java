@@ -5,14 +5,14 @@ import java.io.Serial;
 import org.springframework.context.ApplicationEvent;
 
 /**
- * Publish this event once the environment has changed, to have the policies read from it
+ * Publish this event after the environment has changed, to read the policies from it
  * again: {@code publisher.publishEvent(new RefreshPoliciesEvent(this))}.
  * <p>
  * When publishing returns, the next request is decided by the new limits, algorithms,
  * plans, modes and so on. If one of them is invalid, all policies stay as they were, and
- * the log says what is wrong. What needs a restart (identifiers, paths and their costs,
- * policies that come or go, everything else below {@code ratelimit}) stays as it was as
- * well, and the log says so.
+ * the error is logged. Identifiers, paths and their costs, added or removed policies, and
+ * everything else below {@code ratelimit} need a restart: they also stay as they were,
+ * and this is logged.
  *
  * @since 0.1
  */
@@ -23,7 +23,7 @@ public class RefreshPoliciesEvent extends ApplicationEvent {
 
 	/**
 	 * Creates an event.
-	 * @param source who publishes it
+	 * @param source the object that publishes it
 	 */
 	public RefreshPoliciesEvent(Object source) {
 		super(source);

@@ -6,36 +6,35 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.ProblemDetail;
 
 /**
- * Why a web request may not go on, and what it is answered unless a
- * {@link RejectionHandler} changes that.
+ * A rejected web request: the reason, and the answer unless a {@link RejectionHandler}
+ * changes it.
  *
- * @param reason why
+ * @param reason the reason
  * @param decision the decision, with the violated limits and the time to wait;
- * {@code null} if there was none, because the store failed or the caller is denied
- * whatever its limits say
- * @param problem the body of the response (RFC 9457), which may be changed
+ * {@code null} if there is none, because the store failed or the caller is denied
+ * regardless of its limits
+ * @param problem the body of the response (RFC 9457); may be modified
  * @since 0.1
  */
 public record Rejection(Reason reason, @Nullable Decision decision, ProblemDetail problem) {
 
 	/**
-	 * Why a request may not go on.
+	 * Why a request is rejected.
 	 */
 	public enum Reason {
 
 		/**
-		 * A limit, or a block, has denied it.
+		 * A limit or a block denied it.
 		 */
 		DENIED,
 
 		/**
-		 * The store failed, and one of the policies denies requests then.
+		 * The store failed, and one of the policies denies requests while it fails.
 		 */
 		STORE_FAILED,
 
 		/**
-		 * It is denied because of who makes it: the caller is on the list of those that
-		 * are denied, or lacks an identifier that a policy insists on.
+		 * The caller is on the deny list, or lacks an identifier that a policy requires.
 		 */
 		CALLER_DENIED
 

@@ -6,18 +6,18 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 
 /**
- * Changes how requests are answered that may not go on, because their path or a method
- * that they call is limited. Declare a bean of this type.
+ * Changes the answer to rejected requests, of paths and annotated methods alike. Declare
+ * a bean of this type.
  * <p>
- * The response is ready when a handler gets it: with its status, {@code Retry-After}
- * unless waiting does not help, the headers of the limits, and those that let a browser
- * on another origin read it. The body is written after the handler: the problem of the
- * {@link Rejection} as {@code application/problem+json}, which the handler may change. A
- * handler that writes a body of its own, sends an error or a redirect replaces it. One
- * that does nothing leaves the answer as it is, and so does one that fails, which the log
- * says once.
+ * When a handler is called, the response already has its status, {@code Retry-After}
+ * unless waiting does not help, the rate limit headers, and the CORS headers that a
+ * browser needs to read it. The body is written after the handler returns: the problem of
+ * the {@link Rejection} as {@code application/problem+json}, which the handler may
+ * modify. A handler that writes its own body, sends an error or redirects replaces it. If
+ * the handler does nothing or throws an exception, the answer stays as it is; a failure
+ * is logged once.
  * <p>
- * Implementations are safe for use by several threads.
+ * Implementations must be safe for use by several threads.
  *
  * @since 0.1
  */
@@ -26,12 +26,12 @@ public interface RejectionHandler {
 
 	/**
 	 * Changes the answer.
-	 * @param rejection why the request may not go on, and the body that is written unless
-	 * the handler writes one. If the handler changes the status of the response, or of
-	 * the problem, the other one follows
+	 * @param rejection why the request is rejected, and the body that is written unless
+	 * the handler writes one. If the handler changes the status of the response or of the
+	 * problem, the other one follows
 	 * @param request the request
-	 * @param response the response, which is not committed
-	 * @throws IOException if the client cannot be reached
+	 * @param response the response, not yet committed
+	 * @throws IOException if the response cannot be written
 	 */
 	void handle(Rejection rejection, HttpServletRequest request, HttpServletResponse response) throws IOException;
 

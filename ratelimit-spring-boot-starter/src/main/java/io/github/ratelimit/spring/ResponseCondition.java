@@ -30,11 +30,11 @@ public record ResponseCondition(List<Range> statuses) {
 	}
 
 	/**
-	 * Reads a condition.
+	 * Parses a condition.
 	 * @param text the condition, such as {@code status in [401, 403]} or
 	 * {@code status in [4xx, 500]}
 	 * @return the condition
-	 * @throws IllegalArgumentException if the text is no condition
+	 * @throws IllegalArgumentException if the text is not a condition
 	 */
 	public static ResponseCondition parse(String text) {
 		Matcher matcher = SYNTAX.matcher(text);
@@ -74,7 +74,7 @@ public record ResponseCondition(List<Range> statuses) {
 	}
 
 	/**
-	 * Returns the text form, which {@link #parse(String)} reads.
+	 * Returns the text form, which {@link #parse(String)} accepts.
 	 */
 	@Override
 	public String toString() {

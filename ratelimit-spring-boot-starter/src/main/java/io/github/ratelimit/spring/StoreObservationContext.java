@@ -6,7 +6,7 @@ import io.micrometer.observation.Observation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of a call that asks the store to decide a request.
+ * The context of an observed call of the store that decides a request.
  * <p>
  * Used by one thread.
  *
@@ -23,8 +23,8 @@ public final class StoreObservationContext extends Observation.Context {
 	}
 
 	/**
-	 * Returns the request that is decided. Its identifiers name people; they do not
-	 * belong into traces.
+	 * Returns the request that is decided. Its identifiers may be personal data: do not
+	 * put them into traces.
 	 * @return the request
 	 */
 	public RateLimitRequest getRequest() {

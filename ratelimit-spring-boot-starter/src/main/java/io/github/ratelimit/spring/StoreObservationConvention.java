@@ -5,8 +5,8 @@ import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationConvention;
 
 /**
- * How calls of the store are named and described in observations. A bean of this type
- * replaces the {@link DefaultStoreObservationConvention}.
+ * Names and describes calls of the store in observations. A bean of this type replaces
+ * the {@link DefaultStoreObservationConvention}.
  *
  * @since 0.1
  */

@@ -1,5 +1,5 @@
 /**
- * Rate limiting in a Spring application, with or without the web.
+ * Rate limiting in Spring applications, web or not.
  */
 @NullMarked
 package io.github.ratelimit.spring;

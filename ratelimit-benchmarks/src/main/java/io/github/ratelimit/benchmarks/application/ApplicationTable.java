@@ -12,8 +12,8 @@ import io.github.ratelimit.benchmarks.MarkdownTable;
 import io.github.ratelimit.benchmarks.application.Applications.Sample;
 
 /**
- * The loads of all rounds, as a table in Markdown of their medians. Ratios and
- * differences are those of one round.
+ * The medians of the loads of all rounds, as a table in Markdown. Ratios and differences
+ * are calculated within a round.
  */
 final class ApplicationTable {
 

@@ -13,17 +13,17 @@ import io.github.ratelimit.benchmarks.MeasuredRedis;
 import io.github.ratelimit.benchmarks.ServerSample;
 
 /**
- * Puts whole applications under load, each in a JVM of its own, and prints tables:
+ * Puts whole applications under load, each in its own JVM, and prints tables:
  *
  * <pre>
  * mvn -q package -DskipTests -P applications -pl ratelimit-benchmarks -am -Drounds=3 -Dconnections=32,400 -Dseconds=10
  * </pre>
  *
- * It needs {@code wrk}, and starts a Redis of its own; the environment variable
+ * It needs {@code wrk}, and starts a Redis server; the environment variable
  * {@code RATELIMIT_TEST_REDIS_SERVER} may name its program. In each round all
- * applications take turns. The first load comes as soon as an application answers: what
- * is wrong of it is counted, but it is not measured. With the arguments above it takes
- * half an hour.
+ * applications take turns. The first load starts as soon as an application answers: its
+ * wrong answers are counted, but its times are not measured. With the arguments above it
+ * takes half an hour.
  */
 public final class Applications {
 
@@ -43,9 +43,9 @@ public final class Applications {
 	}
 
 	/**
-	 * Measures, and prints.
-	 * @param arguments the folder of the applications, number of rounds, numbers of
-	 * connections with commas between them, and seconds of a load
+	 * Runs the measurements and prints the tables.
+	 * @param arguments the folder of the applications, the number of rounds, the numbers
+	 * of connections separated by commas, and the seconds of a load
 	 * @throws IOException if an application cannot be started, or there is no {@code wrk}
 	 */
 	public static void main(String[] arguments) throws IOException {
@@ -108,9 +108,9 @@ public final class Applications {
 	/**
 	 * One load.
 	 *
-	 * @param jvmMicros time of the processor that the application used
-	 * @param redis what Redis did
-	 * @param wrong how many answers were wrong
+	 * @param jvmMicros CPU time of the application
+	 * @param redis the work of Redis
+	 * @param wrong number of wrong answers
 	 */
 	record Sample(Load load, long jvmMicros, ServerSample redis, long wrong) {
 

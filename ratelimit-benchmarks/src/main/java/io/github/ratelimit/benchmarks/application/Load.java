@@ -7,14 +7,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What {@code wrk} has seen of an application under load.
+ * The result of {@code wrk} for an application under load.
  *
- * @param requests how many were answered
- * @param micros how long it took
- * @param refused how many answers were neither 2xx nor 3xx
- * @param broken how many requests were not answered
- * @param p50 median of the times to the answer, in microseconds
- * @param p99 which one in hundred was slower than
+ * @param requests number of answers
+ * @param micros duration
+ * @param refused number of answers that were neither 2xx nor 3xx
+ * @param broken number of requests without an answer
+ * @param p50 median of the response times, in microseconds
+ * @param p99 99th percentile of the response times
  */
 record Load(long requests, long micros, long refused, long broken, long p50, long p99) {
 
@@ -24,7 +24,7 @@ record Load(long requests, long micros, long refused, long broken, long p50, lon
 	/**
 	 * Puts an application under load.
 	 * @param script the script of {@code wrk}
-	 * @param users how many send requests
+	 * @param users number of users that send requests
 	 * @throws IOException if there is no {@code wrk}
 	 */
 	static Load run(Path script, int port, int connections, int seconds, int users) throws IOException {

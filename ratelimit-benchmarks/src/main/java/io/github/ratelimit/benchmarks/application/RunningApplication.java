@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * An application in a JVM of its own.
+ * An application in its own JVM.
  */
 final class RunningApplication implements AutoCloseable {
 
@@ -28,8 +28,8 @@ final class RunningApplication implements AutoCloseable {
 
 	/**
 	 * Starts an application and waits until it answers.
-	 * @param folder of its module
-	 * @param redis where its Redis is
+	 * @param folder the folder of its module
+	 * @param redis the address of its Redis
 	 */
 	static RunningApplication start(Path folder, URI redis, Scenario scenario) throws IOException {
 		int port = freePort();
@@ -93,7 +93,7 @@ final class RunningApplication implements AutoCloseable {
 		return this.port;
 	}
 
-	/** Time of the processor that the JVM has used, in microseconds. */
+	/** Returns the CPU time of the JVM, in microseconds. */
 	long cpuMicros() {
 		return this.process.info().totalCpuDuration().orElseThrow().toNanos() / 1000;
 	}

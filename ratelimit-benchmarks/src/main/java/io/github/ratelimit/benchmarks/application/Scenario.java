@@ -1,12 +1,12 @@
 package io.github.ratelimit.benchmarks.application;
 
 /**
- * What an application is asked.
+ * The load of an application.
  *
- * @param name for the tables
- * @param limit how many requests of a user are allowed
- * @param seconds in so many seconds
- * @param users how many send requests
+ * @param name the name in the tables
+ * @param limit the quota of a user
+ * @param seconds the window of the limit
+ * @param users number of users that send requests
  */
 record Scenario(String name, long limit, long seconds, int users) {
 
@@ -14,12 +14,15 @@ record Scenario(String name, long limit, long seconds, int users) {
 
 	static final Scenario DENIED = new Scenario("denied", 5, 3600, 1);
 
-	/** Soon all are denied: who is not enforced then is allowed too often. */
+	/**
+	 * All requests are soon denied; an application that does not enforce this is wrong.
+	 */
 	static final Scenario USED_UP = new Scenario("used up by many", 5, 3600, 1000);
 
 	/**
-	 * How many answers were wrong: more were allowed than all users together may, or one
-	 * was denied who had not used up the limit.
+	 * Returns the number of wrong answers: more requests were allowed than all users
+	 * together may send, or a request was denied although its user had not used up the
+	 * limit.
 	 */
 	long wrong(Load load) {
 		return (this == ALLOWED) ? load.refused() : Math.max(0, load.allowed() - this.limit * this.users);

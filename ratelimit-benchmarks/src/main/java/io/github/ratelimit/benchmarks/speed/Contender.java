@@ -3,16 +3,15 @@ package io.github.ratelimit.benchmarks.speed;
 import java.util.function.Predicate;
 
 /**
- * Something that decides requests, or that is compared with that. Safe for use by several
- * threads.
+ * A rate limiter or another operation to compare with. Safe for use by several threads.
  */
 interface Contender extends AutoCloseable {
 
 	/**
 	 * Decides a request.
-	 * @param user who makes it
-	 * @return whether the answer is the one that is measured: allowed, if nothing else is
-	 * said
+	 * @param user the user who makes it
+	 * @return whether the answer is the expected one; by default that the request is
+	 * allowed
 	 */
 	boolean decide(String user);
 

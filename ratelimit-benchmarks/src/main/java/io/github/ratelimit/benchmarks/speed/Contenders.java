@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * All contenders, by their names in the tables. What all others are compared with is
- * first.
+ * All contenders, by their names in the tables. The first is the one that all others are
+ * compared to.
  */
 final class Contenders {
 
@@ -35,7 +35,7 @@ final class Contenders {
 
 	/**
 	 * Connects a contender.
-	 * @param server its server, which has no keys
+	 * @param server its server, which must be empty
 	 */
 	static Contender create(String name, URI server) {
 		Function<URI, Contender> factory = ALL.get(name);

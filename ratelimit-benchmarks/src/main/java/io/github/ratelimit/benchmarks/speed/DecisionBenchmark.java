@@ -22,12 +22,12 @@ import redis.clients.jedis.UnifiedJedis;
 @SuppressWarnings("NullAway.Init")
 public class DecisionBenchmark {
 
-	/** Name of the system property that says where the server is. */
+	/** Name of the system property with the address of the server. */
 	static final String SERVER = "ratelimit.benchmarks.server";
 
 	static final List<String> USERS = IntStream.range(0, 10_000).mapToObj((i) -> "user-" + i).toList();
 
-	/** How many answers were not the expected ones, or were exceptions. */
+	/** Number of unexpected answers and exceptions. */
 	static final LongAdder UNEXPECTED = new LongAdder();
 
 	/** Name of the contender. */
@@ -63,7 +63,7 @@ public class DecisionBenchmark {
 			expected = this.contender.decide(user);
 		}
 		catch (RuntimeException ex) {
-			// It is counted, and stands in the table.
+			// Counted, and shown in the table.
 		}
 		if (!expected) {
 			UNEXPECTED.increment();

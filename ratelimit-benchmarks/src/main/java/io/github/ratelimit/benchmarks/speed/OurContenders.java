@@ -19,17 +19,17 @@ import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.benchmarks.OurLimiters;
 
 /**
- * This library: each algorithm, and what stands before the store.
+ * This library: each algorithm, and the complete rate limiter.
  */
 final class OurContenders {
 
-	/** Name of the system property that says how long a decision may take. */
+	/** Name of the system property with the time that a decision may take. */
 	static final String BUDGET = "ratelimit.benchmarks.budget";
 
-	/** As users have it, so that decisions that take longer show. */
+	/** The default of applications, so that slower decisions become visible. */
 	private static final String DEFAULT_BUDGET = "PT0.1S";
 
-	/** Nobody uses that up. */
+	/** Never used up. */
 	private static final String QUOTA = "1000000/m";
 
 	private OurContenders() {
@@ -70,7 +70,7 @@ final class OurContenders {
 			.allowed();
 	}
 
-	/** Everybody is denied at least once before it begins. */
+	/** Each user is denied at least once before the measurement. */
 	private static Predicate<String> denied(RateLimiter limiter) {
 		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("1/7d"));
 		for (String user : DecisionBenchmark.USERS) {

@@ -23,13 +23,13 @@ import org.redisson.config.Config;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Other libraries, as their documentation shows their use.
+ * Other libraries, used as in their documentation.
  */
 final class PeerContenders {
 
 	static final Map<String, Function<URI, Contender>> ALL = new LinkedHashMap<>();
 
-	/** Nobody uses that up. */
+	/** Never used up. */
 	private static final long QUOTA = 1_000_000;
 
 	static {

@@ -12,13 +12,13 @@ import io.github.ratelimit.benchmarks.MeasuredRedis;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Commands and scripts that are sent by hand, through a pool of connections of Jedis.
+ * Commands and handwritten scripts, sent through a connection pool of Jedis.
  */
 final class RedisContenders {
 
 	static final Map<String, Function<URI, Contender>> ALL = new LinkedHashMap<>();
 
-	/** Nobody uses that up. */
+	/** Never used up. */
 	private static final long QUOTA = 1_000_000;
 
 	private static final long MINUTE = 60_000_000;

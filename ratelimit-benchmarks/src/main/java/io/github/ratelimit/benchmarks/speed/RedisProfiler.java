@@ -17,8 +17,8 @@ import org.openjdk.jmh.results.ScalarResult;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * Adds to the results of JMH how many decisions there were a second, and what each has
- * cost the server.
+ * Adds the number of decisions per second, and their cost for the server, to the results
+ * of JMH.
  */
 public final class RedisProfiler implements InternalProfiler {
 
@@ -32,7 +32,7 @@ public final class RedisProfiler implements InternalProfiler {
 
 	static final String UNEXPECTED = "unexpected";
 
-	/** Followed by the name of a command. */
+	/** Prefix of a result, followed by the name of a command. */
 	static final String COMMAND = "redis.command.";
 
 	private @Nullable UnifiedJedis client;
@@ -60,7 +60,7 @@ public final class RedisProfiler implements InternalProfiler {
 	public Collection<? extends Result<?>> afterIteration(BenchmarkParams benchmark, IterationParams iteration,
 			IterationResult result) {
 		if (this.client == null || this.before == null) {
-			throw new IllegalStateException("An iteration ends that has not begun.");
+			throw new IllegalStateException("The iteration has not begun.");
 		}
 		double seconds = (System.nanoTime() - this.nanos) / 1e9;
 		ServerSample done = ServerSample.take(this.client).since(this.before);

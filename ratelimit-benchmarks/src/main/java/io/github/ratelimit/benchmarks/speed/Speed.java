@@ -27,10 +27,10 @@ import org.openjdk.jmh.util.Statistics;
  * mvn -q compile -P speed -pl ratelimit-benchmarks -am -Drounds=3 -Dcallers=1,8,64 -Dseconds=3 -Dcontenders=.*
  * </pre>
  *
- * It starts a server of its own; the environment variable
- * {@code RATELIMIT_TEST_REDIS_SERVER} may name its program. In each round all contenders
- * take turns, each in a JVM of its own, so that what disturbs the machine falls on all of
- * them. Ratios are those of one round; the median of the rounds counts.
+ * It starts a Redis server; the environment variable {@code RATELIMIT_TEST_REDIS_SERVER}
+ * may name its program. In each round all contenders take turns, each in its own JVM, so
+ * that other load on the machine affects all of them. Ratios are calculated within a
+ * round; the result is the median of the rounds.
  */
 public final class Speed {
 
@@ -43,8 +43,8 @@ public final class Speed {
 	/**
 	 * Creates a measurement.
 	 * @param redis the server
-	 * @param time how long each iteration takes
-	 * @param forks 1, or 0 to measure in this JVM, which says little
+	 * @param time duration of each iteration
+	 * @param forks 1, or 0 to measure in this JVM, which is less accurate
 	 */
 	Speed(MeasuredRedis redis, TimeValue time, int forks) {
 		this.redis = redis;
@@ -53,9 +53,9 @@ public final class Speed {
 	}
 
 	/**
-	 * Measures, and prints.
-	 * @param arguments number of rounds, numbers of callers with commas between them,
-	 * seconds of an iteration, and a regular expression for names of contenders
+	 * Runs the measurements and prints the tables.
+	 * @param arguments the number of rounds, the numbers of callers separated by commas,
+	 * the seconds of an iteration, and a regular expression for the names of contenders
 	 * @throws RunnerException if JMH fails
 	 */
 	public static void main(String[] arguments) throws RunnerException {

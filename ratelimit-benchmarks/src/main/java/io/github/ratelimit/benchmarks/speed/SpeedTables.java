@@ -12,7 +12,7 @@ import io.github.ratelimit.benchmarks.MarkdownTable;
 
 /**
  * The results of all rounds, as tables in Markdown: one that compares all numbers of
- * callers, and one with all that was measured for each of them.
+ * callers, and one with all results for each of them.
  */
 final class SpeedTables {
 
@@ -20,7 +20,7 @@ final class SpeedTables {
 
 	private final List<String> names;
 
-	/** By number of callers and name; of each round one map of results by name. */
+	/** Results by number of callers and name of the contender, a map for each round. */
 	private final Map<Integer, Map<String, List<Map<String, Double>>>> results = new TreeMap<>();
 
 	/**
@@ -106,7 +106,7 @@ final class SpeedTables {
 		return median(rounds(callers, name).stream().map((round) -> round.getOrDefault(result, 0.0)).toList());
 	}
 
-	/** The median of the ratios of each round; nothing if the other was not measured. */
+	/** Returns the median of the ratios; empty if the other was not measured. */
 	private String ratio(int callers, String name, String result, String other) {
 		List<Map<String, Double>> others = rounds(callers, other);
 		List<Double> ratios = new ArrayList<>();

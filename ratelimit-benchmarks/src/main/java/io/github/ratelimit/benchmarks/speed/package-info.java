@@ -1,5 +1,5 @@
 /**
- * How fast decisions are, beside those of other libraries and plain commands of Redis.
+ * How fast decisions are, compared to other libraries and plain Redis commands.
  */
 @NullMarked
 package io.github.ratelimit.benchmarks.speed;

@@ -13,16 +13,17 @@ import io.github.ratelimit.WindowCount;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the endpoint says of one identifier in one policy.
+ * The counts of one identifier in one policy.
  *
  * @param policy name of the policy
- * @param plan the plan for whose users this counts; {@code null} for those without
+ * @param plan the plan of the users that are counted; {@code null} for users without a
+ * plan
  * @param identifier the identifier
  * @param allowed whether a request of cost 1 would be allowed now
  * @param blockedFor how long the identifier is still blocked; {@code null} if it is not
- * @param limits how each limit stands
+ * @param limits the state of each limit
  * @param requests the newest requests of a log; {@code null} if there is none
- * @param windows the counts of windows that are kept; {@code null} if none are
+ * @param windows the counts of past windows; {@code null} if none are kept
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record CountsDescriptor(String policy, @Nullable String plan, String identifier, boolean allowed,
@@ -37,7 +38,7 @@ record CountsDescriptor(String policy, @Nullable String plan, String identifier,
 	}
 
 	/**
-	 * How one limit stands. {@code null} as the time to retry after says never.
+	 * The state of one limit. A {@code null} retryAfter means never.
 	 */
 	record LimitDescriptor(String limit, long remaining, Duration resetAfter, @Nullable Duration retryAfter) {
 
@@ -49,7 +50,7 @@ record CountsDescriptor(String policy, @Nullable String plan, String identifier,
 	}
 
 	/**
-	 * What was used in one window.
+	 * The count of one window.
 	 */
 	record WindowDescriptor(String limit, Instant end, long count) {
 
@@ -60,7 +61,7 @@ record CountsDescriptor(String policy, @Nullable String plan, String identifier,
 	}
 
 	/**
-	 * A block, in all policies if it names none.
+	 * A block; in all policies if the policy is {@code null}.
 	 */
 	record BlockDescriptor(String identifier, @Nullable String policy, Instant until, String reason) {
 

@@ -17,8 +17,8 @@ import io.micrometer.core.instrument.Timer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts and times decisions by policy, outcome and source. There are as many meters as
- * configuration has policies, however many identifiers there are.
+ * Counts and times decisions by policy, outcome and source. The number of meters depends
+ * on the number of policies, not of identifiers.
  * <p>
  * Safe for use by several threads.
  *
@@ -42,15 +42,16 @@ public final class DecisionMetrics implements DecisionListener {
 
 	/**
 	 * Creates metrics.
-	 * @param registry where they are kept
+	 * @param registry the registry of the meters
 	 */
 	public DecisionMetrics(MeterRegistry registry) {
 		this.registry = registry;
 	}
 
 	/**
-	 * Makes the timers of a policy before its first decision, for each outcome that it
-	 * can have, because an increase from nothing is none for an alert.
+	 * Creates the timers of a policy before its first decision, for each possible
+	 * outcome, because alerts do not see an increase if the time series did not exist
+	 * before.
 	 * @param policy the policy
 	 */
 	public void register(IdentifiedPolicy policy) {
@@ -90,7 +91,7 @@ public final class DecisionMetrics implements DecisionListener {
 		Timer timer = ofPolicy.get(index);
 		if (timer == null) {
 			timer = Timer.builder(NAME)
-				.description("Decisions for each of their policies, and the time they took")
+				.description("Decisions by policy, and the time they took")
 				.tag("policy", policy)
 				.tag("outcome", text(outcome))
 				.tag("source", text(source))

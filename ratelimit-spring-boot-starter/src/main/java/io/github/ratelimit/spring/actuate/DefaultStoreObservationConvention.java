@@ -10,8 +10,8 @@ import io.github.ratelimit.spring.StoreObservationConvention;
 import io.micrometer.common.KeyValues;
 
 /**
- * Names calls of the store {@code ratelimit.store}, and tells the {@code outcome}
- * ({@code allowed}, {@code denied}, {@code blocked}, {@code failed}) and the
+ * Names calls of the store {@code ratelimit.store}, with the key values {@code outcome}
+ * ({@code allowed}, {@code denied}, {@code blocked}, {@code failed}) and
  * {@code policies}, but no identifiers.
  * <p>
  * Safe for use by several threads.
@@ -20,7 +20,7 @@ import io.micrometer.common.KeyValues;
  */
 public final class DefaultStoreObservationConvention implements StoreObservationConvention {
 
-	/** More policies are only counted. */
+	/** Above this number, only the number of policies is given. */
 	private static final int MAX_NAMES = 3;
 
 	/**

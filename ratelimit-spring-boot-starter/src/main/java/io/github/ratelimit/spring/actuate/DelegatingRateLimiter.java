@@ -7,7 +7,7 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 
 /**
- * Asks another rate limiter.
+ * Delegates to another rate limiter.
  */
 abstract class DelegatingRateLimiter implements RateLimiter {
 

@@ -7,13 +7,13 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.Outcome;
 
 /**
- * What the endpoint says of an identifier whose requests were denied lately.
+ * The recently denied requests of an identifier.
  *
  * @param policy name of the policy
- * @param identifier the identifier, with a hash instead of its value if there is a secret
+ * @param identifier the identifier, with a hash instead of its value if a secret is set
  * @param outcome {@code denied}, {@code blocked} or {@code shadow-denied}
- * @param requests how many requests were denied
- * @param byMinute how many in each minute; the last is the present one
+ * @param requests number of denied requests
+ * @param byMinute number of denied requests in each minute; the last is the current one
  */
 record DeniedDescriptor(String policy, String identifier, String outcome, long requests, List<Long> byMinute) {
 

@@ -16,12 +16,11 @@ import io.github.ratelimit.spring.policy.AnnotatedPolicy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The policies of the configuration, and those of the annotations that were met so far,
- * as they are now.
+ * The current policies of the configuration and of the annotations found so far.
  */
 final class KnownPolicies {
 
-	/** What every policy may count by, when a request has none of its identifiers. */
+	/** Identifiers that any policy may count by if a request has none of its own. */
 	private static final List<String> FALLBACKS = List.of("ip", Identifier.GLOBAL.type());
 
 	private final ConfiguredPolicies configured;
@@ -57,7 +56,7 @@ final class KnownPolicies {
 
 	/**
 	 * Returns the policies that count an identifier.
-	 * @param name the name of the only policy to return, or {@code null}
+	 * @param name the name of the only policy to return; {@code null} for all
 	 * @throws IllegalArgumentException if there is no such policy
 	 */
 	List<IdentifiedPolicy> counting(Identifier identifier, @Nullable String name) {
@@ -81,7 +80,7 @@ final class KnownPolicies {
 	}
 
 	/**
-	 * Returns the policy of a name.
+	 * Returns a policy by name.
 	 * @throws IllegalArgumentException if there is none
 	 */
 	IdentifiedPolicy require(String name) {
@@ -94,9 +93,9 @@ final class KnownPolicies {
 	}
 
 	/**
-	 * Reads an identifier from its text form, {@code type:value}. The types that policies
-	 * count by are known, so that both may hold colons.
-	 * @throws IllegalArgumentException if nothing is counted by identifiers of that type
+	 * Parses the text form of an identifier, {@code type:value}. Both may contain colons,
+	 * because the types that policies count by are known.
+	 * @throws IllegalArgumentException if no policy counts by that type
 	 */
 	Identifier parse(String text) {
 		if (text.equals(Identifier.GLOBAL.type())) {

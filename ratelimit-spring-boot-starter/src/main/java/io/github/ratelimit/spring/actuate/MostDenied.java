@@ -20,21 +20,21 @@ import io.github.ratelimit.spring.PolicyDecision;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts the denied requests of each policy and identifier over the last minutes, in this
- * instance, wherever the decision came from. Allowed requests are not counted.
+ * Counts the denied requests of each policy and identifier over the last minutes in this
+ * instance, from all sources of decisions. Allowed requests are not counted.
  * <p>
- * A policy keeps its most frequent {@value #MAX_ENTRIES}; Caffeine chooses them by how
- * often they were counted. A count is never too high. It is too low if the entry was
- * evicted meanwhile, which happens to those that are rare among the denied.
+ * The {@value #MAX_ENTRIES} most frequent entries of a policy are kept; Caffeine selects
+ * them by frequency. A count is never too high. It is too low if the entry was evicted in
+ * between, which happens to rarely denied identifiers.
  * <p>
  * Safe for use by several threads.
  */
 final class MostDenied implements DecisionListener {
 
-	/** How many minutes are counted: the present one and those before it. */
+	/** Number of minutes that are counted, including the current one. */
 	static final int MINUTES = 5;
 
-	/** How many entries a policy keeps. */
+	/** Maximum number of entries of a policy. */
 	static final int MAX_ENTRIES = 100;
 
 	private static final long MINUTE = Duration.ofMinutes(1).toNanos();
@@ -43,13 +43,13 @@ final class MostDenied implements DecisionListener {
 
 	private final LongSupplier nanos;
 
-	/** By the name of the policy: there are as many as are configured. */
+	/** Entries by the name of the policy. */
 	private final Map<String, Cache<Entry, Counts>> policies = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates counts.
-	 * @param shown returns an identifier as people may see it
-	 * @param nanos the clock, in nanoseconds from any time
+	 * @param shown returns an identifier as it may be shown
+	 * @param nanos the clock, in nanoseconds from an arbitrary time
 	 */
 	MostDenied(UnaryOperator<Identifier> shown, LongSupplier nanos) {
 		this.shown = shown;
@@ -86,8 +86,8 @@ final class MostDenied implements DecisionListener {
 	}
 
 	/**
-	 * A decision does not tell which of its identifiers is blocked, so all count, except
-	 * the one that everybody shares.
+	 * Returns the denied identifiers. A decision does not contain which of its
+	 * identifiers is blocked, so all of them count, except the global one.
 	 */
 	private static Set<Identifier> denied(PolicyDecision decision) {
 		Set<Identifier> denied = new HashSet<>();
@@ -102,10 +102,11 @@ final class MostDenied implements DecisionListener {
 	}
 
 	/**
-	 * Returns who was denied most in the last minutes, from the most denied.
+	 * Returns the identifiers that were denied most in the last minutes, in descending
+	 * order.
 	 * @param identifier the only identifier to return; {@code null} for all
 	 * @param policy name of the only policy to return; {@code null} for all
-	 * @param size how many to return of each policy at most
+	 * @param size the maximum number to return for each policy
 	 */
 	List<DeniedDescriptor> list(@Nullable Identifier identifier, @Nullable String policy, int size) {
 		long minute = minute();
@@ -138,12 +139,12 @@ final class MostDenied implements DecisionListener {
 		return Math.floorDiv(this.nanos.getAsLong(), MINUTE);
 	}
 
-	/** Who was denied, and how. */
+	/** A denied identifier, and the outcome. */
 	private record Entry(Identifier identifier, Outcome outcome) {
 
 	}
 
-	/** Requests of each of the last minutes. */
+	/** Numbers of requests in the last minutes. */
 	private static final class Counts {
 
 		private final long[] counts = new long[MINUTES];
@@ -155,7 +156,7 @@ final class MostDenied implements DecisionListener {
 			this.counts[Math.floorMod(minute, MINUTES)]++;
 		}
 
-		/** The oldest first. */
+		/** Returns the numbers, the oldest first. */
 		synchronized List<Long> at(long minute) {
 			advance(minute);
 			return LongStream.rangeClosed(minute - MINUTES + 1, minute)

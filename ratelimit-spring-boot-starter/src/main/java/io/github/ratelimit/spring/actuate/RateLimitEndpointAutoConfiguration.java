@@ -39,7 +39,7 @@ import org.springframework.context.annotation.Bean;
 public final class RateLimitEndpointAutoConfiguration {
 
 	/**
-	 * Where identifiers are hashed for the store, they are here too, and in the same way.
+	 * Hashes identifiers in the same way as the store if a secret is set.
 	 */
 	@Bean
 	@ConditionalOnBooleanProperty(name = "ratelimit.most-denied.enabled", matchIfMissing = true)

@@ -25,15 +25,14 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 
 /**
- * Tells whether limits are enforced. The store is only read, by one call, which takes no
- * longer than any decision. If it answers, an outage in which it did not is over. If it
- * failed by an error, a request of a policy of its own is counted, because an application
- * that is down has no other requests: that the store allows it ends the outage once no
- * request has failed for ten seconds.
+ * Reports whether limits are enforced. The check is one read of the store and takes no
+ * longer than a decision. If the store answers, an outage in which it did not answer
+ * ends. If it failed with an error before, the check counts a request of a separate
+ * policy, because an application that is down may have no other requests. If the store
+ * allows this request, the outage ends once no request has failed for ten seconds.
  * <p>
- * While the store fails the status is {@code UNKNOWN}, which leaves the whole application
- * {@code UP}, because to take all instances out of service is worse than to have no
- * limits.
+ * While the store fails, the status is {@code UNKNOWN}, which leaves the application
+ * {@code UP}: taking all instances out of service would be worse than having no limits.
  * <p>
  * Safe for use by several threads.
  *
@@ -43,7 +42,7 @@ public final class RateLimitHealthIndicator implements HealthIndicator {
 
 	private static final Logger logger = LoggerFactory.getLogger(RateLimitHealthIndicator.class);
 
-	/** By a policy that every store can hold. */
+	/** Uses a policy that every store supports. */
 	private static final RateLimitRequest QUESTION = RateLimitRequest
 		.of(Policy.of("ratelimit-health", new FixedWindow(), Limit.parse("1/s")), Identifier.GLOBAL);
 
@@ -58,9 +57,9 @@ public final class RateLimitHealthIndicator implements HealthIndicator {
 	/**
 	 * Creates an indicator.
 	 * @param store the store
-	 * @param decisions what asks it for decisions
+	 * @param decisions decides requests with the store
 	 * @param policies the policies of the configuration
-	 * @param annotated supplies those of annotations that were met so far
+	 * @param annotated supplies the policies of the annotations found so far
 	 * @param downWhenFailing whether the status is {@code DOWN} while the store fails
 	 */
 	public RateLimitHealthIndicator(RateLimiter store, PolicyDecisions decisions, ConfiguredPolicies policies,

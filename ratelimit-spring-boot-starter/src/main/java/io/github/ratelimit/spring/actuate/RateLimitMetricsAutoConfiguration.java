@@ -48,8 +48,7 @@ public final class RateLimitMetricsAutoConfiguration {
 	}
 
 	/**
-	 * Once all beans are there, because only then are the annotations of their methods
-	 * known.
+	 * Runs once all beans are created, because only then all annotations are known.
 	 */
 	@Bean
 	SmartInitializingSingleton rateLimitMetersRegistration(MeterRegistry registry, DecisionMetrics metrics,
@@ -64,7 +63,7 @@ public final class RateLimitMetricsAutoConfiguration {
 				.description("1 while the store does not answer, else 0")
 				.register(registry);
 			FunctionCounter.builder("ratelimit.store.busy", decisions, (state) -> state.outage().busyCount())
-				.description("How often the store was too busy to answer in time, so that limits were held in memory")
+				.description("Requests that were limited in memory because the store was too busy to answer in time")
 				.register(registry);
 			policies.policies().values().forEach(metrics::register);
 			annotated.forEach((

@@ -13,7 +13,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 
 /**
- * Auto-configuration of observations, from which traces are made.
+ * Auto-configuration of observations, for traces.
  *
  * @since 0.1
  */

@@ -14,7 +14,7 @@ import io.github.ratelimit.spring.Plan;
 import io.github.ratelimit.spring.policy.AnnotatedPolicy;
 
 /**
- * What the endpoint says of policies.
+ * The policies as shown by the endpoint.
  *
  * @param policies the policies by name
  * @param methods the methods and types with annotations
@@ -54,7 +54,7 @@ record RateLimitsDescriptor(Map<String, PolicyDescriptor> policies, List<MethodD
 	}
 
 	/**
-	 * What a policy is for the users of a plan.
+	 * The limits for the users of a plan.
 	 */
 	record PlanDescriptor(List<String> limits, boolean unlimited) {
 

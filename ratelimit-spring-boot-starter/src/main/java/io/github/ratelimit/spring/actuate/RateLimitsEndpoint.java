@@ -37,13 +37,13 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.boot.convert.DurationStyle;
 
 /**
- * Shows the policies, how they stand for an identifier, the blocks, and who was denied
- * most; resets counts, blocks and unblocks where
- * {@code management.endpoint.ratelimits.access} is {@code unrestricted}.
+ * Shows the policies, the counts of an identifier, the blocks, and the identifiers that
+ * were denied most. If {@code management.endpoint.ratelimits.access} is
+ * {@code unrestricted}, it also resets counts, blocks and unblocks.
  * <p>
- * Who is on which plan is not known here, so that there are the counts of every plan.
+ * The plans of users are not known here, so the counts of every plan are shown.
  * <p>
- * What is asked wrongly is answered with 400, and everything with 503 while the store
+ * Invalid requests are answered with 400, and all requests with 503 while the store
  * fails. Safe for use by several threads.
  *
  * @since 0.1
@@ -51,7 +51,7 @@ import org.springframework.boot.convert.DurationStyle;
 @WebEndpoint(id = "ratelimits", defaultAccess = Access.READ_ONLY)
 public final class RateLimitsEndpoint {
 
-	/** Requests of a log that are shown at most. */
+	/** Maximum number of requests of a log that are shown. */
 	private static final int MAX_REQUESTS = 100;
 
 	private static final String COUNTS = "counts";
@@ -62,7 +62,7 @@ public final class RateLimitsEndpoint {
 
 	private static final List<String> PARTS = List.of(COUNTS, BLOCKS, DENIED);
 
-	/** Who was denied most, of each policy. */
+	/** The identifiers denied most, for each policy. */
 	private static final int DEFAULT_SIZE = 10;
 
 	private final RateLimiter limiter;
@@ -80,10 +80,10 @@ public final class RateLimitsEndpoint {
 	 * @param limiter the store
 	 * @param configured the policies of the configuration
 	 * @param annotated supplies the policies of annotations
-	 * @param current returns a policy as it is to be enforced now
-	 * @param blocks the blocks; {@code null} if the store has none
-	 * @param history what the store remembers; {@code null} if it remembers nothing
-	 * @param denied who was denied; {@code null} if that is not counted
+	 * @param current returns the policy to enforce now
+	 * @param blocks the blocks; {@code null} if the store does not support blocks
+	 * @param history the past requests; {@code null} if the store does not keep them
+	 * @param denied counts of denied requests; {@code null} if they are not counted
 	 */
 	RateLimitsEndpoint(RateLimiter limiter, ConfiguredPolicies configured,
 			Supplier<? extends Collection<AnnotatedPolicy>> annotated, UnaryOperator<IdentifiedPolicy> current,
@@ -105,15 +105,15 @@ public final class RateLimitsEndpoint {
 	}
 
 	/**
-	 * Returns how an identifier stands, all blocks, or who was denied most in the last
-	 * five minutes.
+	 * Returns the counts of an identifier, all blocks, or the identifiers that were
+	 * denied most in the last five minutes.
 	 * @param part {@code counts}, {@code blocks} or {@code denied}
-	 * @param identifier of {@code counts}, such as {@code ip:203.0.113.7}; for
-	 * {@code denied} the only identifier to look for
-	 * @param policy name of the only policy to look at, for {@code counts} and
-	 * {@code denied}
-	 * @param size how many of each policy at most, from 1 to 100, for {@code denied}; 10
-	 * if not given
+	 * @param identifier for {@code counts}: the identifier, such as
+	 * {@code ip:203.0.113.7}; for {@code denied}: the only identifier to show
+	 * @param policy for {@code counts} and {@code denied}: the name of the only policy to
+	 * show; {@code null} for all
+	 * @param size for {@code denied}: the maximum number of identifiers for each policy,
+	 * from 1 to 100; 10 if {@code null}
 	 * @return 200, 400, 404 or 503 with a body
 	 */
 	@ReadOperation
@@ -129,10 +129,10 @@ public final class RateLimitsEndpoint {
 	/**
 	 * Blocks an identifier.
 	 * @param part {@code blocks}
-	 * @param identifier who is blocked
-	 * @param policy name of the policy to block the identifier in; none for all
-	 * @param time for how long, with a unit, such as {@code 1h}
-	 * @param reason why, for people; none for an empty one
+	 * @param identifier the identifier to block
+	 * @param policy name of the policy to block the identifier in; {@code null} for all
+	 * @param time how long to block, with a unit, such as {@code 1h}
+	 * @param reason the reason, for people; {@code null} for an empty one
 	 * @return 200, 400, 404 or 503 with a body
 	 */
 	@WriteOperation
@@ -151,7 +151,8 @@ public final class RateLimitsEndpoint {
 	 * Resets the counts of an identifier, or ends a block.
 	 * @param part {@code counts} or {@code blocks}
 	 * @param identifier the identifier
-	 * @param policy name of the only policy whose count to reset, or of the block
+	 * @param policy name of the only policy to reset, or of the policy of the block;
+	 * {@code null} for all
 	 * @return 200, 400, 404 or 503 with a body
 	 */
 	@DeleteOperation
@@ -190,7 +191,7 @@ public final class RateLimitsEndpoint {
 		return counts;
 	}
 
-	/** What counts requests that have not come through the login. */
+	/** Returns the policy that counts requests that have not passed the login. */
 	private static Optional<Policy> beforeLogin(IdentifiedPolicy policy) {
 		return policy.plans().isEmpty() ? Optional.empty() : Optional.of(BeforeLogin.of(policy.policy()));
 	}
@@ -241,12 +242,12 @@ public final class RateLimitsEndpoint {
 
 	private BlockList blocks() {
 		if (this.blocks == null) {
-			throw new IllegalArgumentException("The store knows no blocks.");
+			throw new IllegalArgumentException("The store does not support blocks.");
 		}
 		return this.blocks;
 	}
 
-	/** Reads a time. A number alone could be anything, so it needs its unit. */
+	/** Parses a time. A unit is required, because a number alone is ambiguous. */
 	private static Duration time(@Nullable String text) {
 		try {
 			if (text != null && !text.isEmpty() && !Character.isDigit(text.charAt(text.length() - 1))) {
@@ -254,7 +255,7 @@ public final class RateLimitsEndpoint {
 			}
 		}
 		catch (IllegalArgumentException | ArithmeticException ex) {
-			// As any other text that is no time.
+			// Refused below, like any other text that is not a time.
 		}
 		throw new IllegalArgumentException(
 				"Invalid time (%s): must be a number with its unit, such as 30s, 15m, 1h or 7d.".formatted(text));

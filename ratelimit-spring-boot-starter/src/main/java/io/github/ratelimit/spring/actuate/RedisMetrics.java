@@ -11,8 +11,9 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 
 /**
- * Measures what is sent to Redis: how many decisions travel together, how long Redis
- * takes to answer them, and how many are not accepted because too many others wait.
+ * Measures calls of Redis: the number of decisions in a round trip, the time until Redis
+ * has answered them, and the number of decisions that are not accepted because too many
+ * others wait.
  * <p>
  * Safe for use by several threads.
  *
@@ -26,7 +27,7 @@ public final class RedisMetrics implements RedisListener {
 	public static final String ROUND_TRIPS = "ratelimit.redis.round-trips";
 
 	/**
-	 * Name of the summary of how many decisions and other calls a round trip has.
+	 * Name of the summary of the decisions and other calls in a round trip.
 	 */
 	public static final String CALLS = "ratelimit.redis.calls";
 
@@ -41,7 +42,7 @@ public final class RedisMetrics implements RedisListener {
 
 	/**
 	 * Creates metrics.
-	 * @param registry where they are kept
+	 * @param registry the registry of the meters
 	 */
 	public RedisMetrics(MeterRegistry registry) {
 		this.registry = registry;
@@ -70,7 +71,7 @@ public final class RedisMetrics implements RedisListener {
 					.tag("server", server)
 					.register(this.registry),
 				DistributionSummary.builder(CALLS)
-					.description("Decisions and other calls that a round trip carries")
+					.description("Decisions and other calls in a round trip")
 					.tag("server", server)
 					.register(this.registry),
 				Counter.builder(QUEUE_FULL)

@@ -14,7 +14,7 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 
 /**
- * Counts the errors of the store by their kind.
+ * Counts the errors of the store by kind.
  * <p>
  * Safe for use by several threads.
  *
@@ -31,13 +31,13 @@ public final class StoreErrorMetrics implements RateLimiterDecorator {
 
 	/**
 	 * Creates metrics.
-	 * @param registry where they are kept
+	 * @param registry the registry of the meters
 	 */
 	public StoreErrorMetrics(MeterRegistry registry) {
 		for (RedisErrorKind kind : RedisErrorKind.values()) {
 			this.counters.put(kind,
 					Counter.builder(NAME)
-						.description("Errors of the store while it was to decide requests")
+						.description("Errors of the store when it was asked for decisions")
 						.tag("kind", kind.text())
 						.register(registry));
 		}

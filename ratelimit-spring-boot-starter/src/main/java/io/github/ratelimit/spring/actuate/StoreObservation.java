@@ -11,8 +11,8 @@ import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Observes every call that asks the store to decide a request, so that it is a span of
- * the trace and a timer.
+ * Observes every call of the store that decides a request, as a span of the trace and a
+ * timer.
  * <p>
  * Safe for use by several threads.
  *
@@ -28,10 +28,10 @@ public final class StoreObservation implements RateLimiterDecorator {
 
 	/**
 	 * Creates an observation.
-	 * @param registry what handles it; nothing is observed if it is
+	 * @param registry the registry; nothing is observed if it is
 	 * {@link ObservationRegistry#NOOP}
-	 * @param convention how it is named and described; {@code null} for the convention of
-	 * the registry, or else the default
+	 * @param convention names and describes the calls; {@code null} for the convention of
+	 * the registry, or the default if it has none
 	 */
 	public StoreObservation(ObservationRegistry registry, @Nullable StoreObservationConvention convention) {
 		this.registry = registry;

@@ -1,5 +1,5 @@
 /**
- * Shows what the limiter does: metrics, observations, health, and an actuator endpoint.
+ * Metrics, observations, health, and an actuator endpoint.
  */
 @NullMarked
 package io.github.ratelimit.spring.actuate;

@@ -13,61 +13,61 @@ import org.springframework.core.annotation.AliasFor;
 
 /**
  * Limits how often a method is called. Put it on methods of Spring beans. On a class, all
- * non-private methods share one quota, except those with an annotation of their own.
- * Static methods, and inherited methods that are final, are not limited by the annotation
- * of a class.
+ * non-private methods share one quota, except those that are annotated themselves. Static
+ * methods, and inherited methods that are final, are not limited by the annotation of a
+ * class.
  * <p>
- * The annotation names a policy of the configuration, or has limits written in place. A
- * policy written in place is named after its class and method
- * ({@code SearchController.search}), or after its class alone, unless it has a
- * {@link #name()}.
+ * The annotation names a policy from the configuration, or declares limits inline. A
+ * policy declared inline is named after its class and method ({@code
+ * SearchController.search}), or after its class if the class is annotated, unless it has
+ * a {@link #name()}.
  * <p>
- * Several annotations of one method or class, composed ones included, are decided
+ * Several annotations on one method or class, including composed ones, are decided
  * together, all or nothing.
  * <p>
- * The annotation is inherited from superclasses and interfaces, also by methods that
- * override or implement the annotated one, with other type arguments or not. The nearest
- * annotation wins: that of a method replaces those of methods that it overrides or
- * implements, and an annotation of a method replaces that of its class. A policy that is
- * written in place on an inherited method has a count for each class that inherits it.
- * Proxies may be of classes or of interfaces. A method that has the annotation but cannot
- * be intercepted, such as a private or final one, stops the start.
+ * The annotation is inherited from superclasses and interfaces, and by methods that
+ * override or implement an annotated method, also with other type arguments. The nearest
+ * annotation wins: an annotation on a method replaces those on the methods that it
+ * overrides or implements, and the one on its class. A policy declared inline on an
+ * inherited method has a separate count for each class that inherits it. Class-based and
+ * interface-based proxies are supported. If an annotated method cannot be intercepted,
+ * for example because it is private or final, the application fails at startup.
  * <p>
  * A denied call throws {@link io.github.ratelimit.spring.RateLimitExceededException
- * RateLimitExceededException}, and the method is not called. While the store fails, and
- * the policy denies calls then, {@link io.github.ratelimit.StoreException StoreException}
- * is thrown.
+ * RateLimitExceededException}, and the method is not called. If the store fails and the
+ * policy denies calls in that case, {@link io.github.ratelimit.StoreException
+ * StoreException} is thrown.
  * <p>
- * The limit comes before other advice of the method, such as that of transactions, caches
- * and method security: calls that a cache answers, and calls that are not authorized, are
- * counted. {@code ratelimit.method.order} changes that. On the same method,
- * {@code @Retryable}, {@code @ConcurrencyLimit} and {@code @Async} always come after the
- * limit: a retried call is counted once, a denied call waits for nothing, and the thread
- * that calls gets the exception.
+ * The limit is applied before other advice of the method, such as transactions, caching
+ * and method security: cached and unauthorized calls are counted.
+ * {@code ratelimit.method.order} changes that. On the same method, {@code @Retryable},
+ * {@code @ConcurrencyLimit} and {@code @Async} are always applied after the limit: a
+ * retried call is counted once, a denied call does not wait, and the calling thread
+ * receives the exception.
  * <p>
- * Every call is counted, whatever the path of the web request has paid: a policy that has
- * the path and an annotation on the method counts both.
+ * Every call is counted, even if the path of the web request was counted too: a policy
+ * with both the path and an annotation on the method counts twice.
  * <p>
- * Only calls that come in through the proxy are intercepted, as with
- * {@code @Transactional}: a call of a method by another method of the same object is not
- * limited.
+ * Only calls through the proxy are intercepted, as with {@code @Transactional}: a call
+ * from another method of the same object is not limited.
  * <p>
- * Outside of a web request, which includes what an {@code @Async} method calls, callers
- * have only those identifiers that are expressions, {@code global}, and {@code user}, if
- * Spring Security knows one on the thread. Calls that have none of the identifiers of
- * their policy share one count.
+ * Outside of a web request, and in calls from an {@code @Async} method, only these
+ * identifiers are known: expressions, {@code global}, and {@code user} if Spring Security
+ * has one on the thread. Calls without any of the identifiers of their policy share one
+ * count.
  * <p>
- * All texts may hold placeholders, such as <code>${search.limit}</code>, which are
- * replaced when the application starts.
+ * All strings may contain placeholders, such as <code>${search.limit}</code>, which are
+ * resolved when the application starts.
  * <p>
- * Expressions are of the Spring Expression Language. They see the arguments of the call,
- * and nothing else: by name, such as {@code #rows}, if the code was compiled with
- * {@code -parameters}, and always by index, as {@code #a0} or {@code #p0}. They cannot
- * name types, beans or constructors, nor assign. A misspelt property or method of an
- * argument stops the start, if the declared type of the parameter says that there is none
- * of that name. A call for which an expression fails, or yields no possible value, throws
+ * Expressions are written in the Spring Expression Language. They can read the arguments
+ * of the call and nothing else: by name, such as {@code #rows}, if the code was compiled
+ * with {@code -parameters}, and always by index, as {@code #a0} or {@code #p0}. They
+ * cannot use types, beans, constructors or assignments. If the declared type of a
+ * parameter does not have a property or method that an expression uses, the application
+ * fails at startup. If an expression fails for a call, or returns an invalid value,
  * {@link io.github.ratelimit.spring.RateLimitedExpressionException
- * RateLimitedExpressionException}, and the method is not called; the log says so once.
+ * RateLimitedExpressionException} is thrown, and the method is not called; this is logged
+ * once.
  *
  * @since 0.1
  */
@@ -94,70 +94,71 @@ public @interface RateLimited {
 	String policy() default "";
 
 	/**
-	 * Limits written in place, such as <code>{"1/s", "20/m"}</code>; all of them hold at
-	 * once. One text may hold several, separated by commas.
+	 * Limits declared inline, such as <code>{"1/s", "20/m"}</code>, all enforced
+	 * together. One string may contain several, separated by commas.
 	 * @return the limits; empty if a {@link #policy()} is named
 	 */
 	String[] limits() default {};
 
 	/**
-	 * Name of the policy of limits written in place. Of several annotations with limits
-	 * on one method or type, all but one must have it, so that their counts do not depend
-	 * on their order.
-	 * @return the name; empty for that of the class and method
+	 * Name of the policy of limits declared inline. If there are several annotations with
+	 * limits on one method or type, all but one must have a name, so that their counts do
+	 * not depend on their order.
+	 * @return the name; empty to use the class and method
 	 */
 	String name() default "";
 
 	/**
-	 * Algorithm of the limits written in place, such as {@code fixed-window}, or one of
-	 * the application's own: the name of an {@link io.github.ratelimit.Algorithm
-	 * Algorithm} bean, or of a class.
+	 * Algorithm of the limits declared inline, such as {@code fixed-window}, or a custom
+	 * algorithm: the name of an {@link io.github.ratelimit.Algorithm Algorithm} bean or
+	 * class.
 	 * @return the name; empty for {@code ratelimit.defaults.algorithm}
 	 */
 	String algorithm() default "";
 
 	/**
-	 * What a call uses of each quota. A call that costs nothing asks nobody, and is never
-	 * denied: neither by a limit or a block, nor because the store fails.
+	 * Cost of a call, used from each quota. A call with cost 0 is never denied, neither
+	 * by a limit or a block nor because the store fails, and the store is not called.
 	 * @return 0 or more, and no more than the smallest quota
 	 */
 	long cost() default 1;
 
 	/**
-	 * Expression for what a call uses of each quota, instead of {@link #cost()}, such as
-	 * <code>#rows / 1000 + 1</code>. It must yield a number that is 0 or more; fractions
-	 * are rounded up. A call that costs more than a quota is denied.
+	 * Expression for the cost of a call, instead of {@link #cost()}, such as <code>#rows
+	 * / 1000 + 1</code>. It must return a number of at least 0; fractions are rounded up.
+	 * A call that costs more than a quota is denied.
 	 * @return the expression; empty for {@link #cost()}
 	 */
 	String costExpression() default "";
 
 	/**
-	 * By what callers are identified, such as {@code ip}, {@code user},
-	 * {@code header:X-User} or {@code ip+user}; each has a count of its own. What starts
-	 * with {@code #} is an expression, alone or in a combination, such as
-	 * {@code ip+#order.customerId}; parts are separated by a plus sign that is not in
-	 * parentheses, brackets or quotes. {@code null} and blank values are missing; a value
-	 * counts by its text, so its class must override {@code toString}. One text may hold
-	 * several, separated by commas.
+	 * Identifiers of the caller, such as {@code ip}, {@code user}, {@code header:X-User}
+	 * or {@code ip+user}; each has its own count. An identifier that starts with
+	 * {@code #} is an expression, alone or in a combination such as
+	 * {@code ip+#order.customerId}. Combined identifiers are separated by plus signs
+	 * outside parentheses, brackets and quotes. {@code null} and blank values count as
+	 * missing. Values are compared by their {@code toString}, so their class must
+	 * override it. One string may contain several identifiers, separated by commas.
 	 * @return the identifiers; empty for those of the policy, or
-	 * {@code ratelimit.defaults.identifiers} for limits written in place
+	 * {@code ratelimit.defaults.identifiers} for limits declared inline
 	 */
 	String[] identifiers() default {};
 
 	/**
-	 * Name of the method that answers denied calls instead of an exception. It stands in
-	 * the same class or above, may be private or static, takes the same parameters, or
-	 * these and a {@link io.github.ratelimit.spring.RateLimitExceededException
-	 * RateLimitExceededException}, and returns what the method does. It is called for
-	 * denied calls only: not for exceptions of the method, nor if the store fails. What
-	 * it throws is passed on. Only on methods; of several annotations, one may name it
-	 * for all.
+	 * Name of a method that is called for denied calls instead of throwing an exception.
+	 * It must be in the same class or a superclass, and may be private or static. It
+	 * takes the same parameters, optionally followed by a
+	 * {@link io.github.ratelimit.spring.RateLimitExceededException
+	 * RateLimitExceededException}, and has the same return type. It is called for denied
+	 * calls only: not if the method throws an exception, nor if the store fails. Its
+	 * exceptions are passed on. Only allowed on methods; if there are several
+	 * annotations, one may name it for all.
 	 * @return the name; empty for none
 	 */
 	String fallbackMethod() default "";
 
 	/**
-	 * Several annotations of one method or type, which are decided together.
+	 * Several annotations on one method or type, which are decided together.
 	 *
 	 * @since 0.1
 	 */

@@ -19,14 +19,14 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
 /**
- * Keeps in a native image what the expressions of {@code ratelimit.identifiers},
- * {@code ratelimit.plan} and the conditions of policies read of requests and principals,
- * as far as they are of the servlet container's and Spring Security's own types. It knows
- * the configuration that the image is made with.
+ * Registers hints for the expressions of {@code ratelimit.identifiers},
+ * {@code ratelimit.plan} and the conditions of policies: what they read from requests and
+ * principals of the servlet container and Spring Security. It uses the configuration at
+ * build time of the native image.
  */
 class ConfiguredExpressionsAotProcessor implements BeanFactoryInitializationAotProcessor {
 
-	/** What {@code #request} and {@code #principal} may be, most often. */
+	/** The most common types of {@code #request} and {@code #principal}. */
 	private static final List<String> TYPES = List.of("jakarta.servlet.http.HttpServletRequest",
 			"jakarta.servlet.ServletRequestWrapper", "jakarta.servlet.http.HttpServletRequestWrapper",
 			"org.apache.catalina.connector.RequestFacade", "java.security.Principal",

@@ -17,8 +17,7 @@ import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.util.StringUtils;
 
 /**
- * Keeps in a native image what expressions read of objects. It goes by the declared
- * types.
+ * Registers hints for what expressions read from objects, by their declared types.
  */
 final class ExpressionHints {
 
@@ -26,7 +25,7 @@ final class ExpressionHints {
 
 	private final ReflectionHints hints;
 
-	/** What the expressions name. */
+	/** Names of properties and methods in the expressions. */
 	private final Set<String> members = new HashSet<>();
 
 	private final Set<String> seen = new HashSet<>();
@@ -37,14 +36,14 @@ final class ExpressionHints {
 		this.hints = hints;
 	}
 
-	/** Adds an expression; one that cannot be read stops the start later. */
+	/** Adds an expression; one that cannot be parsed fails at startup. */
 	void add(String expression) {
 		try {
 			add(parser.parseRaw(expression).getAST());
 			this.expressions = true;
 		}
 		catch (ParseException | IllegalStateException ex) {
-			// Nothing is lost.
+			// The application fails at startup anyway.
 		}
 	}
 
@@ -60,14 +59,16 @@ final class ExpressionHints {
 		}
 	}
 
-	/** Keeps what the expressions may mean of a type, and of what they find there. */
+	/**
+	 * Registers what the expressions may use of a type and of the types of its members.
+	 */
 	void register(ResolvableType type) {
 		if (this.expressions && has(type)) {
 			registerAll(type);
 		}
 	}
 
-	/** Whether an expression may mean something of a type, or of its elements. */
+	/** Returns whether an expression may use a member of a type or of its elements. */
 	private boolean has(ResolvableType type) {
 		return type.isArray() || type.hasGenerics() || Stream.of(type.toClass().getMethods()).anyMatch(this::isNamed)
 				|| Stream.of(type.toClass().getFields()).anyMatch((field) -> this.members.contains(field.getName()));

@@ -28,16 +28,16 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * Refuses names of properties and methods that are misspelt, as far as the declared types
- * of parameters tell.
+ * Refuses misspelt names of properties and methods, based on the declared types of
+ * parameters.
  * <p>
- * An argument may be of a subclass that has more than the declared type. So a name that
- * the type lacks is refused only if the type is final, or if the type has a name that is
- * almost certainly meant. Nothing is known of objects, maps, and what comes after them.
+ * An argument may be of a subclass with more members than the declared type. An unknown
+ * name is therefore refused only if the type is final or has a very similar name. Nothing
+ * is checked on {@code Object}, on maps, or on what is read from them.
  */
 final class ExpressionMembers {
 
-	/** What finds its members in other ways than by reflection on its class. */
+	/** Types whose members SpEL does not find by reflection on the class alone. */
 	private static final List<Class<?>> UNKNOWN = List.of(Map.class, Class.class, Optional.class);
 
 	private final Function<String, ResolvableType> variables;
@@ -52,7 +52,7 @@ final class ExpressionMembers {
 
 	/**
 	 * Checks an expression.
-	 * @return the type of what it yields; {@code NONE} if it is unknown
+	 * @return the type of the result; {@code NONE} if it is unknown
 	 * @throws IllegalArgumentException if a name is misspelt
 	 */
 	ResolvableType check(SpelNode node) {
@@ -138,7 +138,7 @@ final class ExpressionMembers {
 		if (named.isEmpty()) {
 			requireNotMisspelt("method", name, type, methods.stream().map(Method::getName).collect(Collectors.toSet()));
 		}
-		// Only what no argument can change: of overloads, any may be meant.
+		// The return type of an overloaded method depends on the arguments.
 		return (named.size() == 1 && named.get(0).getParameterCount() == arguments) ? returned(named.get(0), owner)
 				: ResolvableType.NONE;
 	}
@@ -159,7 +159,7 @@ final class ExpressionMembers {
 	}
 
 	/**
-	 * Few words become other words when two letters are swapped, or when they are long.
+	 * Swapped letters, or small differences in long names, are hardly intended.
 	 */
 	private static boolean isMisspelt(String name, String nearest) {
 		boolean swapped = name.length() == nearest.length()
@@ -169,7 +169,7 @@ final class ExpressionMembers {
 				&& name.chars().noneMatch(Character::isDigit);
 	}
 
-	/** Counts letters that are wrong, missing, too many, or swapped with the next one. */
+	/** Counts letters that are wrong, missing, added, or swapped with the next one. */
 	private static int distance(String left, String right) {
 		String a = left.toLowerCase(Locale.ROOT);
 		String b = right.toLowerCase(Locale.ROOT);

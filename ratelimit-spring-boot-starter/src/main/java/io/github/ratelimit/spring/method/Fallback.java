@@ -14,17 +14,17 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * The method that answers denied calls of another.
+ * The method that is called for denied calls of another method.
  *
- * @param method the method, on the object itself and not on its proxy
+ * @param method the method, called on the object itself and not on its proxy
  * @param takesException whether the exception is its last parameter
  */
 record Fallback(Method method, boolean takesException) {
 
 	/**
-	 * Finds the fallback of a method, where there is a fitting one.
+	 * Finds the fallback of a method.
 	 * @param name the name of the fallback
-	 * @param method the method whose denied calls it answers
+	 * @param method the limited method
 	 * @param type the class of the object
 	 */
 	static Fallback find(String name, Method method, Class<?> type) {
@@ -33,7 +33,7 @@ record Fallback(Method method, boolean takesException) {
 			.filter((candidate) -> !candidate.equals(method))
 			.toList();
 		List<Class<?>> parameters = parameters(method, type);
-		// The longer one first: who writes it wants to know.
+		// A fallback that takes the exception is preferred.
 		for (int extra = 1; extra >= 0; extra--) {
 			for (Method candidate : named) {
 				if (candidate.getParameterCount() == parameters.size() + extra

@@ -21,8 +21,8 @@ import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.ClassUtils;
 
 /**
- * Refuses classes and proxies that some limited method cannot be intercepted in, and
- * warns of those that may be called by the wrong thread.
+ * Refuses classes and proxies with limited methods that cannot be intercepted, and warns
+ * of methods that may be called by the wrong thread.
  */
 final class InterceptionCheck {
 
@@ -30,27 +30,27 @@ final class InterceptionCheck {
 
 	private final RateLimitedOperations operations;
 
-	/** Methods that were warned of. */
-	private final Set<Method> told = ConcurrentHashMap.newKeySet();
+	/** Methods with a logged warning. */
+	private final Set<Method> warned = ConcurrentHashMap.newKeySet();
 
 	InterceptionCheck(RateLimitedOperations operations) {
 		this.operations = operations;
 	}
 
-	/** Refuses a class of which no proxy could intercept all limited methods. */
+	/** Refuses a class if no proxy can intercept all of its limited methods. */
 	void requireProxyable(Class<?> proxied, boolean byClass) {
 		Class<?> type = ClassUtils.getUserClass(proxied);
 		Collection<RateLimitedOperation> operations = this.operations.of(proxied);
 		if (Stream.of(Advice.class, Pointcut.class, Advisor.class, AopInfrastructureBean.class)
 			.anyMatch((infrastructure) -> infrastructure.isAssignableFrom(type))) {
-			throw invalid(operations, "calls of beans that intercept others cannot be intercepted themselves.");
+			throw invalid(operations, "calls of beans that intercept other beans cannot be intercepted.");
 		}
 		if (!byClass) {
 			return;
 		}
 		if (Modifier.isFinal(type.getModifiers()) || type.isSealed()) {
 			throw invalid(operations,
-					"the class is %s, so its calls cannot be intercepted; open it, or let it implement an interface and set spring.aop.proxy-target-class=false."
+					"the class is %s, so its calls cannot be intercepted; make it non-final, or implement an interface and set spring.aop.proxy-target-class=false."
 						.formatted(type.isSealed() ? "sealed" : "final"));
 		}
 		for (RateLimitedOperation operation : operations) {
@@ -65,7 +65,7 @@ final class InterceptionCheck {
 		}
 	}
 
-	/** Refuses a proxy that some limited method does not pass through. */
+	/** Refuses a proxy that does not intercept all limited methods. */
 	void requireIntercepted(Object proxy) {
 		Class<?> type = AopUtils.getTargetClass(proxy);
 		if (!AopUtils.isJdkDynamicProxy(proxy)) {
@@ -79,10 +79,11 @@ final class InterceptionCheck {
 				.flatMap((candidate) -> Arrays.stream(candidate.getMethods()))
 				.anyMatch((candidate) -> candidate.getName().equals(operation.method().getName())
 						&& AopUtils.getMostSpecificMethod(candidate, type).equals(operation.method()));
-			// Nobody else can call the method, but its author expects that they do.
+			// The method cannot be called through the proxy, but the annotation expects
+			// it.
 			if (!exposed && operation.onMethod()) {
 				throw InvalidRateLimitedException.of(operation.methodPlace(),
-						"it is in none of the interfaces by which %s is proxied; add it to one, or set spring.aop.proxy-target-class=true."
+						"it is not in any interface of the proxy of %s; add it to one, or set spring.aop.proxy-target-class=true."
 							.formatted(type.getName()));
 			}
 		}
@@ -100,8 +101,9 @@ final class InterceptionCheck {
 	}
 
 	/**
-	 * Warns of methods that are often called by threads which do not know who is limited:
-	 * the thread that calls is asked, and not the one that runs the method.
+	 * Warns of asynchronous methods that are often called by threads without the
+	 * identifiers of the caller: the identifiers are those of the calling thread, not of
+	 * the thread that runs the method.
 	 */
 	void warnOfAsync(Class<?> type) {
 		for (RateLimitedOperation operation : this.operations.of(type)) {
@@ -110,9 +112,9 @@ final class InterceptionCheck {
 			if (!identifiers.isEmpty()
 					&& (AnnotatedElementUtils.hasAnnotation(method, Async.class)
 							|| AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), Async.class))
-					&& this.told.add(method)) {
+					&& this.warned.add(method)) {
 				logger.warn(
-						"{} is @Async and limited by {}: the thread that calls it must be that of a request. Calls from other threads, such as those of other @Async methods, lack this identifier; limit them by an argument instead",
+						"{} is @Async and limited by {}: it must be called by the thread of a request. Calls from other threads, such as those of other @Async methods, lack this identifier; limit them by an argument instead",
 						operation.methodPlace(), String.join(", ", identifiers));
 			}
 		}

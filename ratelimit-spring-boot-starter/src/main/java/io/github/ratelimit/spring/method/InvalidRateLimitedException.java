@@ -3,8 +3,7 @@ package io.github.ratelimit.spring.method;
 import java.io.Serial;
 
 /**
- * A {@code @RateLimited} annotation cannot be enforced as it is written; the application
- * does not start.
+ * Thrown at startup if a {@code @RateLimited} annotation cannot be enforced.
  *
  * @since 0.1
  */

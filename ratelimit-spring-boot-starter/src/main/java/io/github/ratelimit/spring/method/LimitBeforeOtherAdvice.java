@@ -14,12 +14,12 @@ import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 
 /**
- * Keeps the limit of a method before advice that post-processors put before all other,
- * such as that of {@code @Async}, {@code @Retryable} and {@code @ConcurrencyLimit}. So
- * the thread that calls is told of a denial, which is not tried again and waits for
- * nothing. Methods without such advice are limited where the order says.
+ * Keeps the limit of a method before advice that post-processors put first, such as that
+ * of {@code @Async}, {@code @Retryable} and {@code @ConcurrencyLimit}. The calling thread
+ * then receives the denial, which is not retried and does not wait. Other methods are
+ * limited according to the order.
  * <p>
- * It is not ordered, because post-processors that are come first.
+ * It is not ordered, so that it runs after the ordered post-processors.
  */
 final class LimitBeforeOtherAdvice implements BeanPostProcessor {
 
@@ -43,7 +43,7 @@ final class LimitBeforeOtherAdvice implements BeanPostProcessor {
 			advised.replaceAdvisor(this.advisor, limit(added, false));
 			advised.addAdvisor(0, limit(added, true));
 			if (position > 0) {
-				logger.info("{} of the bean '{}' comes after the limit of the same method, whatever the order is",
+				logger.info("{} of the bean '{}' is applied after the limit of the same method, whatever the order is",
 						added.get(0).getAdvice().getClass().getSimpleName(), name);
 			}
 		}
@@ -51,7 +51,7 @@ final class LimitBeforeOtherAdvice implements BeanPostProcessor {
 	}
 
 	/**
-	 * Returns the limit of those methods that the added advice is for, or of the others.
+	 * Returns the limit of the methods with the added advice, or of the others.
 	 */
 	private Advisor limit(List<Advisor> added, boolean advised) {
 		return new DefaultPointcutAdvisor(new StaticMethodMatcherPointcut() {

@@ -18,8 +18,8 @@ import org.springframework.expression.spel.support.SimpleEvaluationContext;
 /**
  * An expression over the arguments of a method, parsed once.
  * <p>
- * It reads properties and calls methods of the arguments, and reaches nothing else. Where
- * it fails, the call is refused, and the log says so once.
+ * It can only read properties and call methods of the arguments. If it fails, the call is
+ * refused, and this is logged once.
  */
 final class MethodExpression {
 
@@ -29,7 +29,7 @@ final class MethodExpression {
 
 	private final Expression expression;
 
-	/** Indexes of the parameters that the expression names. */
+	/** Indexes of the parameters in the expression. */
 	private final Map<String, Integer> variables;
 
 	private final String attribute;
@@ -45,7 +45,7 @@ final class MethodExpression {
 		this.place = place;
 	}
 
-	/** Returns the cost that the expression yields; fractions are rounded up. */
+	/** Returns the cost; fractions are rounded up. */
 	long cost(@Nullable Object[] arguments) {
 		Object value = evaluate(arguments);
 		if (!(value instanceof Number number)) {
@@ -62,7 +62,7 @@ final class MethodExpression {
 		if (exact.signum() < 0) {
 			throw invalid("a cost must be 0 or more, not %s.".formatted(number));
 		}
-		// Compared before it is rounded: to write 1E+999999999 out takes a gigabyte.
+		// Compared before rounding, because rounding 1E+999999999 needs a gigabyte.
 		if (exact.compareTo(LARGEST) >= 0) {
 			return Long.MAX_VALUE;
 		}
@@ -72,7 +72,7 @@ final class MethodExpression {
 		return exact.setScale(0, RoundingMode.CEILING).longValueExact();
 	}
 
-	/** Returns the text that the expression yields; empty if it yields {@code null}. */
+	/** Returns the value as a string; empty if it is {@code null}. */
 	String text(@Nullable Object[] arguments) {
 		Object value = evaluate(arguments);
 		if (value == null) {
@@ -80,15 +80,15 @@ final class MethodExpression {
 		}
 		String text = value.toString();
 		if (hasNoText(value, text)) {
-			throw invalid("an identifier must have a text, but a %s has none of its own."
+			throw invalid("an identifier must have a text, but %s does not override toString."
 				.formatted(value.getClass().getTypeName()));
 		}
 		return text;
 	}
 
 	/**
-	 * An object that says only where it is in memory would be another on every call. Not
-	 * by reflection, which finds nothing in a native image.
+	 * The default {@code toString} differs for each object. It is recognized by its text,
+	 * because reflection finds nothing in a native image.
 	 */
 	private static boolean hasNoText(Object value, String text) {
 		return text.equals(value.getClass().getName() + '@' + Integer.toHexString(value.hashCode()));
@@ -101,8 +101,7 @@ final class MethodExpression {
 			return this.expression.getValue(context);
 		}
 		catch (RuntimeException ex) {
-			// What the arguments' own methods throw is no failure of this expression
-			// alone, but the call cannot be decided either way.
+			// Methods of the arguments may throw anything; the call cannot be decided.
 			String type = ex.getClass().getName();
 			warn((ex instanceof SpelEvaluationException spel) ? type + ' ' + spel.getMessageCode() : type);
 			throw new RateLimitedExpressionException(toString(), this.place, "it failed.", ex);
@@ -114,7 +113,7 @@ final class MethodExpression {
 		return new RateLimitedExpressionException(toString(), this.place, reason, null);
 	}
 
-	/** Without messages of other exceptions, which may quote what a client sent. */
+	/** Logs no message of other exceptions, which may contain what a client sent. */
 	private void warn(String reason) {
 		if (this.failed.compareAndSet(false, true)) {
 			logger.warn(
@@ -123,7 +122,7 @@ final class MethodExpression {
 		}
 	}
 
-	/** Returns the expression as it is written. */
+	/** Returns the expression as written. */
 	@Override
 	public String toString() {
 		return this.expression.getExpressionString();

@@ -33,8 +33,8 @@ import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 
 /**
- * Reads the expressions in the annotations of a method, and refuses what no call could
- * ever evaluate.
+ * Parses the expressions in the annotations of a method, and refuses those that no call
+ * can evaluate.
  */
 final class MethodExpressions {
 
@@ -52,7 +52,7 @@ final class MethodExpressions {
 
 	/**
 	 * Creates the expressions of a method.
-	 * @param method the method whose parameters expressions name
+	 * @param method the method whose parameters the expressions use
 	 * @param type the class of the object
 	 * @param place names the annotation in messages
 	 */
@@ -74,10 +74,10 @@ final class MethodExpressions {
 	}
 
 	/**
-	 * Reads an expression.
-	 * @param attribute the attribute of the annotation that it is written in
+	 * Parses an expression.
+	 * @param attribute the attribute of the annotation
 	 * @param text the expression
-	 * @throws IllegalArgumentException if no call could evaluate it
+	 * @throws IllegalArgumentException if no call can evaluate it
 	 */
 	MethodExpression parse(String attribute, String text) {
 		try {
@@ -102,10 +102,10 @@ final class MethodExpressions {
 		}
 		return "the parameters of %s are %s%s".formatted(this.method,
 				this.parameters.keySet().stream().map("#"::concat).collect(Collectors.joining(", ")),
-				this.namesAreKnown ? "" : " (their names are known only to code that is compiled with -parameters)");
+				this.namesAreKnown ? "" : " (compile with -parameters to use their names)");
 	}
 
-	/** Walks through an expression. */
+	/** Walks an expression. */
 	private final class Check {
 
 		private final Map<String, Integer> variables;
@@ -117,21 +117,21 @@ final class MethodExpressions {
 		/**
 		 * Checks a part of the expression.
 		 * @param node the part
-		 * @param chained whether it belongs to what stands before it, as after a dot
-		 * @param element whether there is an element that it may mean, as in a selection
+		 * @param chained whether it follows an object, as after a dot
+		 * @param element whether it may refer to an element, as in a selection
 		 */
 		void check(SpelNode node, boolean chained, boolean element) {
 			if (node instanceof TypeReference || node instanceof ConstructorReference || node instanceof BeanReference
 					|| node instanceof FunctionReference || node instanceof Assign || node instanceof OpInc
 					|| node instanceof OpDec) {
 				throw new IllegalArgumentException(
-						"'%s' is not possible; it may only read the arguments".formatted(node.toStringAST()));
+						"'%s' is not allowed; an expression may only read the arguments".formatted(node.toStringAST()));
 			}
 			if (node instanceof VariableReference) {
 				checkVariable(node.toStringAST().substring(1), element);
 			}
 			if (!chained && !element && belongsToAnObject(node)) {
-				throw new IllegalArgumentException("'%s' belongs to nothing; arguments start with #, and %s"
+				throw new IllegalArgumentException("'%s' does not follow an argument; arguments start with #, and %s"
 					.formatted(node.toStringAST(), known()));
 			}
 			boolean within = element || node instanceof Projection || node instanceof Selection;
@@ -152,7 +152,7 @@ final class MethodExpressions {
 			}
 			Integer index = MethodExpressions.this.parameters.get(name);
 			if (index == null || name.equals("this") || name.equals("root")) {
-				throw new IllegalArgumentException("#%s is no parameter; %s".formatted(name, known()));
+				throw new IllegalArgumentException("#%s is not a parameter; %s".formatted(name, known()));
 			}
 			this.variables.put(name, index);
 		}

@@ -34,7 +34,7 @@ import org.springframework.core.type.AnnotationMetadata;
 public final class RateLimitMethodAutoConfiguration {
 
 	/**
-	 * An advisor of the infrastructure: without AspectJ, no others are applied.
+	 * An infrastructure bean, because without AspectJ no other advisors are applied.
 	 */
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -45,14 +45,14 @@ public final class RateLimitMethodAutoConfiguration {
 				enforcer::getObject, environment::resolveRequiredPlaceholders, order(environment));
 	}
 
-	/** Not from the bean of properties, which the advisor would create too early. */
+	/** Reads the environment, because the properties bean would be created too early. */
 	private static int order(Environment environment) {
 		int order = Binder.get(environment)
 			.bindOrCreate("ratelimit.method", RateLimitProperties.MethodProperties.class)
 			.order();
 		if (order == Ordered.LOWEST_PRECEDENCE) {
 			throw new InvalidConfigurationPropertyValueException("ratelimit.method.order", order,
-					"Must be less: transactions and caches have this order, and a denied call must not begin a transaction.");
+					"Must be less: transactions and caching have this order, and a denied call must not begin a transaction.");
 		}
 		return order;
 	}
@@ -75,8 +75,8 @@ public final class RateLimitMethodAutoConfiguration {
 	}
 
 	/**
-	 * Makes sure that there is somebody to apply the advisor, whatever
-	 * {@code spring.aop.auto} and {@code spring.aop.proxy-target-class} say.
+	 * Registers a post-processor that applies the advisor, whatever
+	 * {@code spring.aop.auto} and {@code spring.aop.proxy-target-class} are.
 	 */
 	static class AutoProxyRegistrar implements ImportBeanDefinitionRegistrar {
 

@@ -20,8 +20,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.Environment;
 
 /**
- * Auto-configuration of rate limiting for applications that are no Servlet applications:
- * methods are limited, paths cannot be.
+ * Auto-configuration of rate limiting for applications that are not Servlet applications:
+ * methods can be limited, paths cannot.
  *
  * @since 0.1
  */
@@ -44,7 +44,7 @@ public final class RateLimitNonWebAutoConfiguration {
 			}
 			if (policy.countWhen() != null) {
 				throw new InvalidConfigurationPropertyValueException(PolicyReader.property(name, ".count-when"),
-						policy.countWhen(), "There are responses only in a Servlet web application.");
+						policy.countWhen(), "Responses can be counted only in a Servlet web application.");
 			}
 			requireNoRequest(PolicyReader.property(name, ".when"), policy.when());
 			requireNoRequest(PolicyReader.property(name, ".unless"), policy.unless());
@@ -68,7 +68,7 @@ public final class RateLimitNonWebAutoConfiguration {
 	private static void requireNoRequest(String property, @Nullable String value) {
 		if (value != null) {
 			throw new InvalidConfigurationPropertyValueException(property, value,
-					"There are requests only in a Servlet web application.");
+					"Conditions on requests can be used only in a Servlet web application.");
 		}
 	}
 
@@ -90,14 +90,13 @@ public final class RateLimitNonWebAutoConfiguration {
 
 	private static InvalidConfigurationPropertyValueException withoutUsers(String property, Object value) {
 		return new InvalidConfigurationPropertyValueException(property, value,
-				"Users have plans only in a Servlet web application.");
+				"Plans can be used only in a Servlet web application.");
 	}
 
 	private static void refuse(String property, Collection<String> values) {
 		if (!values.isEmpty()) {
-			// Not the values, which may be secrets.
-			throw new HiddenValueException(property, "***",
-					"Counts only in a Servlet web application: there are no requests to identify.");
+			// Without the values, which may be secrets.
+			throw new HiddenValueException(property, "***", "Has an effect only in a Servlet web application.");
 		}
 	}
 

@@ -21,7 +21,7 @@ import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.util.StringValueResolver;
 
 /**
- * Advises methods with {@code @RateLimited}: a call goes on only if its policies allow
+ * Advises methods with {@code @RateLimited}: a call proceeds only if its policies allow
  * it.
  */
 public final class RateLimitedAdvisor extends StaticMethodMatcherPointcutAdvisor implements AnnotatedPolicies {
@@ -29,15 +29,15 @@ public final class RateLimitedAdvisor extends StaticMethodMatcherPointcutAdvisor
 	private final transient RateLimitedOperations operations;
 
 	/**
-	 * Creates an advisor. The suppliers are asked only when the first annotation is met,
-	 * because an advisor is created before other beans.
+	 * Creates an advisor. The suppliers are called only when the first annotation is
+	 * found, because an advisor is created before other beans.
 	 * @param policies supplies the policies that annotations may name
-	 * @param algorithms finds the algorithm of a name, and throws
-	 * {@link IllegalArgumentException} for one that it does not know
-	 * @param enforcer supplies what enforces them
-	 * @param placeholders replaces the placeholders in the texts of annotations, and
-	 * throws {@link IllegalArgumentException} for one that it does not know
-	 * @param order where the advice stands among that of other advisors
+	 * @param algorithms returns the algorithm of a name, and throws
+	 * {@link IllegalArgumentException} for an unknown one
+	 * @param enforcer supplies the enforcer of the policies
+	 * @param placeholders resolves the placeholders in annotations, and throws
+	 * {@link IllegalArgumentException} for an unknown one
+	 * @param order the order among other advisors
 	 */
 	RateLimitedAdvisor(Supplier<ConfiguredPolicies> policies, Function<String, Algorithm> algorithms,
 			Supplier<PolicyEnforcer> enforcer, StringValueResolver placeholders, int order) {
@@ -68,7 +68,7 @@ public final class RateLimitedAdvisor extends StaticMethodMatcherPointcutAdvisor
 					.collect(Collectors.toUnmodifiableSet());
 	}
 
-	/** Returns what this advisor knows of methods. */
+	/** Returns the limited methods that this advisor knows. */
 	RateLimitedOperations operations() {
 		return this.operations;
 	}

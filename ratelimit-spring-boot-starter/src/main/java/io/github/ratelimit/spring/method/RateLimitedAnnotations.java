@@ -30,15 +30,15 @@ import org.springframework.util.ClassUtils;
 record RateLimitedAnnotations(Object source, List<RateLimited> annotations) {
 
 	/**
-	 * Finds the annotations of a method, or of what it overrides or implements.
+	 * Finds the annotations of a method, or of those that it overrides or implements.
 	 */
 	static @Nullable RateLimitedAnnotations ofMethod(Method method, Class<?> type) {
 		RateLimitedAnnotations annotations = nearest(Stream.of(method));
 		if (annotations != null) {
 			return annotations;
 		}
-		// A class may implement an interface by a method that it inherits from a class
-		// that knows nothing of the interface.
+		// A class may implement an interface with a method inherited from a class that
+		// does not implement the interface.
 		return nearest(ClassUtils.getAllInterfacesForClassAsSet(type)
 			.stream()
 			.flatMap((candidate) -> Arrays.stream(candidate.getMethods()))
@@ -48,7 +48,7 @@ record RateLimitedAnnotations(Object source, List<RateLimited> annotations) {
 					&& AopUtils.getMostSpecificMethod(candidate, type).equals(method)));
 	}
 
-	/** Finds the annotations of a type, or of what it extends or implements. */
+	/** Finds the annotations of a type, or of those that it extends or implements. */
 	static @Nullable RateLimitedAnnotations ofType(Class<?> type) {
 		return nearest(Stream.of(type));
 	}
@@ -70,7 +70,7 @@ record RateLimitedAnnotations(Object source, List<RateLimited> annotations) {
 			.toList();
 		if (nearest.size() > 1) {
 			throw InvalidRateLimitedException.of(nearest.get(0).place(),
-					"there is another on %s, and neither is nearer to the class that has both; annotate that class or its method itself."
+					"there is another on %s, and neither is nearer to the class that inherits both; annotate that class or its method instead."
 						.formatted(nearest.get(1).place()));
 		}
 		return nearest.isEmpty() ? null : nearest.get(0);

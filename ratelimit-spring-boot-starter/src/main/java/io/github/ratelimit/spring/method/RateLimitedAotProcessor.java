@@ -29,8 +29,8 @@ import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * Keeps in a native image what annotations name by texts: fallback methods, and what
- * expressions read of arguments. It goes by the declared types.
+ * Registers hints for fallback methods, and for what expressions in annotations read from
+ * arguments, by their declared types.
  */
 class RateLimitedAotProcessor implements BeanRegistrationAotProcessor {
 

@@ -37,9 +37,9 @@ import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 
 /**
- * Refuses beans with {@code @RateLimited} whose calls cannot be intercepted: when they
- * are created, and when the application has started, also those that are not created yet,
- * as far as their types are known.
+ * Refuses beans with {@code @RateLimited} whose calls cannot be intercepted. Beans are
+ * checked when they are created. When the application has started, beans that are not
+ * created yet are checked too if their type is known.
  * <p>
  * Safe for use by several threads.
  *
@@ -56,10 +56,10 @@ public final class RateLimitedBeanCheck
 
 	private final InterceptionCheck interceptions;
 
-	/** Names of limited beans that were there to be proxied. */
+	/** Names of limited beans that passed the post-processor that proxies them. */
 	private final Set<String> seen = ConcurrentHashMap.newKeySet();
 
-	/** How much other advice came before the limit of a bean when it was proxied. */
+	/** Number of advisors before the limit of a bean when it was proxied. */
 	private final Map<String, Integer> positions = new ConcurrentHashMap<>();
 
 	private @Nullable ConfigurableListableBeanFactory beanFactory;
@@ -80,7 +80,7 @@ public final class RateLimitedBeanCheck
 	}
 
 	/**
-	 * Comes right after what makes the proxies.
+	 * Runs right after the post-processor that creates the proxies.
 	 */
 	@Override
 	public int getOrder() {
@@ -109,8 +109,7 @@ public final class RateLimitedBeanCheck
 	}
 
 	/**
-	 * Returns how much other advice comes before the limit of a bean by the order of
-	 * advisors.
+	 * Returns the number of advisors that the order puts before the limit of a bean.
 	 */
 	@Nullable Integer position(String name) {
 		return this.positions.get(name);
@@ -132,8 +131,8 @@ public final class RateLimitedBeanCheck
 			check(name, factory);
 		}
 		catch (LinkageError | TypeNotPresentException ex) {
-			// A class that it names is missing: it may never be created, or never be
-			// called in that way. It is checked again when it is created.
+			// A class that it refers to is missing. The bean may never be created or
+			// used; it is checked again when it is created.
 			logger.debug("The type of the bean '{}' cannot be checked", name, ex);
 		}
 		catch (InvalidRateLimitedException ex) {
@@ -186,12 +185,13 @@ public final class RateLimitedBeanCheck
 						.formatted(name, processor.equals(name) ? "it is a post-processor of beans or their factory"
 								: "the post-processor '%s' needs it".formatted(processor)));
 		}
-		// Somebody else made it, as tests do with their doubles.
-		logger.warn("@RateLimited on {} does not limit calls of the bean '{}', which was not made by the bean factory",
+		// It was created elsewhere, as test doubles are.
+		logger.warn(
+				"@RateLimited on {} does not limit calls of the bean '{}', which was not created by the bean factory",
 				operations.iterator().next().place(), name);
 	}
 
-	/** Finds the post-processor that made a bean be created early. */
+	/** Finds the post-processor because of which a bean was created early. */
 	private static @Nullable String findProcessor(String name, Object bean, ConfigurableListableBeanFactory factory) {
 		if (isProcessor(bean.getClass())) {
 			return name;

@@ -16,13 +16,13 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
 /**
- * What the {@code @RateLimited} annotations say of a method, all together.
+ * A limited method with all of its {@code @RateLimited} annotations.
  *
- * @param method the method, as it is in the class of the object
+ * @param method the method as declared in the class of the object
  * @param uses what a call uses, one for each annotation
- * @param fallback answers denied calls
- * @param place names the place of the annotations in messages
- * @param onMethod whether the annotations are the method's own, and not its type's
+ * @param fallback called for denied calls
+ * @param place describes the annotated element in messages
+ * @param onMethod whether the annotations are on the method rather than on its type
  */
 record RateLimitedOperation(Method method, List<Use> uses, @Nullable Fallback fallback, String place,
 		boolean onMethod) {
@@ -33,8 +33,8 @@ record RateLimitedOperation(Method method, List<Use> uses, @Nullable Fallback fa
 	}
 
 	/**
-	 * Returns the identifiers, or parts of them, that only the thread of a caller knows:
-	 * all but {@code global} and expressions over the arguments.
+	 * Returns the identifiers, or parts of them, that are known only on the thread of the
+	 * caller: all except {@code global} and expressions over the arguments.
 	 */
 	Set<String> identifiersOfThread() {
 		Set<String> names = new TreeSet<>();
@@ -49,24 +49,24 @@ record RateLimitedOperation(Method method, List<Use> uses, @Nullable Fallback fa
 		return names;
 	}
 
-	/** Names the place of the annotations for people who know the application. */
+	/** Returns a short description of the annotated element. */
 	String shortPlace() {
 		String type = this.method.getDeclaringClass().getSimpleName();
 		return this.onMethod ? type + '.' + this.method.getName() : ClassUtils.getShortName(this.place);
 	}
 
-	/** Names the method in messages, also if the annotations are its type's. */
+	/** Describes the method in messages, also if its type is annotated. */
 	String methodPlace() {
 		return this.onMethod ? this.place : this.method.toGenericString();
 	}
 
 	/**
-	 * What one annotation says.
+	 * The policy and cost of one annotation.
 	 *
 	 * @param policy the policy to enforce
-	 * @param cost what a call uses of each quota, unless there is an expression for it
-	 * @param costExpression yields the cost
-	 * @param values yield the values of identifiers, by their text
+	 * @param cost the cost of a call, unless there is an expression for it
+	 * @param costExpression returns the cost
+	 * @param values expressions for the values of identifiers, by their text
 	 */
 	record Use(IdentifiedPolicy policy, long cost, @Nullable MethodExpression costExpression,
 			Map<String, MethodExpression> values) {

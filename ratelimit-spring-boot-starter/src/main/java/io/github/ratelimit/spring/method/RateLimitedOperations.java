@@ -26,9 +26,9 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Finds what {@code @RateLimited} says of methods, by their own annotations or those of
- * their type. A method is read once: when its bean is created, or when the application
- * has started, so that an annotation that cannot be enforced stops the start.
+ * Finds limited methods by their own {@code @RateLimited} annotations or those of their
+ * type. A method is read once: when its bean is created or when the application has
+ * started, so that an annotation that cannot be enforced fails at startup.
  * <p>
  * Safe for use by several threads.
  */
@@ -48,12 +48,12 @@ final class RateLimitedOperations {
 		this.reader = reader;
 	}
 
-	/** Returns what was read so far. */
+	/** Returns the methods read so far. */
 	Stream<RateLimitedOperation> all() {
 		return this.operations.values().stream().flatMap(Optional::stream);
 	}
 
-	/** Returns the policies of what was read so far. */
+	/** Returns the policies of the methods read so far. */
 	Set<AnnotatedPolicy> annotatedPolicies() {
 		return all()
 			.flatMap((operation) -> operation.uses()
@@ -63,14 +63,14 @@ final class RateLimitedOperations {
 	}
 
 	/**
-	 * Returns what is said of the methods of a class. All of them are read, though a
-	 * proxy of an interface asks for each only when it is called.
+	 * Returns the limited methods of a class. All of them are read, although a proxy of
+	 * an interface requests each only when it is called.
 	 */
 	Collection<RateLimitedOperation> of(Class<?> targetClass) {
 		Collection<RateLimitedOperation> operations = this.ofTypes.get(targetClass);
 		if (operations == null) {
-			// Not computeIfAbsent, which must not be entered twice: to read may create
-			// the beans that are needed for it, whose methods are looked at here as well.
+			// Not computeIfAbsent, which is not reentrant: reading may create beans
+			// whose methods are read here as well.
 			operations = AnnotationUtils.isCandidateClass(targetClass, RateLimited.class)
 					? MethodIntrospector.selectMethods(targetClass, (Method method) -> find(method, targetClass))
 						.values()
@@ -81,8 +81,8 @@ final class RateLimitedOperations {
 	}
 
 	/**
-	 * Refuses a type whose objects, of whatever class they will be, could not be limited
-	 * as its annotations say.
+	 * Refuses a type whose annotations cannot be enforced, whatever the class of its
+	 * objects.
 	 */
 	void check(Class<?> type) {
 		if (AnnotationUtils.isCandidateClass(type, RateLimited.class)) {
@@ -91,10 +91,10 @@ final class RateLimitedOperations {
 	}
 
 	/**
-	 * Returns what is said of a method.
+	 * Returns a limited method.
 	 * @param method the method, of the class or of one of its interfaces
 	 * @param targetClass the class of the object
-	 * @return what its annotations say; {@code null} if there are none
+	 * @return the limited method; {@code null} if it has no annotations
 	 */
 	@Nullable RateLimitedOperation find(Method method, Class<?> targetClass) {
 		MethodClassKey key = new MethodClassKey(method, targetClass);
@@ -117,7 +117,7 @@ final class RateLimitedOperations {
 			Class<?> named = named(type, onMethod);
 			String place = specific.toGenericString();
 			if (specific.getDeclaringClass() != named) {
-				// Each class that inherits a method has a policy of its own for it.
+				// Each class that inherits a method has its own policy for it.
 				place += " in " + named.getName();
 			}
 			if ((specific.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC)) != 0) {
@@ -138,7 +138,7 @@ final class RateLimitedOperations {
 				new RateLimitedReader.Element(specific, type, named.getSimpleName(), named.getName(), false, claim));
 	}
 
-	/** Proxies and lambdas have no lasting name; what they implement has. */
+	/** Proxies and lambdas have no stable name, but the types that they implement do. */
 	private static Class<?> named(Class<?> type, RateLimitedAnnotations annotations) {
 		return (Proxy.isProxyClass(type) || type.isHidden()) ? annotations.declaringClass() : type;
 	}
@@ -149,8 +149,8 @@ final class RateLimitedOperations {
 	}
 
 	/**
-	 * Whether a method is inherited from above the annotated type, in a way that nobody
-	 * can change there: a base class of a library must not forbid the annotation.
+	 * Returns whether a method is inherited from above the annotated type and cannot be
+	 * overridden: a base class of a library must not prevent the annotation.
 	 */
 	private static boolean isOutOfReach(Method method, Class<?> type, Class<?> annotated, boolean tell) {
 		if (annotated.isAssignableFrom(method.getDeclaringClass()) || canBeOverridden(method, type)) {

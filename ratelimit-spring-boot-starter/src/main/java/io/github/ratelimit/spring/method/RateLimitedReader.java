@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.StringValueResolver;
 
 /**
- * Turns the {@code @RateLimited} annotations of a method into policies and costs, and
- * refuses what cannot be enforced.
+ * Converts the {@code @RateLimited} annotations of a method to policies and costs, and
+ * refuses those that cannot be enforced.
  */
 final class RateLimitedReader {
 
@@ -40,7 +40,7 @@ final class RateLimitedReader {
 
 	private final StringValueResolver placeholders;
 
-	/** Where each policy that is written in place stands. */
+	/** The annotated element of each policy that is declared inline. */
 	private final Map<String, String> places = new ConcurrentHashMap<>();
 
 	RateLimitedReader(Supplier<ConfiguredPolicies> policies, Function<String, Algorithm> algorithms,
@@ -54,7 +54,7 @@ final class RateLimitedReader {
 	/** Reads annotations; one that cannot be enforced throws an exception. */
 	RateLimitedOperation read(RateLimitedAnnotations annotations, Element element) {
 		try {
-			// Whoever wrote the annotation knew the names of these parameters.
+			// Expressions use the parameter names of the annotated method.
 			Method names = (annotations.source() instanceof Method source) ? source : element.method();
 			MethodExpressions expressions = new MethodExpressions(names, element.type(), element.place());
 			List<RateLimitedOperation.Use> uses = annotations.annotations()
@@ -77,7 +77,7 @@ final class RateLimitedReader {
 			if (!names.add(name)) {
 				throw new IllegalArgumentException(name.equals(element.defaultName())
 						? "several of its annotations have limits and no name; give all but one of them a name."
-						: "the policy '%s' stands there twice.".formatted(name));
+						: "the policy '%s' is used twice.".formatted(name));
 			}
 		}
 	}
@@ -121,7 +121,7 @@ final class RateLimitedReader {
 		String costExpression = text(annotation.costExpression());
 		if (!costExpression.isEmpty() && annotation.cost() != 1) {
 			throw new IllegalArgumentException(
-					"Invalid cost (%d): there is a costExpression as well.".formatted(annotation.cost()));
+					"Invalid cost (%d): cannot be combined with a costExpression.".formatted(annotation.cost()));
 		}
 		policy.requirePossible(costExpression.isEmpty() ? annotation.cost() : 0);
 		return new RateLimitedOperation.Use(policy, annotation.cost(),
@@ -151,7 +151,7 @@ final class RateLimitedReader {
 	private static void requireNone(String attribute, String value, boolean none, String policy) {
 		if (!none) {
 			throw new IllegalArgumentException(
-					"Invalid %s %s: the policy '%s' is of the configuration; remove the %1$s, or the policy."
+					"Invalid %s %s: the policy '%s' is from the configuration; remove the %1$s, or the policy."
 						.formatted(attribute, value, policy));
 		}
 	}
@@ -179,7 +179,7 @@ final class RateLimitedReader {
 				: claim ? this.places.putIfAbsent(name, place) : null;
 		if (other != null && !other.equals(place)) {
 			throw new IllegalArgumentException(
-					"its policy would be named '%s', as the one of %s already is; give one of them another name."
+					"its policy would be named '%s', a name that %s already uses; give one of them another name."
 						.formatted(name, other));
 		}
 	}
@@ -196,13 +196,13 @@ final class RateLimitedReader {
 	/**
 	 * The method that annotations are read for.
 	 *
-	 * @param method the method, as it is in the class of the object
+	 * @param method the method as declared in the class of the object
 	 * @param type the class of the object
-	 * @param defaultName what a policy that is written in place is named
-	 * @param place names the place of the annotations in messages
-	 * @param onMethod whether the annotations are the method's own, and not its type's
-	 * @param claim whether the names of policies belong to this class from now on, which
-	 * they do not if it is not known to be the class of an object
+	 * @param defaultName the default name of a policy declared inline
+	 * @param place describes the annotated element in messages
+	 * @param onMethod whether the annotations are on the method rather than on its type
+	 * @param claim whether to reserve the names of policies for this class; false if it
+	 * is not known to be the class of an object
 	 */
 	record Element(Method method, Class<?> type, String defaultName, String place, boolean onMethod, boolean claim) {
 

@@ -15,8 +15,8 @@ import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.scheduling.annotation.Schedules;
 
 /**
- * Tells at the start of limited methods that a scheduler calls, where there is no request
- * that could have the identifiers of their policies.
+ * Logs limited methods that a scheduler calls without a request, so that the identifiers
+ * of their policies are missing.
  */
 final class ScheduledMethods implements ApplicationListener<ApplicationReadyEvent> {
 
@@ -49,7 +49,7 @@ final class ScheduledMethods implements ApplicationListener<ApplicationReadyEven
 		}
 	}
 
-	/** Whether all of an identifier is known without a request, and without a user. */
+	/** Returns whether an identifier is fully known without a request or a user. */
 	private static boolean isKnown(String identifier) {
 		List<String> parts = IdentifierParts.of(identifier);
 		return parts.stream().allMatch((part) -> part.equals("global") || IdentifierParts.isExpression(part));
@@ -60,7 +60,7 @@ final class ScheduledMethods implements ApplicationListener<ApplicationReadyEven
 			return "does not limit it";
 		}
 		return (missing == MissingIdentifier.DENY) ? "denies all such calls"
-				: "counts all such calls together, as those of global";
+				: "counts all such calls together, as global";
 	}
 
 }

@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
 /**
- * Makes an algorithm of the properties of a policy, with the options that it has. An
- * option of another algorithm is refused, because it would have no effect. Algorithms of
- * the application have no options here, but where they are made.
+ * Creates the algorithm of a policy from its properties, with the options of that
+ * algorithm. An option of another algorithm is refused, because it would have no effect.
+ * Custom algorithms take their options where they are created, not here.
  */
 final class AlgorithmReader {
 
@@ -43,12 +43,12 @@ final class AlgorithmReader {
 	}
 
 	/**
-	 * Makes an algorithm.
-	 * @param prefix name of the policy's properties
+	 * Creates an algorithm.
+	 * @param prefix prefix of the policy's properties
 	 * @param properties the properties
 	 * @param limits the limits of the policy, which the options must suit
-	 * @param algorithms knows the algorithms by name
-	 * @param standard the algorithm if the properties name none
+	 * @param algorithms the algorithms by name
+	 * @param standard the algorithm to use if the properties name none
 	 */
 	static Algorithm read(String prefix, PolicyProperties properties, List<Limit> limits, NamedAlgorithms algorithms,
 			Algorithm standard) {

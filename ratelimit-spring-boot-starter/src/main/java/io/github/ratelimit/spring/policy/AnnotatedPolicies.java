@@ -4,18 +4,18 @@ import java.lang.reflect.Method;
 import java.util.Set;
 
 /**
- * What is known of {@code @RateLimited} on the beans of the application.
+ * The {@code @RateLimited} annotations on the beans of the application.
  * <p>
- * Implementations are safe for use by several threads.
+ * Implementations must be safe for use by several threads.
  *
  * @since 0.1
  */
 public interface AnnotatedPolicies {
 
 	/**
-	 * Returns the methods and types with {@code @RateLimited} that were met so far: those
-	 * of all beans that have been created.
-	 * @return the methods and types with their policies, in no order
+	 * Returns the methods and types with {@code @RateLimited} of all beans that have been
+	 * created so far.
+	 * @return the methods and types with their policies, in no particular order
 	 */
 	Set<AnnotatedPolicy> annotatedPolicies();
 

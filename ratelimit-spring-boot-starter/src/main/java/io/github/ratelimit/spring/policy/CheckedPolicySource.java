@@ -20,10 +20,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes only such answers of another source as can be enforced, and leaves the policy as
- * it was otherwise. The log says so once, without anything that the source may have said
- * of users, and once when there was no such answer for a minute: a source that fails for
- * some users only is not known to be well again.
+ * Accepts the results of another source only if they can be enforced; otherwise the
+ * policy stays as configured. This is logged once, without anything that may come from
+ * users. It is logged again when there was no invalid result for a minute, because a
+ * source that fails only for some users may answer correctly for others in between.
  */
 final class CheckedPolicySource implements PolicySource {
 
@@ -40,20 +40,20 @@ final class CheckedPolicySource implements PolicySource {
 
 	private final LongSupplier nanoTime;
 
-	/** What is wrong with policies that were answered; empty if nothing is. */
+	/** Problems of the policies that were returned; empty if there is none. */
 	private final Cache<Policy, Optional<String>> checked = Caffeine.newBuilder()
 		.executor(Runnable::run)
 		.maximumSize(MOST_ANSWERS)
 		.build();
 
-	/** When the last wrong answer about a policy came, by its name. */
+	/** Time of the last invalid result for a policy, by its name. */
 	private final Map<String, Long> problems = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates a source.
-	 * @param source what is asked
-	 * @param requireSupported refuses a policy that the store cannot hold
-	 * @param nanoTime the time, as of {@link System#nanoTime()}
+	 * @param source the source to check
+	 * @param requireSupported refuses a policy that the store does not support
+	 * @param nanoTime the time, as from {@link System#nanoTime()}
 	 */
 	CheckedPolicySource(PolicySource source, Consumer<Policy> requireSupported, LongSupplier nanoTime) {
 		this.source = source;
@@ -81,14 +81,14 @@ final class CheckedPolicySource implements PolicySource {
 		return answer;
 	}
 
-	/** What is wrong with an answer; null if it can be enforced. */
+	/** Returns the problem of a result; null if it can be enforced. */
 	private @Nullable String problem(@Nullable IdentifiedPolicy answer, IdentifiedPolicy configured) {
 		if (answer == null) {
 			return "Invalid answer (null): must be a policy.";
 		}
 		String name = answer.policy().name();
 		if (!name.equals(configured.policy().name())) {
-			// Not the name, which may be made of a user's.
+			// Without the name, which may contain that of a user.
 			return "Invalid name: must stay the same.";
 		}
 		if (!answer.identifiers().equals(configured.identifiers())) {
@@ -108,7 +108,7 @@ final class CheckedPolicySource implements PolicySource {
 		return unsupported;
 	}
 
-	/** Why the store cannot hold a policy; null if it can. Asked once for each policy. */
+	/** Returns why the store does not support a policy; null if it does. */
 	private @Nullable String unsupported(Policy policy) {
 		return this.checked.get(policy, (unknown) -> {
 			try {
@@ -121,16 +121,16 @@ final class CheckedPolicySource implements PolicySource {
 		}).orElse(null);
 	}
 
-	/** Others may be unknown, or be known only after the login. */
+	/** Other identifiers may be unknown, or known only after the login. */
 	private static boolean canBeMissing(MissingIdentifier missing, MissingIdentifier configured) {
 		return !(missing instanceof MissingIdentifier.Fallback) || missing.equals(MissingIdentifier.ADDRESS)
 				|| missing.equals(configured);
 	}
 
-	/** Without the message of a failure, which may hold what users have sent. */
+	/** Logs no message of an exception, which may contain what users have sent. */
 	private void report(String name, String problem, @Nullable RuntimeException failure) {
 		if (this.problems.put(name, this.nanoTime.getAsLong()) == null) {
-			logger.warn("The policy '{}' stays as it is configured, for {} gave no policy that can be enforced: {}",
+			logger.warn("The policy '{}' stays as configured, because {} returned a policy that cannot be enforced: {}",
 					name, this.source.getClass().getName(), problem);
 			logger.trace("The source of policies failed", failure);
 		}
@@ -139,7 +139,7 @@ final class CheckedPolicySource implements PolicySource {
 	private void answered(String name) {
 		Long last = this.problems.isEmpty() ? null : this.problems.get(name);
 		if (last != null && this.nanoTime.getAsLong() - last >= CALM && this.problems.remove(name, last)) {
-			logger.info("The policy '{}' is as {} says again", name, this.source.getClass().getName());
+			logger.info("The policy '{}' is again as {} returns it", name, this.source.getClass().getName());
 		}
 	}
 

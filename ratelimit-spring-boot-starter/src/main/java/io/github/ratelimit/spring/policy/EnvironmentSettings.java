@@ -21,8 +21,8 @@ import org.springframework.core.env.PropertySource;
 import org.springframework.core.env.StandardEnvironment;
 
 /**
- * Refuses misspelt settings in environment variables and system properties, where Spring
- * Boot does not look for them. What may be of another program is only told in the log.
+ * Refuses misspelt settings in environment variables and system properties, which Spring
+ * Boot does not check. Settings that may belong to another program are only logged.
  */
 final class EnvironmentSettings {
 
@@ -32,7 +32,7 @@ final class EnvironmentSettings {
 
 	private static final ConfigurationPropertyName POLICIES = OWN.append("policies");
 
-	/** What Kubernetes and Docker set in all containers for a service of some name. */
+	/** Variables that Kubernetes and Docker set in all containers for each service. */
 	private static final Pattern SERVICE = Pattern
 		.compile("(?i).*_SERVICE_(HOST|PORT(_\\w+)?)|.*_PORT_\\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?");
 
@@ -40,10 +40,10 @@ final class EnvironmentSettings {
 
 	private final Set<ConfigurationProperty> misspelt = new TreeSet<>();
 
-	private final Set<String> told = new TreeSet<>();
+	private final Set<String> ignored = new TreeSet<>();
 
 	/**
-	 * Looks at the settings.
+	 * Checks the settings.
 	 * @throws UnboundConfigurationPropertiesException if one of them is misspelt
 	 */
 	EnvironmentSettings(Environment environment) {
@@ -57,13 +57,13 @@ final class EnvironmentSettings {
 		if (!this.misspelt.isEmpty()) {
 			throw new UnboundConfigurationPropertiesException(this.misspelt);
 		}
-		if (!this.told.isEmpty()) {
-			logger.warn("There are no settings of these names, so that they have no effect on the limiter: {}",
-					String.join(", ", this.told));
+		if (!this.ignored.isEmpty()) {
+			logger.warn("These are not settings of the limiter and have no effect on it: {}",
+					String.join(", ", this.ignored));
 		}
 	}
 
-	/** Whether a source has the environment variables. */
+	/** Returns whether a source holds the environment variables. */
 	static boolean isVariable(@Nullable ConfigurationPropertySource source) {
 		return source != null && isNamed(source, StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME);
 	}
@@ -83,13 +83,13 @@ final class EnvironmentSettings {
 			this.misspelt.add(property);
 		}
 		else {
-			this.told.add(text(property, unknown.get()));
+			this.ignored.add(text(property, unknown.get()));
 		}
 	}
 
 	/**
-	 * Whether a variable cannot be another program's: it is of a policy, or of two words
-	 * of which one is right, and the other nearly.
+	 * Returns whether a variable cannot belong to another program: it is that of a
+	 * policy, or has two words of which one is right and the other nearly right.
 	 */
 	private static boolean isOurVariable(ConfigurationPropertyName name, UnknownSetting unknown) {
 		return (POLICIES.isAncestorOf(name) && unknown.index() > POLICIES.getNumberOfElements())
@@ -97,7 +97,8 @@ final class EnvironmentSettings {
 	}
 
 	/**
-	 * Builds and scripts have properties of the same prefix, such as one for a version.
+	 * Builds and scripts may have properties with the same prefix, such as one for a
+	 * version.
 	 */
 	private static boolean isOurProperty(UnknownSetting unknown) {
 		return unknown.isMisspelt() || unknown.index() > OWN.getNumberOfElements();
@@ -108,7 +109,7 @@ final class EnvironmentSettings {
 				|| SERVICE_URL.matcher(String.valueOf(property.getValue())).matches();
 	}
 
-	/** Not the value, which may be a secret. */
+	/** Leaves out the value, which may be a secret. */
 	private static String text(ConfigurationProperty property, UnknownSetting unknown) {
 		return unknown.isMisspelt() ? "%s (%s?)".formatted(variable(property), String.join(" or ", unknown.nearest()))
 				: variable(property);

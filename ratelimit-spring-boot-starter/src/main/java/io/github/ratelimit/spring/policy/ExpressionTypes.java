@@ -24,9 +24,9 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * Finds the types in an expression as far as they are known before it is evaluated, and
- * refuses properties and methods that these do not have. An object may be of a subclass
- * that has more; so that is done for variables, final classes and the servlet API only.
+ * Determines the types in an expression that are known before it is evaluated, and
+ * refuses properties and methods that they do not have. An object may be of a subclass
+ * that has more, so only variables, final classes and the servlet API are checked.
  */
 final class ExpressionTypes {
 

@@ -5,8 +5,8 @@ import java.io.Serial;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
 /**
- * A property is invalid whose value may hold a password. Only what may be shown of it is
- * told.
+ * Thrown for an invalid property whose value may contain a password. The message shows
+ * only the harmless part of the value.
  */
 public class HiddenValueException extends InvalidConfigurationPropertyValueException {
 

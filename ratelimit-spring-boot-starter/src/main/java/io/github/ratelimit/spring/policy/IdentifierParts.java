@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Takes the names of identifiers apart: {@code ip+#order.customerId} combines an address
- * with an expression over the arguments of a method.
+ * Splits the names of identifiers: {@code ip+#order.customerId} combines an address with
+ * an expression over the arguments of a method.
  *
  * @since 0.1
  */
@@ -17,18 +17,18 @@ public final class IdentifierParts {
 	/**
 	 * Returns the parts of an identifier.
 	 * @param name an identifier
-	 * @return what stands between its plus signs, but not those in the parentheses,
-	 * brackets and quotes of expressions
+	 * @return the parts between plus signs; plus signs in parentheses, brackets and
+	 * quotes of expressions do not separate parts
 	 */
 	public static List<String> of(String name) {
 		return split(name, '+');
 	}
 
 	/**
-	 * Returns the elements of a list of identifiers, limits, or one of either.
+	 * Returns the elements of a list of identifiers or limits.
 	 * @param text the elements, separated by commas
-	 * @return what stands between the commas, but not those in the parentheses, brackets
-	 * and quotes of expressions, without blanks around it
+	 * @return the elements, without surrounding blanks; commas in parentheses, brackets
+	 * and quotes of expressions do not separate elements
 	 */
 	public static List<String> list(String text) {
 		return split(text, ',').stream().map(String::strip).toList();
@@ -64,7 +64,7 @@ public final class IdentifierParts {
 				expression = false;
 			}
 			else if (!expression) {
-				// Other parts, such as names of headers, may hold quotes that do not end.
+				// Other parts, such as names of headers, may contain unbalanced quotes.
 				expression = c == '#' && text.substring(partStart, i).isBlank();
 			}
 			else if (c == '\'' || c == '"') {

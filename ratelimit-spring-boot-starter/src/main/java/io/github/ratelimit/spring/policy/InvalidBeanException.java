@@ -3,7 +3,7 @@ package io.github.ratelimit.spring.policy;
 import java.io.Serial;
 
 /**
- * A bean cannot be used as the application means it; the application does not start.
+ * Thrown at startup if a bean cannot be used.
  */
 public final class InvalidBeanException extends RuntimeException {
 
@@ -13,10 +13,9 @@ public final class InvalidBeanException extends RuntimeException {
 	private final String action;
 
 	/**
-	 * Creates an exception for a bean that is named in configuration, and has a name that
-	 * cannot be used there.
+	 * Creates an exception for a bean whose name cannot be used in configuration.
 	 * @param bean the name of the bean
-	 * @param type the type that it is asked for by
+	 * @param type the type of the bean
 	 * @param reason what is wrong with the name
 	 */
 	public InvalidBeanException(String bean, Class<?> type, IllegalArgumentException reason) {

@@ -22,9 +22,9 @@ import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 
 /**
- * Tells where an invalid value comes from, where Spring Boot's analyzer cannot: a list or
- * a group of properties has no place of its own in a file, but its first property has.
- * Nor does it know of values that must not be shown.
+ * Reports where an invalid value comes from if Spring Boot's analyzer cannot: a list or a
+ * group of properties has no origin, but its first property has one. It also hides values
+ * that must not be shown.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 class InvalidValueFailureAnalyzer extends AbstractFailureAnalyzer<InvalidConfigurationPropertyValueException> {
@@ -53,7 +53,7 @@ class InvalidValueFailureAnalyzer extends AbstractFailureAnalyzer<InvalidConfigu
 	}
 
 	/**
-	 * Finds the property, or else the first one below it; if it is missing, one beside
+	 * Finds the property, or the first one below it. If it is missing, finds one beside
 	 * it.
 	 */
 	private Optional<ConfigurationProperty> find(String name, boolean missing) {

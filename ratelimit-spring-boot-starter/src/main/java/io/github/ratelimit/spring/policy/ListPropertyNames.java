@@ -11,9 +11,9 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.core.env.Environment;
 
 /**
- * Names the elements of lists in the way they are written where they come from, so that
- * Spring Boot shows the origin of a wrong one: by their index in a file that has them as
- * a list, by the name of the list where it is one text.
+ * Names the elements of lists as they are written in their source, so that Spring Boot
+ * shows the origin of a wrong element: by index if the source has a list, by the name of
+ * the list if the source has one string.
  */
 public final class ListPropertyNames {
 
@@ -26,7 +26,7 @@ public final class ListPropertyNames {
 		this.environment = environment;
 	}
 
-	/** Name of an element of the list that is in force. */
+	/** Returns the name of an element of the list that is in effect. */
 	public String element(String list, int index) {
 		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(this.environment)) {
 			for (ConfigurationPropertyName whole : spellings(list)) {
@@ -42,10 +42,10 @@ public final class ListPropertyNames {
 	}
 
 	/**
-	 * Returns the forms in which a property may be written: a name with capital letters
-	 * is in brackets in messages, but need not be where it comes from.
-	 * @return the forms that Spring Boot tells apart; empty if it is no name of a
-	 * property
+	 * Returns the forms in which a property may be written: messages have names with
+	 * capital letters in brackets, but their source need not.
+	 * @return the forms that Spring Boot distinguishes; empty if the text is not the name
+	 * of a property
 	 */
 	static List<ConfigurationPropertyName> spellings(String property) {
 		String plain = CAPITALS.matcher(property).replaceAll((name) -> "." + name.group(1).toLowerCase(Locale.ROOT));

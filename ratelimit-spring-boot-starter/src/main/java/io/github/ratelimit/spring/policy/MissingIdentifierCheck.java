@@ -12,12 +12,12 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
 /**
- * Refuses rules for requests that lack their identifiers where none can. It comes late,
- * when all annotations are known, which may have identifiers of their own.
+ * Refuses a missing-identifier setting that has no effect, because no request can lack an
+ * identifier. It runs after all annotations are known, because these may add identifiers.
  */
 final class MissingIdentifierCheck implements SmartInitializingSingleton {
 
-	/** What every request has. */
+	/** Identifiers that every request has. */
 	private static final Set<String> NEVER_MISSING = Set.of("ip", "method", "global");
 
 	private final RateLimitProperties properties;

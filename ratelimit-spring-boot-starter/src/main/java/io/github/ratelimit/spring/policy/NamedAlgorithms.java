@@ -17,32 +17,31 @@ import org.springframework.core.NestedExceptionUtils;
 import org.springframework.util.ClassUtils;
 
 /**
- * The algorithms that policies may name: first those of the library, then the
- * application's {@link Algorithm} beans by the names of the beans, then classes, which
- * have a constructor without parameters.
+ * The algorithms that policies may name: first those of the library, then
+ * {@link Algorithm} beans by bean name, then classes with a constructor without
+ * parameters.
  */
 public final class NamedAlgorithms {
 
 	private final ApplicationContext context;
 
 	/**
-	 * Creates the names of an application.
-	 * @throws InvalidBeanException if a bean has a name that is taken for an algorithm of
-	 * the library
+	 * Collects the algorithms of an application.
+	 * @throws InvalidBeanException if a bean has the name of an algorithm of the library
 	 */
 	NamedAlgorithms(ApplicationContext context) {
 		this.context = context;
 		beans().forEach(this::requireOwnName);
 	}
 
-	/** Names of beans have no hyphens: slidingWindow looks like what is meant. */
+	/** Bean names have no hyphens: slidingWindow looks like sliding-window. */
 	private void requireOwnName(String bean) {
 		Stream.concat(Stream.of(bean), Stream.of(this.context.getAliases(bean))).forEach((name) -> {
 			Optional<Algorithm> other = Algorithms.find(DataObjectPropertyName.toDashedForm(name));
 			if (other.isPresent()) {
 				throw new InvalidBeanException(name, Algorithm.class,
 						new IllegalArgumentException(
-								"the name is that of the algorithm %s of the library, which policies would get instead."
+								"the library has an algorithm of that name (%s), which policies would get instead."
 									.formatted(other.get().name())));
 			}
 		});
@@ -58,8 +57,8 @@ public final class NamedAlgorithms {
 	/**
 	 * Returns an algorithm.
 	 * @param name the name of an algorithm of the library, of a bean, or of a class
-	 * @throws IllegalArgumentException if there is none of that name, or it cannot be
-	 * used
+	 * @throws IllegalArgumentException if there is no algorithm of that name, or it
+	 * cannot be used
 	 */
 	public Algorithm get(String name) {
 		return Algorithms.find(name).orElseGet(() -> own(name));
@@ -73,7 +72,7 @@ public final class NamedAlgorithms {
 		for (Algorithm other : Algorithms.all()) {
 			boolean same = other.name().equals(algorithm.name()) || other.code().equals(algorithm.code());
 			if (same && other.getClass() != algorithm.getClass()) {
-				throw invalid(name, "its name (%s) and code (%s) must be unlike those of %s."
+				throw invalid(name, "its name (%s) and code (%s) must differ from those of %s."
 					.formatted(algorithm.name(), algorithm.code(), other.getClass().getName()));
 			}
 		}
@@ -83,7 +82,7 @@ public final class NamedAlgorithms {
 	private Algorithm ofBean(String name) {
 		if (!this.context.isTypeMatch(name, Algorithm.class)) {
 			Class<?> type = this.context.getType(name);
-			throw invalid(name, "the bean of that name is no Algorithm, but of the type %s."
+			throw invalid(name, "the bean of that name is not an Algorithm, but of type %s."
 				.formatted((type != null) ? type.getName() : "null"));
 		}
 		return this.context.getBean(name, Algorithm.class);
@@ -98,7 +97,7 @@ public final class NamedAlgorithms {
 			return (Algorithm) BeanUtils.instantiateClass(type.getDeclaredConstructor());
 		}
 		catch (NoSuchMethodException ex) {
-			throw invalid(name, "the class has no constructor without parameters: add one, or name a bean of it.");
+			throw invalid(name, "the class has no constructor without parameters: add one, or use a bean.");
 		}
 		catch (BeanInstantiationException ex) {
 			throw invalid(name, "the class cannot be instantiated: %s"
@@ -106,7 +105,7 @@ public final class NamedAlgorithms {
 		}
 	}
 
-	/** A name without a dot is not looked for, because no class is meant by it. */
+	/** A name without a dot is not looked up, because it is not that of a class. */
 	private Class<?> type(String name) {
 		try {
 			if (name.contains(".")) {

@@ -7,12 +7,12 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * Finds what may have been meant by a name that is unknown: the known names that differ
- * from it in the fewest letters, whatever their case and hyphens.
+ * Suggests known names for an unknown one: those that differ from it in the fewest
+ * letters, ignoring case and hyphens.
  */
 public final class NearestNames {
 
-	/** Names that differ in more letters are others; short ones if they do in two. */
+	/** Most letters that may differ; short names may differ in fewer. */
 	private static final int MOST = 3;
 
 	private static final int SHORT = 4;
@@ -44,10 +44,10 @@ public final class NearestNames {
 	}
 
 	/**
-	 * Returns a question to put behind a message about an unknown name.
+	 * Returns a question to append to a message about an unknown name.
 	 * @param unknown the unknown name
 	 * @param known the known names
-	 * @return the question, behind a blank; empty if no known name is similar
+	 * @return the question with a leading blank; empty if no known name is similar
 	 */
 	public static String question(String unknown, Collection<String> known) {
 		List<String> nearest = find(unknown, known);
@@ -62,7 +62,7 @@ public final class NearestNames {
 		return name.toLowerCase(Locale.ROOT).replaceAll("[-_]", "");
 	}
 
-	/** How many letters are wrong, missing, too many, or exchanged with the next. */
+	/** Returns how many letters are wrong, missing, added, or swapped with the next. */
 	private static int distance(String a, String b) {
 		int[][] distances = new int[a.length() + 1][b.length() + 1];
 		for (int i = 0; i <= a.length(); i++) {

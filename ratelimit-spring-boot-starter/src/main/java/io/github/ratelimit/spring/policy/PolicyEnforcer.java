@@ -12,47 +12,45 @@ import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.PolicyCharge;
 
 /**
- * Enforces policies on whatever is being done by the present thread: finds out who is
- * doing it, decides, and tells them.
+ * Enforces policies on the current thread: finds the identifiers of its caller, decides,
+ * and adds the limits to the response if there is one.
  * <p>
- * Implementations are safe for use by several threads.
+ * Implementations must be safe for use by several threads.
  *
  * @since 0.1
  */
 public interface PolicyEnforcer {
 
 	/**
-	 * Decides whether the present thread may go on, over all policies at once, all or
-	 * nothing.
-	 * @param uses what is used of each policy, none twice
-	 * @return allowed or denied
+	 * Decides over all policies at once, all or nothing, whether the current thread may
+	 * proceed.
+	 * @param uses what is used of each policy; no policy twice
+	 * @return the decision
 	 * @throws io.github.ratelimit.StoreException if the store failed, and one of the
-	 * policies denies requests then
-	 * @throws CallerDeniedException if the caller is denied whatever its limits say
+	 * policies denies requests in that case
+	 * @throws CallerDeniedException if the caller is denied regardless of its limits
 	 */
 	Decision enforce(List<PolicyUse> uses);
 
 	/**
-	 * Refuses an identifier that this enforcer cannot find out.
+	 * Refuses an identifier that this enforcer does not know.
 	 * @param identifier an identifier as in configuration
 	 * @throws IllegalArgumentException if the identifier is unknown
 	 */
 	void requireKnown(String identifier);
 
 	/**
-	 * Refuses a policy that the store behind this enforcer cannot hold.
+	 * Refuses a policy that the store does not support. By default, all are supported.
 	 * @param policy the policy
-	 * @throws IllegalArgumentException if the algorithm or its options are not supported;
-	 * all are unless said otherwise
+	 * @throws IllegalArgumentException if the algorithm or its options are not supported
 	 */
 	default void requireSupported(Policy policy) {
 	}
 
 	/**
-	 * Returns an enforcer for applications that do not serve requests, in which
-	 * {@code global} is the only identifier besides expressions, and {@code user} where
-	 * there is Spring Security.
-	 * @param decisions what decides
+	 * Returns an enforcer for applications without web requests. Its identifiers are
+	 * {@code global}, expressions, and {@code user} if Spring Security is present.
+	 * @param decisions decides the requests
 	 * @return a new enforcer
 	 */
 	static PolicyEnforcer withoutRequests(PolicyDecisions decisions) {
@@ -81,15 +79,15 @@ public interface PolicyEnforcer {
 	}
 
 	/**
-	 * Returns the charge of a use outside of a request. Its identifiers are those that
-	 * are expressions, {@code global}, and {@code user}, if Spring Security knows one on
-	 * the present thread. If it has none of these, the policy's
-	 * {@linkplain Enforcement#missing() rule} for that counts; as there is no address to
-	 * fall back to, it is counted for everybody together then.
+	 * Returns the charge of a use outside of a request. Its identifiers are expressions,
+	 * {@code global}, and {@code user} if Spring Security has one on the current thread.
+	 * If it has none of these, the policy's {@linkplain Enforcement#missing() rule} for
+	 * missing identifiers applies; {@code global} replaces the address, because there is
+	 * none.
 	 * @param use the use
 	 * @return the charge; empty if the policy does not apply, or the call costs nothing
 	 * @throws CallerDeniedException if the call lacks an identifier that the policy
-	 * insists on
+	 * requires
 	 */
 	static Optional<PolicyCharge> withoutRequest(PolicyUse use) {
 		List<Identifier> identifiers = (use.cost() > 0) ? ThreadIdentifiers.find(use) : List.of();

@@ -19,9 +19,9 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 
 /**
- * Leaves out names of policies that only environment variables have, where a file has the
- * same with hyphens or capital letters: {@code RATELIMIT_POLICIES_MYAPI_LIMITS} is of the
- * policy {@code my-api}, and no second one.
+ * Ignores policy names from environment variables if a file has the same name with
+ * hyphens or capital letters: {@code RATELIMIT_POLICIES_MYAPI_LIMITS} belongs to the
+ * policy {@code my-api} and does not define a second one.
  */
 final class PolicyNames implements ConfigurationPropertiesBindHandlerAdvisor {
 
@@ -60,7 +60,7 @@ final class PolicyNames implements ConfigurationPropertiesBindHandlerAdvisor {
 		return left;
 	}
 
-	/** The name as it is in a variable. */
+	/** Returns the name as written in a variable. */
 	private static String plain(String name) {
 		return name.replace("-", "").toLowerCase(Locale.ROOT);
 	}

@@ -29,8 +29,7 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 import org.springframework.core.env.Environment;
 
 /**
- * Makes policies of properties. Whatever is wrong with them is reported with the name of
- * the property and its value.
+ * Creates policies from properties. Errors name the property and its value.
  */
 public final class PolicyReader {
 
@@ -54,7 +53,7 @@ public final class PolicyReader {
 		return readPolicies(algorithms, readDefaults(algorithms));
 	}
 
-	/** Reads policies that have other defaults than these properties say. */
+	/** Reads policies with given defaults instead of those of the properties. */
 	ConfiguredPolicies readPolicies(NamedAlgorithms algorithms, PolicyDefaults defaults) {
 		requireDistinctNames();
 		Map<String, IdentifiedPolicy> policies = new LinkedHashMap<>();
@@ -64,17 +63,17 @@ public final class PolicyReader {
 	}
 
 	private PolicyDefaults readDefaults(NamedAlgorithms algorithms) {
-		// An environment variable of this name would have no effect; elsewhere it is
-		// refused already.
+		// An environment variable of this name would have no effect; other sources are
+		// already checked.
 		Binder.get(this.environment).bind(OLD_IDENTIFIERS, String.class).ifBound((value) -> {
 			throw new InvalidConfigurationPropertyValueException(OLD_IDENTIFIERS, value,
-					"Is now ratelimit.defaults.identifiers: rename it.");
+					"Has been renamed to ratelimit.defaults.identifiers.");
 		});
 		DefaultProperties defaults = this.properties.defaults();
 		List<String> identifiers = defaults.identifiers();
 		if (identifiers.isEmpty() || identifiers.stream().distinct().count() != identifiers.size()) {
 			throw new InvalidConfigurationPropertyValueException(DEFAULTS + "identifiers", identifiers,
-					"There must be at least one identifier, such as ip, and none twice.");
+					"There must be at least one identifier, such as ip, and no duplicates.");
 		}
 		Algorithm algorithm = read(DEFAULTS + "algorithm", defaults.algorithm(),
 				() -> algorithms.get(defaults.algorithm()));
@@ -86,7 +85,7 @@ public final class PolicyReader {
 
 	/**
 	 * Refuses names that are the same to Spring Boot, such as my-api and myapi: each
-	 * would have the properties of either.
+	 * would get the properties of both.
 	 */
 	private void requireDistinctNames() {
 		Map<ConfigurationPropertyName, String> names = new HashMap<>();
@@ -101,7 +100,7 @@ public final class PolicyReader {
 		});
 	}
 
-	/** Refuses policies that the store cannot hold. */
+	/** Refuses policies that the store does not support. */
 	void requireSupported(ConfiguredPolicies policies, RateLimiter limiter) {
 		policies.policies().forEach((name, policy) -> {
 			PolicyProperties configured = this.properties.policies().get(name);
@@ -129,7 +128,7 @@ public final class PolicyReader {
 		}
 		if (properties.cost() != 1 && properties.paths().isEmpty()) {
 			throw new InvalidConfigurationPropertyValueException(property(name, ".cost"), properties.cost(),
-					"Is the cost of a request on one of the paths, but there are none.");
+					"Has no effect without paths.");
 		}
 		List<Limit> limits = readEach(property(name, ".limits"), properties.limits(), Limit::parse);
 		Algorithm algorithm = AlgorithmReader.read(property(name, ""), properties, limits, algorithms,
@@ -203,7 +202,7 @@ public final class PolicyReader {
 		return element("ratelimit.policies", policy) + rest;
 	}
 
-	/** Name of an element of a map. */
+	/** Returns the name of an element of a map. */
 	private static String element(String map, String name) {
 		return map + (name.matches("[a-z0-9-]+") ? "." + name : "[" + name + "]");
 	}

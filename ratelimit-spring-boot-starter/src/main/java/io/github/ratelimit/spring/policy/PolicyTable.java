@@ -39,20 +39,20 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Logs which policies there are, once the application is ready, because those of
- * annotations are met as beans are created.
+ * Logs the policies once the application is ready, because annotations are found as beans
+ * are created.
  */
 final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 
 	private static final Logger logger = LoggerFactory.getLogger(PolicyTable.class);
 
-	/** Units that durations are written in, if one of them is exact. */
+	/** Units of durations, of which the first exact one is used. */
 	private static final List<ChronoUnit> UNITS = List.of(ChronoUnit.DAYS, ChronoUnit.HOURS, ChronoUnit.MINUTES,
 			ChronoUnit.SECONDS, ChronoUnit.MILLIS, ChronoUnit.MICROS);
 
 	private static final String NOTHING = "-";
 
-	/** What the table says of a policy; what is the same everywhere may be left out. */
+	/** The columns of a policy; most are left out if all policies have the default. */
 	private static final List<Column> COLUMNS = List.of(new Column("policy", (policy) -> policy.policy().name()),
 			new Column("algorithm", (policy) -> text(policy.policy().algorithm())),
 			new Column("limits", (policy) -> text(policy.policy().limits())),
@@ -90,16 +90,16 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 			.toList();
 		if (!unused.isEmpty()) {
 			logger.warn(
-					"These policies limit nothing yet: they have no paths, and no @RateLimited was found that names them: {}",
+					"These policies limit nothing yet, because they have no paths and no @RateLimited names them: {}",
 					unused);
 		}
 	}
 
-	/** A line that says what is not enforced, and the table. */
+	/** Returns a line about what is not enforced, and the table. */
 	String text() {
 		Map<IdentifiedPolicy, Set<String>> uses = uses();
 		if (uses.isEmpty()) {
-			return "Rate limits: there are no policies, so that nothing is limited";
+			return "Rate limits: there are no policies, so nothing is limited";
 		}
 		List<IdentifiedPolicy> sorted = uses.keySet()
 			.stream()
@@ -120,7 +120,7 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 				rows.stream().map((row) -> line(row, widths)).collect(Collectors.joining(System.lineSeparator())));
 	}
 
-	/** What is no part of a policy, but says to which requests it applies. */
+	/** Columns about the requests that a policy applies to. */
 	private List<Column> ofRequests() {
 		return List.of(new Column("exclude",
 				(policy) -> configured(policy, (properties) -> String.join(", ", properties.exclude())), NOTHING),
@@ -175,7 +175,7 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 		return uses.isEmpty() ? "nothing yet" : String.join(", ", uses);
 	}
 
-	/** The algorithm with those of its options that are not as they always are. */
+	/** Returns the algorithm with its options that differ from the defaults. */
 	private static String text(Algorithm algorithm) {
 		Map<String, Object> standard = Algorithms.all()
 			.stream()
@@ -191,7 +191,9 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 		return options.isEmpty() ? algorithm.name() : "%s (%s)".formatted(algorithm.name(), options);
 	}
 
-	/** The options that have a value and may be read, as in configuration. */
+	/**
+	 * Returns the options that have a value and are readable, named as in configuration.
+	 */
 	private static Map<String, Object> options(Algorithm algorithm) {
 		Map<String, Object> options = new LinkedHashMap<>();
 		RecordComponent[] components = algorithm.getClass().getRecordComponents();
@@ -214,7 +216,7 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 		return limits.stream().map(Limit::toString).collect(Collectors.joining(", "));
 	}
 
-	/** A value as it is written in configuration. */
+	/** Returns a value as written in configuration. */
 	private static String text(Object option) {
 		if (option instanceof Duration duration) {
 			ChronoUnit largest = UNITS.stream()
@@ -249,9 +251,9 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 	 * A column of the table.
 	 *
 	 * @param heading the name of the property
-	 * @param text what the column says of a policy
-	 * @param standard what need not be said if it is so for all policies; empty if the
-	 * column is always there
+	 * @param text returns the value of a policy
+	 * @param standard the column is left out if all policies have this value; empty to
+	 * keep it always
 	 */
 	private record Column(String heading, Function<IdentifiedPolicy, String> text, String standard) {
 

@@ -27,7 +27,7 @@ import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.Environment;
 
 /**
- * Auto-configuration of policies and of what decides over them.
+ * Auto-configuration of policies and decisions.
  *
  * @since 0.1
  */
@@ -47,7 +47,9 @@ public final class RateLimitAutoConfiguration {
 		return new EnvironmentSettings(environment);
 	}
 
-	/** A misspelt setting is told rather than that it is missing. */
+	/**
+	 * Checks for misspelt settings first, which would otherwise be reported as missing.
+	 */
 	@Bean
 	@DependsOn("rateLimitEnvironmentSettings")
 	@ConditionalOnMissingBean
@@ -61,8 +63,8 @@ public final class RateLimitAutoConfiguration {
 	/** Refuses policies that would have no effect. */
 	private static void requireNoBeans(ListableBeanFactory beans, Class<?> type) {
 		for (String name : beans.getBeanNamesForType(type, true, false)) {
-			throw new InvalidBeanException(name, type, "it limits nothing, because policies are no beans.",
-					"Write its limits below ratelimit.policies or in @RateLimited, and let a PolicySource bean change them while the application runs. A policy for a RateLimiter that you call yourself need not be a bean.");
+			throw new InvalidBeanException(name, type, "it has no effect, because policies are not beans.",
+					"Declare its limits below ratelimit.policies or in @RateLimited; a PolicySource bean can change them at runtime. A policy for a RateLimiter that you call yourself need not be a bean.");
 		}
 	}
 
@@ -116,7 +118,7 @@ public final class RateLimitAutoConfiguration {
 	}
 
 	/**
-	 * Refuses policies that the store cannot hold, before the first request.
+	 * Refuses policies that the store does not support, before the first request.
 	 */
 	@Bean
 	SmartInitializingSingleton rateLimitPolicyCheck(RateLimiter limiter, RateLimitProperties properties,
@@ -125,7 +127,7 @@ public final class RateLimitAutoConfiguration {
 	}
 
 	/**
-	 * Comes after the check of all beans, which looks at the annotations of lazy ones.
+	 * Runs after the check of all beans, which also finds annotations of lazy beans.
 	 */
 	@Bean
 	MissingIdentifierCheck rateLimitMissingIdentifierCheck(RateLimitProperties properties, ConfiguredPolicies policies,

@@ -11,9 +11,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.Environment;
 
 /**
- * Auto-configuration of nothing, where rate limiting is switched off: says so in the log.
- * It is always there, because any value of {@code ratelimit.enabled} but true switches
- * the others off.
+ * Auto-configuration that logs that rate limiting is switched off. It is always active,
+ * because any value of {@code ratelimit.enabled} except true switches the others off.
  *
  * @since 0.1
  */

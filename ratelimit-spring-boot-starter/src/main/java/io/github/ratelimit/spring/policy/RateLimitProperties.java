@@ -17,42 +17,43 @@ import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Properties below {@code ratelimit}. One that does not exist stops the start: it is a
- * limit misspelt.
+ * Properties below {@code ratelimit}. An unknown property fails the startup, because a
+ * misspelt one would leave requests unlimited.
  *
- * @param enabled whether requests are limited at all
- * @param keyPrefix what the names of all Redis keys start with: letters, digits, dots,
- * underscores, colons and hyphens; spring.application.name if not set, or else ratelimit.
- * Applications with the same one share the counts of policies of the same name
- * @param identifierSecret secret that the values of identifiers are hashed with, so that
- * no addresses, names or API keys are in Redis, nor among those that the actuator
- * endpoint shows as denied most; the same for all instances
- * @param defaults what counts for every policy that does not say otherwise
- * @param exclude path patterns that no policy of paths limits, such as /actuator/** or
- * GET /logo.png; the annotation on a method that serves one of them counts all the same
- * @param plan expression that says which plan a user is on, such as
- * #principal?.claims['plan']; a PlanResolver bean does the same
- * @param planCacheTtl how long the plan of a user is kept, up to 1d; 0 for no longer than
- * a request
+ * @param enabled whether requests are limited
+ * @param keyPrefix prefix of all Redis keys: letters, digits, dots, underscores, colons
+ * and hyphens; default: spring.application.name, or ratelimit if that is not set.
+ * Applications with the same prefix share the counts of policies with the same name
+ * @param identifierSecret secret for hashing the values of identifiers, so that neither
+ * Redis nor the most denied identifiers of the actuator endpoint show addresses, names or
+ * API keys; must be the same for all instances
+ * @param defaults defaults for all policies
+ * @param exclude path patterns that policies with paths do not limit, such as
+ * /actuator/** or GET /logo.png; annotations on methods are not affected
+ * @param plan expression for the plan of a user, such as #principal?.claims['plan'];
+ * alternatively, declare a PlanResolver bean
+ * @param planCacheTtl how long the plan of a user is cached, up to 1d; 0 to cache it for
+ * one request only
  * @param policies policies by name
- * @param redis the server that counts are kept on; without a host or URL that of
+ * @param redis the Redis server of the limiter; without a host or URL, that of
  * spring.data.redis
- * @param headers which headers tell clients how their limits stand
- * @param rejection how requests beyond their limits are answered
- * @param identifiers identifiers of the application's own by name: expressions over
- * #request and #principal, such as #principal.claims['tenant']
- * @param ip how addresses of clients are found
+ * @param headers rate limit headers of responses
+ * @param rejection answers to denied requests
+ * @param identifiers custom identifiers by name: each is an expression over #request and
+ * #principal, such as #principal.claims['tenant']
+ * @param ip how the address of a client is determined
  * @param allow clients that are never limited, such as ip:203.0.113.0/24, user:admin or
  * header:X-Api-Key:secret
- * @param deny clients whose requests are all denied, such as ip:203.0.113.0/24,
+ * @param deny clients whose requests are always denied, such as ip:203.0.113.0/24,
  * user:admin or header:X-Api-Key:secret
- * @param health what the health contributor says
- * @param instances how many instances of the application share the quotas while the store
- * fails, for policies with on-store-failure: local; an InstanceCount bean does the same
- * @param denialCache memory of who was denied
- * @param mostDenied who was denied most
+ * @param health the health contributor
+ * @param instances number of instances that share the quotas of policies with
+ * on-store-failure: local while the store fails; if it changes, declare an InstanceCount
+ * bean instead
+ * @param denialCache cache of denials
+ * @param mostDenied counts of denied requests by identifier
  * @param method methods with RateLimited
- * @param filter the order of the filters that limit paths
+ * @param filter order of the filters that limit paths
  * @since 0.1
  */
 @ConfigurationProperties(prefix = "ratelimit", ignoreUnknownFields = false)
@@ -68,21 +69,21 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 		@DefaultValue FilterProperties filter) {
 
 	/**
-	 * What counts for every policy that does not say otherwise, also for those that are
-	 * written in annotations. Changed values need a restart.
+	 * Defaults for all policies, including those declared in annotations. Changes need a
+	 * restart.
 	 *
-	 * @param identifiers by what requests are identified, each with a count of its own:
-	 * ip, user, header:NAME, cookie:NAME, path, method, global, one of the application's
-	 * own, or several of them joined by plus signs
-	 * @param algorithm how requests are counted: by an algorithm of the library, or by
-	 * one of the application's own, named by its bean or its class
-	 * @param missingIdentifier what becomes of requests that lack an identifier: skip
-	 * does not count them by it, deny denies them; another identifier counts those that
-	 * have none
+	 * @param identifiers identifiers of requests, each with its own count: ip, user,
+	 * header:NAME, cookie:NAME, path, method, global, a custom identifier, or several of
+	 * them joined by plus signs
+	 * @param algorithm algorithm that counts requests: one of the library, or the name of
+	 * a custom Algorithm bean or class
+	 * @param missingIdentifier what happens to requests that lack an identifier: skip
+	 * does not count them by it, deny denies them; an identifier such as ip counts
+	 * requests that lack all others
 	 * @param countDenied whether denied requests count as well
 	 * @param mode whether requests beyond the limits are denied, or only reported
-	 * @param onStoreFailure what happens to requests while the store fails: they are
-	 * limited by each instance alone, allowed without limits, or denied
+	 * @param onStoreFailure what happens to requests while the store fails: local limits
+	 * them in each instance separately, allow does not limit them, deny denies them
 	 */
 	public record DefaultProperties(@DefaultValue("ip") List<String> identifiers,
 			@DefaultValue("sliding-window") String algorithm, @DefaultValue("ip") String missingIdentifier,
@@ -92,46 +93,46 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 	}
 
 	/**
-	 * A set of limits that are enforced together. What it does not set is as
-	 * ratelimit.defaults says.
+	 * A set of limits that are enforced together. Unset properties default to
+	 * ratelimit.defaults.
 	 *
-	 * @param limits limits, all of which hold at once, such as 10/s, 100/15m or 10/500ms
-	 * @param algorithm how requests are counted: by an algorithm of the library, or by
-	 * one of the application's own, named by its bean or its class;
-	 * ratelimit.defaults.algorithm if not set
-	 * @param identifiers by what requests are identified, each with a count of its own;
-	 * ratelimit.defaults.identifiers if not set
-	 * @param missingIdentifier what becomes of requests that lack an identifier: skip
-	 * does not count them by it, deny denies them; another identifier counts those that
-	 * have none; ratelimit.defaults.missing-identifier if not set
+	 * @param limits limits, such as 10/s, 100/15m or 10/500ms, all enforced together
+	 * @param algorithm algorithm that counts requests: one of the library, or the name of
+	 * a custom Algorithm bean or class; default: ratelimit.defaults.algorithm
+	 * @param identifiers identifiers of requests, each with its own count; default:
+	 * ratelimit.defaults.identifiers
+	 * @param missingIdentifier what happens to requests that lack an identifier: skip
+	 * does not count them by it, deny denies them; an identifier such as ip counts
+	 * requests that lack all others; default: ratelimit.defaults.missing-identifier
 	 * @param paths path patterns to limit, such as /api/** or GET /user/**
-	 * @param exclude path patterns among them that are not limited, such as /api/health
-	 * or GET /api/logo.png
-	 * @param when condition on the request, without which the policy does not apply, such
+	 * @param exclude path patterns to exclude from these paths, such as /api/health or
+	 * GET /api/logo.png
+	 * @param when condition on the request: the policy applies only if it is true, such
 	 * as #request.getHeader('X-Channel') == 'web'
-	 * @param unless condition on the request, with which the policy does not apply, such
-	 * as #request.getHeader('X-Probe') == 'yes'
-	 * @param cost what a request on one of the paths uses of each quota
-	 * @param routes path patterns with costs of their own; the first that matches counts
-	 * @param unit what the quotas count, such as bytes or tokens; requests if not set
-	 * @param countDenied whether denied requests count as well;
-	 * ratelimit.defaults.count-denied if not set
+	 * @param unless condition on the request: the policy does not apply if it is true,
+	 * such as #request.getHeader('X-Probe') == 'yes'
+	 * @param cost cost of a request on one of the paths
+	 * @param routes path patterns with their own cost; the first that matches is used
+	 * @param unit unit of the quotas, such as bytes or tokens; default: requests
+	 * @param countDenied whether denied requests count as well; default:
+	 * ratelimit.defaults.count-denied
 	 * @param mode whether requests beyond the limits are denied, or only reported;
-	 * ratelimit.defaults.mode if not set
-	 * @param onStoreFailure what happens to requests while the store fails: they are
-	 * limited by each instance alone, allowed without limits, or denied;
-	 * ratelimit.defaults.on-store-failure if not set
-	 * @param countWhen which responses count, such as status in [401, 403]; what others
-	 * have used is given back when they are complete
-	 * @param plans what the policy is for the users of a plan, by its name
-	 * @param retain how many windows are kept to be read back; an option of fixed-window
-	 * @param zone time zone at whose midnight windows of whole days begin; an option of
-	 * fixed-window
+	 * default: ratelimit.defaults.mode
+	 * @param onStoreFailure what happens to requests while the store fails: local limits
+	 * them in each instance separately, allow does not limit them, deny denies them;
+	 * default: ratelimit.defaults.on-store-failure
+	 * @param countWhen which responses count, such as status in [401, 403]; the cost of
+	 * other responses is refunded when they are complete
+	 * @param plans limits for the users of a plan, by the name of the plan
+	 * @param retain number of windows to keep for reading, including the current one; an
+	 * option of fixed-window
+	 * @param zone time zone in which windows of whole days begin at midnight; an option
+	 * of fixed-window
 	 * @param precision length of a sub-window; an option of sliding-window
-	 * @param previousWeight weight of the window before, from 0 to 1; an option of
+	 * @param previousWeight weight of the previous window, from 0 to 1; an option of
 	 * sliding-window-counter
-	 * @param rounding how the estimate is rounded; an option of sliding-window-counter
-	 * @param burst how many tokens are kept at most; an option of token-bucket
+	 * @param rounding rounding of the estimate; an option of sliding-window-counter
+	 * @param burst maximum number of tokens; an option of token-bucket
 	 */
 	@ConfigurationPropertiesSource
 	public record PolicyProperties(@DefaultValue List<String> limits, @Nullable String algorithm,
@@ -147,10 +148,10 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 	}
 
 	/**
-	 * Path patterns with a cost of their own.
+	 * Path patterns with their own cost.
 	 *
 	 * @param paths path patterns, such as /api/** or GET /user/**
-	 * @param cost what a request uses of each quota
+	 * @param cost cost of a request
 	 */
 	@ConfigurationPropertiesSource
 	public record RouteProperties(@DefaultValue List<String> paths, @DefaultValue("1") long cost) {
@@ -160,11 +161,11 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 	/**
 	 * Addresses of clients.
 	 *
-	 * @param ipv6Prefix length in bits of the network that identifies an IPv6 address
-	 * @param trustedProxies addresses and blocks of proxies, such as 10.0.0.0/8, whose
-	 * forwarded header names the client
-	 * @param forwardedHeader the header that these proxies write; X-Forwarded-For if not
-	 * set
+	 * @param ipv6Prefix prefix length of IPv6 networks: addresses of one network share a
+	 * count
+	 * @param trustedProxies addresses and networks of proxies, such as 10.0.0.0/8, whose
+	 * forwarded header is trusted
+	 * @param forwardedHeader header that these proxies set; default: x-forwarded-for
 	 */
 	public record Ip(@DefaultValue("64") int ipv6Prefix, @DefaultValue List<String> trustedProxies,
 			@Nullable ForwardedHeader forwardedHeader) {
@@ -172,10 +173,10 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 	}
 
 	/**
-	 * What a policy is for the users of a plan.
+	 * Limits for the users of a plan.
 	 *
-	 * @param limits limits that hold instead of those of the policy
-	 * @param unlimited whether the policy does not count
+	 * @param limits limits that replace those of the policy
+	 * @param unlimited whether the users of the plan are not limited by the policy
 	 */
 	@ConfigurationPropertiesSource
 	public record PlanProperties(@DefaultValue List<String> limits, @DefaultValue("false") boolean unlimited) {
@@ -196,8 +197,8 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 	 * Answers to requests beyond their limits.
 	 *
 	 * @param status status of the response, from 400 to 599
-	 * @param type type of the problem in the body, a URI; quota-exceeded of
-	 * draft-ietf-httpapi-ratelimit-headers if not set. Blocks have a type of their own
+	 * @param type problem type in the body, a URI; default: quota-exceeded of
+	 * draft-ietf-httpapi-ratelimit-headers. Blocks have their own type
 	 */
 	public record RejectionProperties(@DefaultValue("429") int status, @Nullable String type) {
 
@@ -213,13 +214,14 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 	}
 
 	/**
-	 * Memory of who was denied.
+	 * Cache of denials.
 	 *
-	 * @param enabled whether clients that were denied are denied from memory as long as
-	 * they could not be allowed; only where scripts may be used
-	 * @param maxAge for how long at most: the time after which refunds, resets and ended
-	 * blocks of other instances are noticed
-	 * @param maxSize how many policies, identifiers and costs are remembered at most
+	 * @param enabled whether a denied request is denied again from memory until it could
+	 * be allowed; needs scripting
+	 * @param maxAge maximum age of a cached denial; refunds, resets and ended blocks of
+	 * other instances are noticed after this time
+	 * @param maxSize maximum number of cached denials, one for each policy, identifier
+	 * and cost
 	 */
 	public record DenialCacheProperties(@DefaultValue("true") boolean enabled, @DefaultValue("1s") Duration maxAge,
 			@DefaultValue("10000") long maxSize) {
@@ -227,10 +229,10 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 	}
 
 	/**
-	 * Who was denied most.
+	 * Counts of denied requests by identifier.
 	 *
-	 * @param enabled whether denied requests are counted by identifier, in memory and for
-	 * the last five minutes, where the actuator endpoint ratelimits can show them
+	 * @param enabled whether denied requests of the last five minutes are counted by
+	 * identifier in memory, if the actuator endpoint ratelimits can show them
 	 */
 	public record MostDeniedProperties(@DefaultValue("true") boolean enabled) {
 
@@ -239,23 +241,22 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 	/**
 	 * Methods with RateLimited.
 	 *
-	 * @param order where the limit of a method stands among other advice of the method:
-	 * what has a lower order comes before it. The default is before method security (100
-	 * to 600), transactions and caches; 250 is after PreAuthorize, so that calls that are
-	 * not authorized do not count. Async, Retryable and ConcurrencyLimit come after the
-	 * limit whatever the order is
+	 * @param order order of the limit among the advice of a method: advice with a lower
+	 * order is applied first. The default is before method security (100 to 600),
+	 * transactions and caching; 250 is after PreAuthorize, so that unauthorized calls do
+	 * not count. Async, Retryable and ConcurrencyLimit are always applied after the limit
 	 */
 	public record MethodProperties(@DefaultValue("0") int order) {
 
 	}
 
 	/**
-	 * The order of the filters that limit paths, among all filters of the application.
+	 * Order of the filters that limit paths, among all filters of the application.
 	 *
-	 * @param beforeLoginOrder order of the filter that decides by what is known before
-	 * the login; spring.security.filter.order - 10 if not set
-	 * @param afterLoginOrder order of the filter that decides by the user, and by what
-	 * depends on it; spring.security.filter.order + 10 if not set
+	 * @param beforeLoginOrder order of the filter for identifiers that are known before
+	 * the login; default: spring.security.filter.order - 10
+	 * @param afterLoginOrder order of the filter for the user and identifiers that depend
+	 * on it; default: spring.security.filter.order + 10
 	 */
 	public record FilterProperties(@Nullable Integer beforeLoginOrder, @Nullable Integer afterLoginOrder) {
 

@@ -10,25 +10,25 @@ import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.TypeReference;
 
 /**
- * What a native image must keep although no code names it: the scripts, the texts of the
- * IP library's errors, and the generated classes of Caffeine, which it finds by names
- * that it makes of the settings of a cache.
+ * Hints for native images: the scripts, the error messages of the IP library, and the
+ * generated classes of Caffeine, which it looks up by names composed of the settings of a
+ * cache.
  */
 class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 
 	/**
-	 * Caffeine has no hints of its own. Those of the GraalVM metadata repository lack the
-	 * entries of caches that have a largest size and nothing else (PSMS).
+	 * Caffeine itself has no hints. Those of the GraalVM metadata repository lack the
+	 * nodes of caches that have only a maximum size (PSMS).
 	 */
 	private static final String CAFFEINE = "com.github.benmanes.caffeine.cache.";
 
 	/**
-	 * Of caches that have a largest size or weight, or expire after a write or an access
-	 * as well.
+	 * Classes of caches with a maximum size or weight, or that also expire after a write
+	 * or an access.
 	 */
 	private static final List<String> CACHES = List.of("SSMS", "SSMW", "SSMSW", "SSMSA");
 
-	/** Of their entries. */
+	/** Classes of their nodes. */
 	private static final List<String> NODES = List.of("PSMS", "PSMW", "PSWMS", "PSAMS");
 
 	@Override

@@ -34,9 +34,9 @@ import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.SimpleEvaluationContext;
 
 /**
- * An expression that reads its variables and reaches nothing else: no types, beans,
- * constructors or functions, and no assignments. What could never be evaluated is refused
- * when it is parsed.
+ * An expression that can only read its variables: no types, beans, constructors or
+ * functions, and no assignments. Expressions that can never be evaluated are refused when
+ * they are parsed.
  * <p>
  * Safe for use by several threads.
  *
@@ -70,10 +70,11 @@ public final class ReadOnlyExpression {
 	 * Parses an expression.
 	 * @param text the expression
 	 * @param variables the types of the variables that it may read, by their names
-	 * without {@code #}; {@code Object} for one whose type is not known
+	 * without {@code #}; {@code Object} if the type is unknown
 	 * @return the expression
-	 * @throws IllegalArgumentException if the expression is empty, cannot be read, uses
-	 * what it may not, or asks a variable of a known type for what that does not have
+	 * @throws IllegalArgumentException if the expression is empty, cannot be parsed, uses
+	 * something that is not allowed, or a property or method that the type of a variable
+	 * does not have
 	 */
 	public static ReadOnlyExpression parse(String text, Map<String, Class<?>> variables) {
 		if (text.isBlank()) {
@@ -100,9 +101,9 @@ public final class ReadOnlyExpression {
 	}
 
 	/**
-	 * Returns whether the expression names a property or method.
+	 * Returns whether the expression uses one of some properties or methods.
 	 * @param names the names of properties and methods
-	 * @return whether it names one of them, of whatever object
+	 * @return whether it uses one of them, on any object
 	 */
 	public boolean namesAny(Collection<String> names) {
 		return names.stream().anyMatch(this.members::contains);
@@ -122,8 +123,8 @@ public final class ReadOnlyExpression {
 	 * @param values the values of the variables, by their names without {@code #}; may
 	 * hold {@code null}
 	 * @return the value
-	 * @throws EvaluationException if the expression asks for what is not there; what
-	 * methods that it calls throw is passed on
+	 * @throws EvaluationException if a property or method does not exist; exceptions of
+	 * the methods that it calls are passed on
 	 */
 	public @Nullable Object evaluate(Map<String, ? extends @Nullable Object> values) {
 		return evaluate(values, Object.class);
@@ -134,10 +135,10 @@ public final class ReadOnlyExpression {
 	 * @param <T> the type of the value
 	 * @param values the values of the variables, by their names without {@code #}; may
 	 * hold {@code null}
-	 * @param type what the value is converted to
+	 * @param type the type to convert the value to
 	 * @return the value
-	 * @throws EvaluationException if the expression asks for what is not there, or its
-	 * value cannot be converted; what methods that it calls throw is passed on
+	 * @throws EvaluationException if a property or method does not exist, or the value
+	 * cannot be converted; exceptions of the methods that it calls are passed on
 	 */
 	public <T> @Nullable T evaluate(Map<String, ? extends @Nullable Object> values, Class<T> type) {
 		SimpleEvaluationContext context = SimpleEvaluationContext.forReadOnlyDataBinding()
@@ -147,13 +148,13 @@ public final class ReadOnlyExpression {
 		return this.expression.getValue(context, type);
 	}
 
-	/** Returns the expression as it is written. */
+	/** Returns the expression as written. */
 	@Override
 	public String toString() {
 		return this.expression.getExpressionString();
 	}
 
-	/** Walks through an expression. */
+	/** Walks an expression. */
 	private final class Check {
 
 		private final Set<String> known;
@@ -165,8 +166,8 @@ public final class ReadOnlyExpression {
 		/**
 		 * Checks a part of the expression.
 		 * @param node the part
-		 * @param chained whether it belongs to what stands before it, as after a dot
-		 * @param element whether there is an element that it may mean, as in a selection
+		 * @param chained whether it follows an object, as after a dot
+		 * @param element whether it may refer to an element, as in a selection
 		 */
 		void check(SpelNode node, boolean chained, boolean element) {
 			if (FORBIDDEN.contains(node.getClass())) {
@@ -176,7 +177,7 @@ public final class ReadOnlyExpression {
 				checkVariable(node, element);
 			}
 			if (!chained && !element && OF_AN_OBJECT.contains(node.getClass())) {
-				throw invalid("%s belongs to nothing", node);
+				throw invalid("%s does not follow a variable", node);
 			}
 			if (node instanceof PropertyOrFieldReference property) {
 				ReadOnlyExpression.this.members.add(property.getName());
@@ -186,7 +187,7 @@ public final class ReadOnlyExpression {
 			}
 			else if (node instanceof Indexer && node.getChildCount() == 1
 					&& node.getChild(0) instanceof StringLiteral literal) {
-				// Of an object that is no map, an index is the name of a property.
+				// An index is the name of a property unless the object is a map.
 				ReadOnlyExpression.this.members.add(String.valueOf(literal.getLiteralValue().getValue()));
 			}
 			// The arguments of a method do not belong to its object.
@@ -210,7 +211,7 @@ public final class ReadOnlyExpression {
 
 		private IllegalArgumentException invalid(String problem, SpelNode node) {
 			return new IllegalArgumentException(
-					"Invalid expression (%s): %s; there are the variables %s, whose properties and methods may be read."
+					"Invalid expression (%s): %s; it may only read properties and methods of the variables %s."
 						.formatted(ReadOnlyExpression.this, problem.formatted(node.toStringAST()),
 								String.join(" and ", this.known.stream().map("#"::concat).toList())));
 		}

@@ -9,28 +9,29 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Properties below {@code ratelimit.redis}: the server that counts are kept on.
+ * Properties below {@code ratelimit.redis}: the Redis server of the limiter.
  *
- * @param url URL of the server, such as redis://user:password@example.com:6379/0; instead
- * of host and port, which stop the start beside it, as username and password do if it
- * holds a login, and database if it holds one
+ * @param url URL of the server, such as redis://user:password@example.com:6379/0; cannot
+ * be combined with host and port, nor with username, password or database if the URL
+ * contains them
  * @param host host name of the server
  * @param port port of the server
  * @param username login user name
  * @param password login password
  * @param database number of the database
  * @param ssl encryption
- * @param scripting whether scripts may be used; without them only some algorithms are
+ * @param scripting whether scripts may be used; without scripts only some algorithms are
  * supported
- * @param timeout time budget of a decision, whatever Redis does; after it, the
- * on-store-failure of the policies counts
- * @param client name of a bean of type UnifiedJedis whose connections are borrowed;
- * without it the limiter has connections of its own
- * @param clientName what the server knows the connections by, in CLIENT LIST
- * @param connections number of connections to each server; decisions that wait share them
- * @param maxWaiting how many decisions may wait for a server; what is beyond that is
- * decided by this instance alone
- * @param sentinel sentinels that know which server it is, instead of url, host and port
+ * @param timeout maximum time for a decision. After that, on-store-failure applies if
+ * Redis fails; if it is only busy, the request is limited in memory, or denied with
+ * on-store-failure: deny
+ * @param client name of a UnifiedJedis bean whose connections the limiter borrows; if not
+ * set, the limiter opens its own
+ * @param clientName name of the connections in CLIENT LIST
+ * @param connections number of connections to each server; waiting decisions share them
+ * @param maxWaiting maximum number of decisions that wait for a server; further requests
+ * are limited in memory, or denied with on-store-failure: deny
+ * @param sentinel sentinels that find the server, instead of url, host and port
  * @param cluster a cluster, instead of url, host, port and database
  * @since 0.1
  */
@@ -41,7 +42,7 @@ public record RedisProperties(@Nullable String url, @Nullable String host, @Defa
 		@DefaultValue("" + RedisConnections.DEFAULT_MAX_WAITING) int maxWaiting, @Nullable Sentinel sentinel,
 		@Nullable Cluster cluster) {
 
-	/** Empty texts, such as those of variables that are not set, ask for nothing. */
+	/** Empty strings, as from unset variables, count as not set. */
 	public RedisProperties {
 		username = orNull(username);
 		password = orNull(password);
@@ -56,13 +57,14 @@ public record RedisProperties(@Nullable String url, @Nullable String host, @Defa
 	/**
 	 * Encryption. The certificate of the server must be that of its host name.
 	 *
-	 * @param enabled whether to encrypt the connection; by default if there is a bundle
-	 * @param bundle name of the SSL bundle that says whom to trust, and which certificate
-	 * to show
+	 * @param enabled whether to encrypt the connection; default: true if there is a
+	 * bundle
+	 * @param bundle name of the SSL bundle with the trusted certificates and the client
+	 * certificate
 	 */
 	public record Ssl(@Nullable Boolean enabled, @Nullable String bundle) {
 
-		/** An empty name is none. */
+		/** An empty name counts as not set. */
 		public Ssl {
 			bundle = orNull(bundle);
 		}
@@ -70,17 +72,17 @@ public record RedisProperties(@Nullable String url, @Nullable String host, @Defa
 	}
 
 	/**
-	 * Sentinels, which know the server that is the master.
+	 * Sentinels, which find the current master.
 	 *
 	 * @param master name of the master
-	 * @param nodes the sentinels, each such as example.com:26379
-	 * @param username user name to log in to the sentinels with
-	 * @param password password to log in to the sentinels with
+	 * @param nodes the sentinels, such as example.com:26379
+	 * @param username login user name for the sentinels
+	 * @param password login password for the sentinels
 	 */
 	public record Sentinel(@Nullable String master, @DefaultValue List<String> nodes, @Nullable String username,
 			@Nullable String password) {
 
-		/** An empty login is none. */
+		/** An empty login counts as not set. */
 		public Sentinel {
 			username = orNull(username);
 			password = orNull(password);
@@ -89,10 +91,10 @@ public record RedisProperties(@Nullable String url, @Nullable String host, @Defa
 	}
 
 	/**
-	 * A cluster, whose nodes know which of them has what.
+	 * A cluster.
 	 *
-	 * @param nodes some nodes of the cluster, each such as example.com:6379; the others
-	 * are found by them
+	 * @param nodes some nodes of the cluster, such as example.com:6379; they are asked
+	 * for the others
 	 */
 	public record Cluster(@DefaultValue List<String> nodes) {
 

@@ -38,14 +38,14 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * The policies as the environment has them since it was last read. Comes before other
- * sources, which change what is configured now.
+ * The policies as last read from the environment. Runs before other sources, which change
+ * the policies that are configured now.
  */
 public final class RefreshedPolicies implements PolicySource, ApplicationListener<RefreshPoliciesEvent>, Ordered {
 
 	private static final Logger logger = LoggerFactory.getLogger(RefreshedPolicies.class);
 
-	/** What of a policy can change while the application runs. */
+	/** Properties of a policy that can change while the application runs. */
 	private static final Set<String> REFRESHED = Set.of("limits", "algorithm", "count-denied", "mode",
 			"on-store-failure", "count-when", "plans", "retain", "zone", "precision", "previous-weight", "rounding",
 			"burst");
@@ -66,12 +66,12 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 
 	/**
 	 * Creates a source.
-	 * @param started the properties at the start
-	 * @param startedPolicies the policies at the start
-	 * @param environment what is read again
-	 * @param algorithms knows the algorithms by name
-	 * @param limiter what policies must be supported by
-	 * @param plansAreKnown whether somebody says which plan a user is on
+	 * @param started the properties at startup
+	 * @param startedPolicies the policies at startup
+	 * @param environment the environment to read from
+	 * @param algorithms the algorithms by name
+	 * @param limiter must support the policies
+	 * @param plansAreKnown whether the plans of users can be resolved
 	 */
 	RefreshedPolicies(RateLimitProperties started, ConfiguredPolicies startedPolicies, Environment environment,
 			NamedAlgorithms algorithms, RateLimiter limiter, BooleanSupplier plansAreKnown) {
@@ -123,7 +123,7 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 		}
 	}
 
-	/** As at the start, of paths, which stay the same. */
+	/** Checks the costs of the paths, which do not change, as at startup. */
 	private void requirePossibleCosts(ConfiguredPolicies policies) {
 		policies.policies().forEach((name, policy) -> {
 			PolicyProperties properties = this.started.policies().get(name);
@@ -158,7 +158,7 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 					first.enforcement().missing()));
 	}
 
-	/** Whether the policy has its first plans, which nobody would be on. */
+	/** Returns whether the policy has its first plans, but nothing resolves plans. */
 	private boolean gainsPlansInVain(IdentifiedPolicy first, IdentifiedPolicy policy) {
 		return first.plans().isEmpty() && !policy.plans().isEmpty() && !this.plansAreKnown.getAsBoolean();
 	}
@@ -205,7 +205,7 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 				policy.plans(), policy.enforcement());
 	}
 
-	/** The innermost reason; the names and values of those around it say where it is. */
+	/** Returns the innermost reason, with the name and value of the property. */
 	private static String reason(BindException ex) {
 		BindException innermost = WrongTypeFailureAnalyzer.innermost(ex);
 		ConfigurationProperty property = innermost.getProperty();

@@ -17,7 +17,7 @@ import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.util.ClassUtils;
 
 /**
- * Finds out who calls a method where there is no request.
+ * Finds the identifiers of a method call outside of a request.
  */
 final class ThreadIdentifiers {
 
@@ -33,8 +33,8 @@ final class ThreadIdentifiers {
 	}
 
 	/**
-	 * Finds the identifiers of a call, or what its policy wants instead; none if the
-	 * policy does not apply.
+	 * Returns the identifiers of a call, or those that its policy uses for missing ones;
+	 * empty if the policy does not apply.
 	 */
 	static List<Identifier> find(PolicyUse use) {
 		Enforcement enforcement = use.policy().enforcement();
@@ -59,14 +59,13 @@ final class ThreadIdentifiers {
 	static void requireKnown(String name) {
 		for (String part : IdentifierParts.of(name)) {
 			if (!part.equals(Identifier.GLOBAL.type()) && !(SECURITY && part.equals(USER))) {
-				throw new IllegalArgumentException(
-						"Invalid identifier (%s): must be %s where there are no web requests.".formatted(name,
-								SECURITY ? "global or user" : "global"));
+				throw new IllegalArgumentException("Invalid identifier (%s): must be %s outside of web requests."
+					.formatted(name, SECURITY ? "global or user" : "global"));
 			}
 		}
 	}
 
-	/** Finds an identifier; null if there is none, or none of that kind. */
+	/** Returns an identifier; null if it is missing or unknown. */
 	static @Nullable Identifier find(String name) {
 		List<Identifier> parts = new ArrayList<>();
 		for (String part : IdentifierParts.of(name)) {
@@ -86,7 +85,7 @@ final class ThreadIdentifiers {
 		return (SECURITY && part.equals(USER)) ? SecurityUser.find() : null;
 	}
 
-	/** A class of its own, because Spring Security is optional. */
+	/** A separate class, because Spring Security is optional. */
 	private static final class SecurityUser {
 
 		private static final AuthenticationTrustResolver trust = new AuthenticationTrustResolverImpl();

@@ -9,9 +9,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells of policies that do not count the first request that they are enforced on,
- * because it has none of their identifiers. That may be meant, or a filter that should
- * set one is missing or comes too late. The log says so once for each policy.
+ * Logs policies that do not count their first request because it has none of their
+ * identifiers. This may be intended, or a filter that should set one is missing or runs
+ * too late. It is logged once for each policy.
  * <p>
  * Safe for use by several threads.
  */
@@ -19,11 +19,11 @@ public final class UncountedRequests {
 
 	private static final Logger logger = LoggerFactory.getLogger(UncountedRequests.class);
 
-	/** The names of policies that had a request. */
+	/** Names of the policies that had a request. */
 	private final Set<String> known = ConcurrentHashMap.newKeySet();
 
 	/**
-	 * Notes a request.
+	 * Records a request.
 	 * @param policy the policy that is enforced on it
 	 * @param counted whether it has an identifier to be counted by
 	 */
@@ -31,12 +31,11 @@ public final class UncountedRequests {
 		String name = policy.policy().name();
 		if (policy.enforcement().missing() == MissingIdentifier.SKIP && !this.known.contains(name)
 				&& this.known.add(name) && !counted) {
-			logger.warn(
-					"The policy '{}' does not count requests that have none of its identifiers {}"
-							+ " (missing-identifier: skip), and the first request has none. If such requests are to be"
-							+ " limited, set {} to ip or global; if it should have had one, see that a filter before"
-							+ " those of the limiter sets it. This is said once only",
-					name, policy.identifiers(), PolicyReader.property(name, ".missing-identifier"));
+			logger.warn("The policy '{}' does not count requests that have none of its identifiers {}"
+					+ " (missing-identifier: skip), and the first request has none. If such requests should be"
+					+ " limited, set {} to ip or global. If the request should have had one, set it in a filter before"
+					+ " those of the limiter. This is logged once", name, policy.identifiers(),
+					PolicyReader.property(name, ".missing-identifier"));
 		}
 	}
 

@@ -14,15 +14,15 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
 /**
- * Explains that there is no such property below {@code ratelimit}, and what may have been
- * meant. Comes before Spring Boot's analyzer, which knows of no others.
+ * Reports an unknown property below {@code ratelimit} and suggests known ones. Runs
+ * before Spring Boot's analyzer, which has no suggestions.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 class UnknownPropertyFailureAnalyzer extends AbstractFailureAnalyzer<UnboundConfigurationPropertiesException> {
 
 	private static final ConfigurationPropertyName OWN = ConfigurationPropertyName.of("ratelimit");
 
-	/** What has another name now. */
+	/** Renamed properties. */
 	private static final Map<ConfigurationPropertyName, String> RENAMED = Map
 		.of(ConfigurationPropertyName.of("ratelimit.default-identifiers"), "ratelimit.defaults.identifiers");
 
@@ -43,8 +43,7 @@ class UnknownPropertyFailureAnalyzer extends AbstractFailureAnalyzer<UnboundConf
 	}
 
 	private static String description(ConfigurationProperty property) {
-		// Not the value: nobody knows what it is, and a misspelt secret is one all the
-		// same.
+		// Without the value, which may be a secret whose name is misspelt.
 		String origin = (property.getOrigin() != null) ? "%n    Origin: %s".formatted(property.getOrigin()) : "";
 		return "There is no property '%s', so it would have no effect:%n%n    Property: %s%s"
 			.formatted(property.getName(), property.getName(), origin);
@@ -54,7 +53,7 @@ class UnknownPropertyFailureAnalyzer extends AbstractFailureAnalyzer<UnboundConf
 		ConfigurationPropertyName name = property.getName();
 		for (Map.Entry<ConfigurationPropertyName, String> renamed : RENAMED.entrySet()) {
 			if (renamed.getKey().equals(name) || renamed.getKey().isAncestorOf(name)) {
-				return "Rename it: it is '%s' now.".formatted(renamed.getValue());
+				return "It has been renamed to '%s'.".formatted(renamed.getValue());
 			}
 		}
 		return UnknownSetting.find(name, EnvironmentSettings.isVariable(property.getSource()))

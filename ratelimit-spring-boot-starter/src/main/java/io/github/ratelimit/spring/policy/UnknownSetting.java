@@ -20,20 +20,21 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.core.ResolvableType;
 
 /**
- * A name below {@code ratelimit} that is the name of no property.
+ * A name below {@code ratelimit} without a property of that name.
  *
  * @param name the name
  * @param index the first element of the name that is unknown
- * @param names the names that there are at that place; empty if there is a single value
+ * @param names the known names of that element; empty if the element before it is a
+ * single value
  * @param nearest names of properties that may be meant
  */
 record UnknownSetting(ConfigurationPropertyName name, int index, List<String> names, List<String> nearest) {
 
 	/**
-	 * Looks for a property.
+	 * Looks up a property.
 	 * @param name a name below {@code ratelimit}
-	 * @param variable whether it is the name of an environment variable, where an
-	 * underscore may stand for a dot or for a hyphen
+	 * @param variable whether it is the name of an environment variable, in which an
+	 * underscore replaces a dot or a hyphen
 	 * @return what is wrong with the name; empty if there is a property of this name
 	 */
 	static Optional<UnknownSetting> find(ConfigurationPropertyName name, boolean variable) {
@@ -43,12 +44,12 @@ record UnknownSetting(ConfigurationPropertyName name, int index, List<String> na
 			.map((unknown) -> variable ? unknown.asVariable() : unknown);
 	}
 
-	/** Whether a property is known that may be meant. */
+	/** Returns whether there is a property that may be meant. */
 	boolean isMisspelt() {
 		return !this.nearest.isEmpty();
 	}
 
-	/** What to do about it. */
+	/** Returns what to do about it. */
 	String action() {
 		if (isMisspelt()) {
 			return NearestNames.question(this.nearest);
@@ -68,14 +69,14 @@ record UnknownSetting(ConfigurationPropertyName name, int index, List<String> na
 	}
 
 	/**
-	 * Goes down the types of the properties, along the elements of a name.
+	 * Walks down the types of the properties along the elements of a name.
 	 */
 	private record Search(ConfigurationPropertyName name, boolean variable) {
 
 		/**
-		 * Looks for what is left of the name.
-		 * @param property the property that the elements before the index name
-		 * @return what is wrong; null for nothing
+		 * Looks up the rest of the name.
+		 * @param property the property named by the elements before the index
+		 * @return what is wrong; null if nothing
 		 */
 		@Nullable UnknownSetting find(ResolvableType type, int index, String property) {
 			Class<?> raw = type.resolve(Object.class);
@@ -96,7 +97,7 @@ record UnknownSetting(ConfigurationPropertyName name, int index, List<String> na
 			return (left == 0) ? null : unknown(index);
 		}
 
-		/** A key is one element of the name: in variables it has no hyphens. */
+		/** A key is one element of the name; in variables it has no hyphens. */
 		private @Nullable UnknownSetting findInMap(ResolvableType values, int index, String property) {
 			int left = this.name.getNumberOfElements() - index;
 			if (left == 0 || BeanUtils.isSimpleValueType(values.resolve(Object.class))) {
@@ -106,7 +107,7 @@ record UnknownSetting(ConfigurationPropertyName name, int index, List<String> na
 			if (unknown == null || !this.variable) {
 				return unknown;
 			}
-			// A key with a hyphen in its place is likelier than a misspelt property.
+			// A key with a hyphen is more likely than a misspelt property.
 			for (int elements = 2; elements < left; elements++) {
 				String meant = property + "." + key(index, elements);
 				if (find(values, index + elements, meant) == null) {
@@ -124,7 +125,7 @@ record UnknownSetting(ConfigurationPropertyName name, int index, List<String> na
 		private @Nullable UnknownSetting findInRecord(Class<?> type, int index, String property) {
 			int left = this.name.getNumberOfElements() - index;
 			if (left == 0) {
-				// Spring Boot refuses a text instead of a group of properties.
+				// Spring Boot refuses a string in place of a group of properties.
 				return null;
 			}
 			UnknownSetting deepest = null;
@@ -184,7 +185,7 @@ record UnknownSetting(ConfigurationPropertyName name, int index, List<String> na
 			return ResolvableType.forType(component.getParameterizedType());
 		}
 
-		/** Those that a record is bound by, which native images keep. */
+		/** Returns the constructor parameters of a record, which native images keep. */
 		private static Stream<Parameter> parameters(Class<?> type) {
 			return Stream.of(type.getDeclaredConstructors()[0].getParameters());
 		}

@@ -20,8 +20,8 @@ import org.springframework.core.annotation.Order;
 import org.springframework.util.ClassUtils;
 
 /**
- * Explains how the value of a property below {@code ratelimit} is written, where Spring
- * Boot's analyzer only says that it cannot be read.
+ * Explains how to write the value of a property below {@code ratelimit}; Spring Boot's
+ * analyzer only reports that it cannot be converted.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 class WrongTypeFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
@@ -51,8 +51,8 @@ class WrongTypeFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
 	}
 
 	/**
-	 * Returns how a value of the type that was expected is written.
-	 * @return the rule, behind "must be"; {@code null} if there is none for the type
+	 * Returns how to write a value of the expected type.
+	 * @return the rule, to follow "must be"; {@code null} if there is none for the type
 	 */
 	static @Nullable String rule(BindException ex) {
 		Class<?> type = ex.getTarget().getType().resolve(Object.class);
@@ -63,7 +63,7 @@ class WrongTypeFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
 				: RULES.get(ClassUtils.resolvePrimitiveIfNecessary(type));
 	}
 
-	/** The one that says which value of the property it is. */
+	/** Returns the cause that names the exact property. */
 	static BindException innermost(BindException ex) {
 		BindException innermost = ex;
 		for (Throwable cause = ex.getCause(); cause != null; cause = cause.getCause()) {

@@ -1,5 +1,6 @@
 /**
- * Internal: properties to policies, plans, refresh, and what decides.
+ * Internal: reads policies and plans from properties, refreshes them, and decides
+ * requests.
  */
 @NullMarked
 package io.github.ratelimit.spring.policy;

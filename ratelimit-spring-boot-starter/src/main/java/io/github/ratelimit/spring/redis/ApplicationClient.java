@@ -17,8 +17,8 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /**
  * A client of the application whose connections are borrowed, because
- * {@code ratelimit.redis.client} names it. One that is not named may be meant for another
- * server, and is left alone.
+ * {@code ratelimit.redis.client} names it. Other clients are not used, because they may
+ * be for another server.
  */
 record ApplicationClient(String name, UnifiedJedis jedis) {
 
@@ -32,7 +32,7 @@ record ApplicationClient(String name, UnifiedJedis jedis) {
 		String name = properties.client();
 		if (name == null) {
 			if (!clients.isEmpty()) {
-				logger.info("The connections of the clients {} are not used for rate limits. To borrow some, set {}",
+				logger.info("The connections of the clients {} are not used for rate limits. To borrow them, set {}",
 						clients, PROPERTY);
 			}
 			return null;
@@ -54,7 +54,7 @@ record ApplicationClient(String name, UnifiedJedis jedis) {
 		return "the server of the application's client '" + this.name + "'";
 	}
 
-	/** No client is named. */
+	/** Matches if no client is named. */
 	static final class NotNamed implements Condition {
 
 		@Override

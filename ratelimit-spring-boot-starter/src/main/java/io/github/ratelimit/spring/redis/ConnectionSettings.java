@@ -11,7 +11,7 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 import org.springframework.core.env.Environment;
 
 /**
- * What the settings say of connections, whichever server they lead to.
+ * The settings of connections, independent of the server.
  */
 record ConnectionSettings(@Nullable String clientName, Duration timeout, int connections, int maxWaiting) {
 
@@ -21,16 +21,18 @@ record ConnectionSettings(@Nullable String clientName, Duration timeout, int con
 
 	private static final String CLIENT_NAME = RedisServer.SPRING + ".client-name";
 
-	/** What Redis accepts as a name. */
+	/** Names that Redis accepts. */
 	private static final Pattern NAME = Pattern.compile("[!-~]*");
 
-	/** The name is that of {@code spring.data.redis} if there is no other. */
+	/**
+	 * Reads the settings; the client name defaults to that of {@code spring.data.redis}.
+	 */
 	static ConnectionSettings of(RedisProperties properties, Environment environment) {
 		boolean own = properties.clientName() != null;
 		String ofSpring = environment.getProperty(CLIENT_NAME, "");
 		String name = own ? properties.clientName() : (ofSpring.isEmpty() ? null : ofSpring);
 		require(name == null || NAME.matcher(name).matches(), own ? OWN_CLIENT_NAME : CLIENT_NAME, name,
-				"Must have no spaces, and only printable characters of ASCII.");
+				"Must contain only printable ASCII characters, and no spaces.");
 		Duration timeout = properties.timeout();
 		require(timeout.compareTo(RedisConnections.SHORTEST_TIME_BUDGET) >= 0
 				&& timeout.compareTo(RedisConnections.LONGEST_TIME_BUDGET) <= 0, OWN + "timeout", timeout,
@@ -42,7 +44,7 @@ record ConnectionSettings(@Nullable String clientName, Duration timeout, int con
 		return new ConnectionSettings(name, timeout, properties.connections(), properties.maxWaiting());
 	}
 
-	/** Connects to nothing yet. */
+	/** Does not connect yet. */
 	RedisConnections connect(RedisConnections.Builder builder) {
 		return builder.timeBudget(this.timeout).connections(this.connections).maxWaiting(this.maxWaiting).build();
 	}

@@ -15,28 +15,29 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDeta
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Standalone;
 
 /**
- * The server that a {@link DataRedisConnectionDetails} bean names: that of a container in
- * a test, of Docker Compose, or of the application itself.
+ * The server of a {@link DataRedisConnectionDetails} bean: from a container in a test,
+ * from Docker Compose, or defined by the application.
  */
 final class DataRedisServer {
 
 	/**
-	 * What Spring Boot makes of {@code spring.data.redis} if there is nothing else. The
-	 * properties say more: it does not know that a URL asks for encryption.
+	 * The bean that Spring Boot creates from {@code spring.data.redis} if there is no
+	 * other. The properties are used instead, because it ignores whether a URL requires
+	 * encryption.
 	 */
 	private static final String OF_PROPERTIES = "org.springframework.boot.data.redis.autoconfigure.PropertiesDataRedisConnectionDetails";
 
 	private final Supplier<@Nullable DataRedisConnectionDetails> details;
 
 	/**
-	 * Looks for nothing yet.
-	 * @param details finds the bean; fails if there are several
+	 * Creates a server; the bean is looked up later.
+	 * @param details returns the bean; fails if there are several
 	 */
 	DataRedisServer(Supplier<@Nullable DataRedisConnectionDetails> details) {
 		this.details = details;
 	}
 
-	/** Returns the server; {@code null} if nothing but properties names one. */
+	/** Returns the server; {@code null} if only properties name one. */
 	@Nullable RedisServer find() {
 		DataRedisConnectionDetails named = this.details.get();
 		if (named == null || named.getClass().getName().equals(OF_PROPERTIES)) {

@@ -5,7 +5,7 @@ import java.io.Serial;
 import io.github.ratelimit.spring.policy.HiddenValueException;
 
 /**
- * The URL of Redis is invalid. Nothing of it that may be a password is told.
+ * Thrown for an invalid URL of Redis. The message hides what may be a password.
  */
 class InvalidRedisUrlException extends HiddenValueException {
 
@@ -17,7 +17,7 @@ class InvalidRedisUrlException extends HiddenValueException {
 				"Must be a URL such as redis://user:password@example.com:6379/0, or rediss:// for encryption.");
 	}
 
-	/** What of a URL may be shown: it may hold a password. */
+	/** Returns a URL without what may be a password. */
 	static String shown(String url) {
 		return url.replaceFirst("^([a-z]*:/*)?.*@", "$1***@");
 	}

@@ -10,8 +10,8 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.DigestUtils;
 
 /**
- * What the names of all Redis keys start with: the name of the application, so that two
- * that have a policy of the same name do not share its counts unless they say so.
+ * The prefix of all Redis keys. By default it is the name of the application, so that two
+ * applications with policies of the same name share counts only if configured to.
  */
 final class KeyPrefix {
 
@@ -35,19 +35,21 @@ final class KeyPrefix {
 		}
 		String name = environment.getProperty(NAME, "");
 		if (name.isEmpty()) {
-			logger
-				.info("Counts are shared with all applications on this Redis that have no name either, and policies of"
-						+ " the same name: set {} or {}", NAME, PROPERTY);
+			logger.info("The application has no name: it shares the counts of policies of the same name with other"
+					+ " applications without a name on this Redis. Set {} or {}", NAME, PROPERTY);
 			return DEFAULT;
 		}
 		String prefix = possible(name);
-		logger.info("Counts are kept under the name of the application, '{}'. Applications share the counts of policies"
-				+ " of the same name if they have the same {}", prefix, PROPERTY);
+		logger.info(
+				"The prefix of Redis keys is the name of the application, '{}'. Applications share the counts of policies"
+						+ " of the same name if they have the same {}",
+				prefix, PROPERTY);
 		return prefix;
 	}
 
 	/**
-	 * Names that differ stay different, also where a part of them cannot be in a prefix.
+	 * Replaces characters that are not allowed in a prefix; different names remain
+	 * different.
 	 */
 	private static String possible(String name) {
 		String possible = name.replaceAll("[^A-Za-z0-9._:-]+", "-");

@@ -11,8 +11,8 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
 /**
- * What {@code ratelimit.redis} says of the server. A part of it that would have no effect
- * stops the start.
+ * The server as configured by {@code ratelimit.redis}. A property that would have no
+ * effect fails the startup.
  */
 final class OwnRedis {
 
@@ -27,24 +27,27 @@ final class OwnRedis {
 		this.binder = binder;
 	}
 
-	/** Whether a server, sentinels or a cluster are named, and one of them only. */
+	/**
+	 * Returns whether a server, sentinels or a cluster are named; refuses more than one.
+	 */
 	boolean namesServer() {
 		if (this.properties.cluster() != null) {
 			require(this.properties.url() == null && this.properties.host() == null
 					&& this.properties.sentinel() == null, "cluster.nodes", this.properties.cluster().nodes(),
-					"Counts only without ratelimit.redis.url, ratelimit.redis.host and ratelimit.redis.sentinel: remove them.");
+					"Cannot be combined with ratelimit.redis.url, ratelimit.redis.host or ratelimit.redis.sentinel: remove them.");
 			requireNothing(
-					"Counts only with ratelimit.redis.host: the nodes of a cluster have ports of their own: remove it.",
+					"Has an effect only with ratelimit.redis.host, because the nodes of a cluster have their own ports: remove it.",
 					"port");
 			require(this.properties.database() == 0, "database", this.properties.database(),
-					"Must be 0, because a cluster has no other.");
+					"Must be 0, because a cluster has no other database.");
 			return true;
 		}
 		if (this.properties.sentinel() != null) {
 			require(this.properties.url() == null && this.properties.host() == null, "sentinel.master",
 					this.properties.sentinel().master(),
-					"Counts only without ratelimit.redis.url and ratelimit.redis.host: remove them.");
-			requireNothing("Counts only with ratelimit.redis.host: the sentinels have ports of their own: remove it.",
+					"Cannot be combined with ratelimit.redis.url or ratelimit.redis.host: remove them.");
+			requireNothing(
+					"Has an effect only with ratelimit.redis.host, because the sentinels have their own ports: remove it.",
 					"port");
 			return true;
 		}
@@ -52,31 +55,31 @@ final class OwnRedis {
 			return true;
 		}
 		requireNothing(
-				"Counts only with ratelimit.redis.host, ratelimit.redis.url, ratelimit.redis.sentinel.master or ratelimit.redis.cluster.nodes: set one of them.",
+				"Has an effect only with ratelimit.redis.host, ratelimit.redis.url, ratelimit.redis.sentinel.master or ratelimit.redis.cluster.nodes: set one of them.",
 				"port", "username", "password", "database", "ssl.enabled", "ssl.bundle");
 		return false;
 	}
 
-	/** Refuses what the URL says as well, or contradicts. */
+	/** Refuses properties that repeat or contradict the URL. */
 	void requireNothingBeside(URI url) {
-		requireNothingBesideUrl("says where the server is", "host", "port");
+		requireNothingBesideUrl("contains the host and port", "host", "port");
 		if (RedisServer.holdsLogin(url)) {
-			requireNothingBesideUrl("holds a login", "username", "password");
+			requireNothingBesideUrl("contains a login", "username", "password");
 		}
 		if (JedisURIHelper.hasDbIndex(url)) {
-			requireNothingBesideUrl("holds a database", "database");
+			requireNothingBesideUrl("contains a database", "database");
 		}
 		if (JedisURIHelper.isRedisSSLScheme(url) && Boolean.FALSE.equals(this.properties.ssl().enabled())) {
-			requireNothingBesideUrl("asks for encryption", "ssl.enabled");
+			requireNothingBesideUrl("requires encryption", "ssl.enabled");
 		}
 	}
 
 	private void requireNothingBesideUrl(String reason, String... parts) {
-		requireNothing("Has no effect beside ratelimit.redis.url (%s), which %s: remove one of them."
+		requireNothing("Has no effect together with ratelimit.redis.url (%s), which %s: remove one of them."
 			.formatted(InvalidRedisUrlException.shown(String.valueOf(this.properties.url())), reason), parts);
 	}
 
-	/** Refuses parts that would have no effect; empty texts ask for none. */
+	/** Refuses properties that would have no effect; empty ones count as not set. */
 	private void requireNothing(String rule, String... parts) {
 		for (String part : parts) {
 			String property = PREFIX + "." + part;

@@ -39,8 +39,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
 /**
- * Auto-configuration of the rate limiter on Redis, unless the application has a
- * {@link RateLimiter} bean of its own.
+ * Auto-configuration of the rate limiter on Redis, unless the application declares a
+ * {@link RateLimiter} bean.
  *
  * @since 0.1
  */
@@ -57,7 +57,7 @@ public final class RateLimitRedisAutoConfiguration {
 	}
 
 	/**
-	 * Knows the server of a test's container, or of Docker Compose.
+	 * Provides the server of a test container or of Docker Compose.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(DataRedisConnectionDetails.class)
@@ -86,8 +86,7 @@ public final class RateLimitRedisAutoConfiguration {
 		}
 
 		/**
-		 * Connections of the limiter's own, unless a client is named of which it borrows
-		 * some.
+		 * The limiter's own connections, or those of the named client.
 		 */
 		@Bean
 		@ConditionalOnMissingBean
@@ -98,7 +97,7 @@ public final class RateLimitRedisAutoConfiguration {
 			ApplicationClient client = ApplicationClient.of(properties.redis(), beans);
 			RedisConnections.Builder builder = (client != null) ? client.connections()
 					: server.getObject().connections(settings.clientName());
-			logger.info("Rate limits are counted on Redis at {}", (client != null) ? client : server.getObject());
+			logger.info("Rate limits are counted in Redis at {}", (client != null) ? client : server.getObject());
 			return settings.connect(builder.listener(new RedisListeners(listeners)));
 		}
 
@@ -128,7 +127,7 @@ public final class RateLimitRedisAutoConfiguration {
 
 		/**
 		 * Not for plain commands, which count before they check: they may deny requests
-		 * too early, and that should not last.
+		 * too early, and such a denial should not be kept.
 		 */
 		@Bean
 		@ConditionalOnMissingBean

@@ -26,21 +26,21 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * Says in the log that Redis cannot be used, once the application is ready: otherwise
- * nobody would know before the first request what is not limited. Neither the start nor
- * the health of the application depends on it.
+ * Logs a warning if Redis cannot be used once the application is ready. Otherwise this
+ * would not be noticed before the first request. Neither startup nor health depends on
+ * this check.
  */
 final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisCheck.class);
 
-	/** For how long a store that is too busy is asked again. */
+	/** How long to retry if the store is too busy. */
 	private static final Duration PATIENCE = Duration.ofSeconds(10);
 
 	private static final Duration PAUSE = Duration.ofMillis(50);
 
 	/**
-	 * By a policy that every store can hold, with a cost of 0, so that nothing is
+	 * Uses a policy that every store supports, with a cost of 0, so that nothing is
 	 * written.
 	 */
 	static final RateLimitRequest QUESTION = RateLimitRequest
@@ -56,10 +56,10 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 
 	/**
 	 * Creates a check.
-	 * @param redis what decides on Redis
-	 * @param decisions learn that it fails
-	 * @param policies say what becomes of requests while it cannot
-	 * @param server where Redis is; {@code null} if the client is the application's
+	 * @param redis decides with Redis
+	 * @param decisions are notified if it fails
+	 * @param policies define what happens to requests while it fails
+	 * @param server the server; {@code null} if the client is the application's
 	 */
 	RedisCheck(RateLimiter redis, PolicyDecisions decisions, ConfiguredPolicies policies,
 			@Nullable RedisServer server) {
@@ -71,15 +71,15 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 
 	@Override
 	public void onApplicationEvent(ApplicationReadyEvent event) {
-		// On a thread of its own, because the answer may take the whole time-out.
+		// On a separate thread, because the answer may take the whole timeout.
 		Thread thread = new Thread(() -> check(event.getApplicationContext()), "ratelimit-redis-check");
 		thread.setDaemon(true);
 		thread.start();
 	}
 
 	/**
-	 * Asks for a decision. A store that is too busy, as it is where an application has
-	 * little of a processor while it starts, is asked again.
+	 * Asks for a decision. Retries if the store is too busy, because an application may
+	 * have little CPU time while it starts.
 	 */
 	void check(ConfigurableApplicationContext context) {
 		try {
@@ -95,9 +95,9 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 	}
 
 	/**
-	 * Asks for a decision, again and again while the store is too busy for it.
-	 * @param end until when, by {@link System#nanoTime()}
-	 * @throws StoreException if the store failed, or was too busy to the end
+	 * Asks for a decision, and retries while the store is too busy.
+	 * @param end when to stop, by {@link System#nanoTime()}
+	 * @throws StoreException if the store failed, or was too busy until the end
 	 */
 	static void ask(RateLimiter redis, RateLimitRequest question, long end) {
 		while (true) {
@@ -109,29 +109,29 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 				if (System.nanoTime() - end > 0) {
 					throw ex;
 				}
-				// A store without a free connection says so at once.
+				// A store without a free connection fails immediately.
 				LockSupport.parkNanos(PAUSE.toNanos());
 			}
 		}
 	}
 
-	/** What is most likely wrong; what the server says of a missing login is a riddle. */
+	/** Returns the most likely cause, as the message of the server may not explain it. */
 	private static String question(StoreException ex) {
 		return switch (RedisErrorKind.of(ex)) {
-			case NOAUTH -> "Redis wants a login: is its password configured?";
+			case NOAUTH -> "Redis requires a login: is its password configured?";
 			case WRONGPASS -> "Are the user name and password right?";
 			case NOPERM -> "Does its user have the permissions that docs/redis.md lists?";
 			default -> "Is Redis running, and is ratelimit.redis.url right?";
 		};
 	}
 
-	/** A server that expects encryption, or none, often does not say so. */
+	/** Includes encryption, because a mismatch is often not evident from the error. */
 	private String tried() {
 		return (this.server == null) ? ""
 				: "Tried: %s, %s. ".formatted(this.server, (this.server.ssl() != null) ? "with TLS" : "without TLS");
 	}
 
-	/** What happens to requests: local is the default, also of annotations. */
+	/** Returns what happens to requests: local is the default, also for annotations. */
 	private String consequences() {
 		List<String> allowed = this.policies.names(OnStoreFailure.ALLOW);
 		List<String> denied = this.policies.names(OnStoreFailure.DENY);

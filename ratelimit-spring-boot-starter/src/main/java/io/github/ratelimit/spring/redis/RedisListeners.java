@@ -12,8 +12,8 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Passes on what connections see to all beans that listen. They are looked for when there
- * is something to tell, because they may depend on what decides.
+ * Forwards events of connections to all listener beans. The beans are looked up at the
+ * first event, because they may depend on the rate limiter.
  */
 final class RedisListeners implements RedisListener {
 
@@ -50,7 +50,7 @@ final class RedisListeners implements RedisListener {
 			this.listeners.obtain().forEach(event);
 		}
 		catch (RuntimeException ex) {
-			// Beans cannot be had any more while the application is closed.
+			// Beans are no longer available while the application is closing.
 			logger.debug("A listener of Redis failed", ex);
 		}
 	}

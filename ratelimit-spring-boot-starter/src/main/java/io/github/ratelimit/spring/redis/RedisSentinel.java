@@ -3,9 +3,9 @@ package io.github.ratelimit.spring.redis;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What sentinels are asked for, and how to log in to them.
+ * The master that sentinels are asked for, and the login for the sentinels.
  *
- * @param master name of the server, which may be another from time to time
+ * @param master name of the master
  */
 record RedisSentinel(String master, @Nullable String username, @Nullable String password) {
 

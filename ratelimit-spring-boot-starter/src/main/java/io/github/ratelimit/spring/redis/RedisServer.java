@@ -27,19 +27,19 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
 /**
- * Where Redis is, and how to log in to it.
+ * The address of Redis and the login.
  *
- * @param nodes the server, or the sentinels that know where it is, or nodes of a cluster
- * @param sentinel what the sentinels are asked for; {@code null} if there are none
+ * @param nodes the server, the sentinels, or nodes of a cluster
+ * @param sentinel the master to ask the sentinels for; {@code null} without sentinels
  * @param cluster whether it is a cluster
- * @param ssl how to encrypt; {@code null} for not at all
+ * @param ssl encryption; {@code null} for none
  */
 record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, boolean cluster,
 		@Nullable String username, @Nullable String password, int database, @Nullable RedisSsl ssl) {
 
 	private static final int LAST_PORT = 65_535;
 
-	/** For each address of a host; no request waits for it. */
+	/** Timeout for each address of a host; no request waits for it. */
 	private static final int CONNECTION_TIMEOUT_MILLIS = 1000;
 
 	private static final String OWN = OwnRedis.PREFIX;
@@ -50,7 +50,7 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 
 	private static final Pattern DATABASE = Pattern.compile("(/[0-9]{0,9})?");
 
-	/** A node as it is written, with or without the brackets of an IPv6 address. */
+	/** Syntax of a node; an IPv6 address may be in brackets. */
 	private static final Pattern NODE = Pattern.compile("(?:\\[([^]\\s]+)]|([^\\[\\s]+)):([0-9]{1,5})");
 
 	RedisServer(HostAndPort address, @Nullable String username, @Nullable String password, int database,
@@ -58,15 +58,15 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 		this(List.of(address), null, false, username, password, database, ssl);
 	}
 
-	/** A cluster, which has no databases but the first. */
+	/** Creates a cluster, which has only the first database. */
 	static RedisServer ofCluster(List<HostAndPort> nodes, @Nullable String username, @Nullable String password,
 			@Nullable RedisSsl ssl) {
 		return new RedisServer(nodes, null, true, username, password, 0, ssl);
 	}
 
 	/**
-	 * Finds the server: that of {@code ratelimit.redis}, else of a bean, else of
-	 * {@code spring.data.redis}, else one on this host.
+	 * Finds the server: from {@code ratelimit.redis}, or else from a bean, from
+	 * {@code spring.data.redis}, or on this host.
 	 */
 	static RedisServer find(RedisProperties properties, Environment environment, @Nullable SslBundles bundles,
 			@Nullable DataRedisServer bean) {
@@ -90,7 +90,7 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 		require(values.isEmpty(), unsupported, String.join(",", values), UNSUPPORTED);
 		RedisProperties ofSpring = binder.bindOrCreate(SPRING, RedisProperties.class);
 		requireUrlText(SPRING, ofSpring);
-		// Spring Boot looks at the host only then.
+		// Spring Boot ignores the host otherwise.
 		if (ofSpring.url() == null && ofSpring.sentinel() == null && ofSpring.cluster() == null) {
 			requireHostText(SPRING, ofSpring);
 		}
@@ -105,7 +105,7 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 		requireText(properties.host(), prefix + ".host");
 	}
 
-	/** Nobody knows which server is meant. */
+	/** Refuses an empty value, because it is not clear which server is meant. */
 	private static void requireText(@Nullable String value, String property) {
 		require(value == null || !value.isBlank(), property, value,
 				"Must not be empty: name the server, or remove it.");
@@ -120,7 +120,7 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 		String master = sentinel.master();
 		if (master == null || master.isBlank()) {
 			throw new InvalidConfigurationPropertyValueException(prefix + ".sentinel.master", master,
-					"Must be the name that the sentinels know the master by.");
+					"Must be the name of the master that the sentinels monitor.");
 		}
 		require(!sentinel.nodes().isEmpty(), prefix + ".sentinel.nodes", sentinel.nodes(),
 				"Must name the sentinels, such as example.com:26379.");
@@ -129,7 +129,7 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 				server.password(), server.database(), server.ssl());
 	}
 
-	/** The login and encryption are those of a server. */
+	/** Uses the login and encryption of a given server. */
 	private static RedisServer cluster(String prefix, RedisProperties.Cluster cluster, RedisServer server) {
 		String property = prefix + ".cluster.nodes";
 		require(!cluster.nodes().isEmpty(), property, cluster.nodes(),
@@ -171,7 +171,7 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 					properties.password(), properties.database(), ssl(prefix, properties.ssl(), false, bundles));
 		}
 		URI uri = uri(prefix, properties.url());
-		// The URL of Spring Boot replaces what its properties say.
+		// The URL of Spring Boot replaces its other properties.
 		boolean own = prefix.equals(OWN);
 		String username = own ? properties.username() : null;
 		String password = own ? properties.password() : null;
@@ -188,18 +188,18 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 				ssl(prefix, properties.ssl(), JedisURIHelper.isRedisSSLScheme(uri), bundles));
 	}
 
-	/** Whether a URL says who logs in; not if its parts are empty. */
+	/** Returns whether a URL contains a login that is not empty. */
 	static boolean holdsLogin(URI url) {
 		String login = url.getRawUserInfo();
 		return login != null && !login.isEmpty() && !login.equals(":");
 	}
 
-	/** An empty part is none. */
+	/** Returns null for an empty part. */
 	private static @Nullable String decoded(String part) {
 		return part.isEmpty() ? null : StringUtils.uriDecode(part, StandardCharsets.UTF_8);
 	}
 
-	/** A bundle encrypts, unless encryption is switched off. */
+	/** A bundle switches encryption on, unless it is switched off explicitly. */
 	private static @Nullable RedisSsl ssl(String prefix, RedisProperties.Ssl ssl, boolean required,
 			@Nullable SslBundles bundles) {
 		String bundle = ssl.bundle();
@@ -209,7 +209,7 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 				return new RedisSsl(bundle(property, bundle, bundles));
 			}
 			require(prefix.equals(SPRING), property, bundle,
-					"Counts only with encryption, which ratelimit.redis.ssl.enabled switches off.");
+					"Has an effect only with encryption, which ratelimit.redis.ssl.enabled switches off.");
 		}
 		return (required || Boolean.TRUE.equals(ssl.enabled())) ? new RedisSsl(null) : null;
 	}
@@ -224,7 +224,7 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 			// Reported below, with the property.
 		}
 		throw new InvalidConfigurationPropertyValueException(property, name,
-				"Must be the name of an SSL bundle, which are configured by spring.ssl.bundle.");
+				"Must be the name of an SSL bundle below spring.ssl.bundle.");
 	}
 
 	private static void require(boolean valid, String property, @Nullable Object value, String rule) {
@@ -243,16 +243,15 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 			}
 		}
 		catch (IllegalArgumentException ex) {
-			// Reported below, without the password that it may hold.
+			// Reported below, without the password that it may contain.
 		}
 		throw new InvalidRedisUrlException(prefix + ".url", url);
 	}
 
 	/**
-	 * Says how to connect. A new connection does not tell the server what software it is,
-	 * because each step of that is one more to wait for.
-	 * @param clientName what the server knows the connections by; {@code null} for
-	 * nothing
+	 * Returns a builder of connections. New connections do not send the client library
+	 * and its version, to save round trips.
+	 * @param clientName the name of the connections; {@code null} for none
 	 */
 	RedisConnections.Builder connections(@Nullable String clientName) {
 		JedisClientConfig config = config(clientName).user(this.username)

@@ -12,10 +12,11 @@ import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslOptions;
 
 /**
- * How connections are encrypted. The server must always prove by its certificate that it
- * is the host that was asked for; Jedis alone would accept that of any other host.
+ * Encryption of connections. The host name in the certificate of the server is always
+ * verified, which Jedis does not do by default.
  *
- * @param bundle whom to trust, and what to show; {@code null} for what Java does
+ * @param bundle the trusted certificates and the client certificate; {@code null} for the
+ * defaults of Java
  */
 record RedisSsl(@Nullable SslBundle bundle) {
 

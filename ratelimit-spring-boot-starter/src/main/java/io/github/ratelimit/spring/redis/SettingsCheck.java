@@ -18,8 +18,8 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
 
 /**
- * Says in the log which settings have no effect, and which one is missing. Beans that
- * replace others often do so in tests alone, so that this does not stop the start.
+ * Logs settings that have no effect, and one that is missing. Startup does not fail,
+ * because beans are often replaced in tests only.
  */
 final class SettingsCheck implements SmartInitializingSingleton {
 
@@ -65,7 +65,7 @@ final class SettingsCheck implements SmartInitializingSingleton {
 		List<String> warnings = new ArrayList<>();
 		boolean ownLimiter = !has(RedisCheck.class);
 		if (ownLimiter) {
-			addIgnored(warnings, STORE, "the application has a RateLimiter bean of its own");
+			addIgnored(warnings, STORE, "the application declares a RateLimiter bean");
 		}
 		else if (!has(RedisServer.class)) {
 			addIgnored(warnings, CONNECTION, ApplicationClient.PROPERTY + " names a client of the application");
@@ -73,7 +73,7 @@ final class SettingsCheck implements SmartInitializingSingleton {
 		addIgnoredDenials(warnings, ownLimiter);
 		boolean ownInstances = !this.beans.containsBean("rateLimitInstanceCount");
 		if (ownInstances) {
-			addIgnored(warnings, List.of(INSTANCES), "the application has an InstanceCount bean of its own");
+			addIgnored(warnings, List.of(INSTANCES), "the application declares an InstanceCount bean");
 		}
 		List<String> local = this.policies.names(OnStoreFailure.LOCAL)
 			.stream()
@@ -81,7 +81,7 @@ final class SettingsCheck implements SmartInitializingSingleton {
 			.toList();
 		if (!ownInstances && !local.isEmpty() && !isSet(INSTANCES)) {
 			warnings.add(
-					"%s is not set: while the store fails, each instance grants the whole quota of the policies %s. Set it to the number of instances, also if it is 1"
+					"%s is not set: while the store fails, each instance grants the whole quota of the policies %s. Set it to the number of instances, even if it is 1"
 						.formatted(INSTANCES, local));
 		}
 		return warnings;
@@ -91,26 +91,26 @@ final class SettingsCheck implements SmartInitializingSingleton {
 		List<String> all = Stream.concat(Stream.of(ENABLED), DENIALS.stream()).toList();
 		if (has(DenialCache.class)) {
 			if (!this.beans.containsBean("rateLimitDenialCache")) {
-				addIgnored(warnings, all, "the application has a DenialCache bean of its own");
+				addIgnored(warnings, all, "the application declares a DenialCache bean");
 			}
 		}
 		else if (!this.binder.bind(ENABLED, Boolean.class).orElse(true)) {
 			addIgnored(warnings, DENIALS, ENABLED + " is false");
 		}
 		else {
-			addIgnored(warnings, all, ownLimiter ? "the application has a RateLimiter bean of its own"
-					: "ratelimit.redis.scripting is false");
+			addIgnored(warnings, all,
+					ownLimiter ? "the application declares a RateLimiter bean" : "ratelimit.redis.scripting is false");
 		}
 	}
 
 	private void addIgnored(List<String> warnings, List<String> properties, String reason) {
 		List<String> ignored = properties.stream().filter(this::isSet).toList();
 		if (!ignored.isEmpty()) {
-			warnings.add("%s: without effect, because %s".formatted(String.join(", ", ignored), reason));
+			warnings.add("%s: ignored, because %s".formatted(String.join(", ", ignored), reason));
 		}
 	}
 
-	/** Whether it is more than an empty text; that of a list may be one element each. */
+	/** Returns whether a property or one of its elements is set and not empty. */
 	private boolean isSet(String property) {
 		return !this.binder.bind(property, Bindable.listOf(String.class)).orElse(List.of()).isEmpty();
 	}

@@ -19,9 +19,9 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 
 /**
  * Connects, loads classes and composes a script for each configured policy before the
- * application serves its first request, which might not be decided in time otherwise.
- * Policies that are decided together, or in parts, need further ones. The start waits two
- * seconds for that at most, and not for a Redis that refuses connections.
+ * first request, which might not be decided in time otherwise. Policies that are decided
+ * together, or in parts, need more scripts later. Startup waits at most two seconds, and
+ * not at all if Redis refuses connections.
  */
 final class WarmUp implements SmartInitializingSingleton {
 
@@ -40,7 +40,7 @@ final class WarmUp implements SmartInitializingSingleton {
 
 	@Override
 	public void afterSingletonsInstantiated() {
-		// On a thread of its own, because an answer may take the whole time budget.
+		// On a separate thread, because an answer may take the whole timeout.
 		Thread thread = new Thread(this::askAll, "ratelimit-warm-up");
 		thread.setDaemon(true);
 		thread.start();
@@ -63,7 +63,7 @@ final class WarmUp implements SmartInitializingSingleton {
 		}
 	}
 
-	/** A cost of 0, so that nothing is written. */
+	/** Returns a request with a cost of 0, so that nothing is written. */
 	private static RateLimitRequest question(IdentifiedPolicy policy) {
 		List<Identifier> identifiers = IntStream.range(0, policy.identifiers().size())
 			.mapToObj((i) -> new Identifier("start", Integer.toString(i)))

@@ -1,5 +1,5 @@
 /**
- * Internal: settings to a connection.
+ * Internal: creates connections to Redis from the configuration.
  */
 @NullMarked
 package io.github.ratelimit.spring.redis;

@@ -270,7 +270,7 @@ class OtherAdviceTests {
 			.run((context) -> {
 				assertThat(output)
 					.contains("AnnotationAsyncExecutionInterceptor of the bean 'otherAdviceTests.AsynchronousSecured'"
-							+ " comes after the limit of the same method");
+							+ " is applied after the limit of the same method");
 				context.getBean(AsynchronousSecured.class).call();
 				assertDenied(context.getBean(AsynchronousSecured.class)::call);
 			});

@@ -65,7 +65,7 @@ class RateLimitedBeanCheckTests {
 
 	@Test
 	void startFailsWhenClassIsFinal() {
-		String reason = "the class is %s, so its calls cannot be intercepted; open it, or let it implement an interface and set spring.aop.proxy-target-class=false.";
+		String reason = "the class is %s, so its calls cannot be intercepted; make it non-final, or implement an interface and set spring.aop.proxy-target-class=false.";
 		String place = "public void " + NAME + "$FinalClass.call()";
 		this.runner.withBean(FinalClass.class)
 			.run((context) -> assertRefused(context, place, reason.formatted("final")));
@@ -111,8 +111,8 @@ class RateLimitedBeanCheckTests {
 	void startFailsWhenMethodIsNotInInterfaceOfProxy() {
 		this.interfaceRunner.withBean(Service.class, MoreThanService::new)
 			.run((context) -> assertRefused(context, "public void " + NAME + "$MoreThanService.more()",
-					"it is in none of the interfaces by which " + NAME
-							+ "$MoreThanService is proxied; add it to one, or set spring.aop.proxy-target-class=true."));
+					"it is not in any interface of the proxy of " + NAME
+							+ "$MoreThanService; add it to one, or set spring.aop.proxy-target-class=true."));
 		this.runner.withBean(Service.class, MoreThanService::new).run((context) -> assertThat(context).hasNotFailed());
 	}
 
@@ -170,7 +170,7 @@ class RateLimitedBeanCheckTests {
 	void startFailsWhenBeanInterceptsItself() {
 		this.runner.withBean(Interceptor.class)
 			.run((context) -> assertRefused(context, "public void " + NAME + "$Interceptor.call()",
-					"calls of beans that intercept others cannot be intercepted themselves."));
+					"calls of beans that intercept other beans cannot be intercepted."));
 	}
 
 	@Test
@@ -179,7 +179,7 @@ class RateLimitedBeanCheckTests {
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
 				assertThat(output).contains("@RateLimited on public void " + NAME
-						+ "$Methods.call() does not limit calls of the bean 'foreign', which was not made by the bean factory");
+						+ "$Methods.call() does not limit calls of the bean 'foreign', which was not created by the bean factory");
 			});
 	}
 

@@ -189,9 +189,9 @@ class RateLimitedExpressionTests {
 		this.runner.withBean(Identified.class).run((context) -> {
 			Identified bean = context.getBean(Identified.class);
 			assertInvalid(() -> bean.id(new Object()), "#a0",
-					"an identifier must have a text, but a java.lang.Object has none of its own.");
+					"an identifier must have a text, but java.lang.Object does not override toString.");
 			assertInvalid(() -> bean.id(new int[0]), "#a0",
-					"an identifier must have a text, but a int[] has none of its own.");
+					"an identifier must have a text, but int[] does not override toString.");
 		});
 	}
 
@@ -328,7 +328,7 @@ class RateLimitedExpressionTests {
 
 	static class UnknownName {
 
-		static final String MESSAGE = "Invalid costExpression (#row): #row is no parameter; the parameters of public void "
+		static final String MESSAGE = "Invalid costExpression (#row): #row is not a parameter; the parameters of public void "
 				+ "io.github.ratelimit.spring.method.RateLimitedExpressionTests$UnknownName.call(int) are #a0, #p0, #rows.";
 
 		@RateLimited(policy = "api", costExpression = "#row")
@@ -339,7 +339,7 @@ class RateLimitedExpressionTests {
 
 	static class UnknownIndex {
 
-		static final String MESSAGE = "#a1 is no parameter";
+		static final String MESSAGE = "#a1 is not a parameter";
 
 		@RateLimited(policy = "api", identifiers = "global+#a1.x")
 		public void call(int rows) {
@@ -349,7 +349,7 @@ class RateLimitedExpressionTests {
 
 	static class Bare {
 
-		static final String MESSAGE = "'rows' belongs to nothing; arguments start with #, and";
+		static final String MESSAGE = "'rows' does not follow an argument; arguments start with #, and";
 
 		@RateLimited(policy = "api", costExpression = "rows / 2")
 		public void call(int rows) {
@@ -359,7 +359,7 @@ class RateLimitedExpressionTests {
 
 	static class BareMethod {
 
-		static final String MESSAGE = "'size()' belongs to nothing";
+		static final String MESSAGE = "'size()' does not follow an argument";
 
 		@RateLimited(policy = "api", costExpression = "#rows.compareTo(size())")
 		public void call(Integer rows) {
@@ -369,7 +369,7 @@ class RateLimitedExpressionTests {
 
 	static class Type {
 
-		static final String MESSAGE = "'T(Math)' is not possible; it may only read the arguments.";
+		static final String MESSAGE = "'T(Math)' is not allowed; an expression may only read the arguments.";
 
 		@RateLimited(policy = "api", costExpression = "T(Math).max(1, #rows)")
 		public void call(int rows) {
@@ -379,7 +379,7 @@ class RateLimitedExpressionTests {
 
 	static class Constructor {
 
-		static final String MESSAGE = "is not possible; it may only read the arguments.";
+		static final String MESSAGE = "is not allowed; an expression may only read the arguments.";
 
 		@RateLimited(policy = "api", costExpression = "new Integer(1)")
 		public void call(int rows) {
@@ -389,7 +389,7 @@ class RateLimitedExpressionTests {
 
 	static class BeanOf {
 
-		static final String MESSAGE = "'@prices' is not possible";
+		static final String MESSAGE = "'@prices' is not allowed";
 
 		@RateLimited(policy = "api", costExpression = "@prices.of(#rows)")
 		public void call(int rows) {
@@ -399,7 +399,7 @@ class RateLimitedExpressionTests {
 
 	static class Assignment {
 
-		static final String MESSAGE = "is not possible; it may only read the arguments.";
+		static final String MESSAGE = "is not allowed; an expression may only read the arguments.";
 
 		@RateLimited(policy = "api", costExpression = "#rows = 5")
 		public void call(int rows) {
@@ -409,7 +409,7 @@ class RateLimitedExpressionTests {
 
 	static class Increment {
 
-		static final String MESSAGE = "is not possible; it may only read the arguments.";
+		static final String MESSAGE = "is not allowed; an expression may only read the arguments.";
 
 		@RateLimited(policy = "api", costExpression = "#rows++")
 		public void call(int rows) {
@@ -419,7 +419,7 @@ class RateLimitedExpressionTests {
 
 	static class Function {
 
-		static final String MESSAGE = "is not possible; it may only read the arguments.";
+		static final String MESSAGE = "is not allowed; an expression may only read the arguments.";
 
 		@RateLimited(policy = "api", costExpression = "#price(#rows)")
 		public void call(int rows) {
@@ -429,7 +429,7 @@ class RateLimitedExpressionTests {
 
 	static class Root {
 
-		static final String MESSAGE = "#root is no parameter";
+		static final String MESSAGE = "#root is not a parameter";
 
 		@RateLimited(policy = "api", costExpression = "#root")
 		public void call(int rows) {
@@ -459,7 +459,7 @@ class RateLimitedExpressionTests {
 
 	static class BadIdentifier {
 
-		static final String MESSAGE = "#id is no parameter; public void "
+		static final String MESSAGE = "#id is not a parameter; public void "
 				+ "io.github.ratelimit.spring.method.RateLimitedExpressionTests$BadIdentifier.call() has no parameters.";
 
 		@RateLimited(policy = "api", identifiers = "#id")
@@ -480,7 +480,7 @@ class RateLimitedExpressionTests {
 
 	static class Both {
 
-		static final String MESSAGE = "Invalid cost (2): there is a costExpression as well.";
+		static final String MESSAGE = "Invalid cost (2): cannot be combined with a costExpression.";
 
 		@RateLimited(policy = "api", cost = 2, costExpression = "#id")
 		public void call(int id) {
@@ -491,7 +491,7 @@ class RateLimitedExpressionTests {
 	@RateLimited(policy = "api", identifiers = "#id")
 	static class OnType {
 
-		static final String MESSAGE = "#id is no parameter; public void "
+		static final String MESSAGE = "#id is not a parameter; public void "
 				+ "io.github.ratelimit.spring.method.RateLimitedExpressionTests$OnType.other() has no parameters.";
 
 		public void call(int id) {

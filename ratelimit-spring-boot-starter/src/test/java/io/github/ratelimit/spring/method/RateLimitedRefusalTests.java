@@ -60,19 +60,19 @@ class RateLimitedRefusalTests {
 	@Test
 	void startFailsWhenThereArePolicyAndLimits() {
 		assertRefused(Both.class, "public void " + NAME + "$Both.call()",
-				"Invalid limits [1/s, 2/m]: the policy 'api' is of the configuration; remove the limits, or the policy.");
+				"Invalid limits [1/s, 2/m]: the policy 'api' is from the configuration; remove the limits, or the policy.");
 	}
 
 	@Test
 	void startFailsWhenPolicyOfTheConfigurationIsGivenAName() {
 		assertRefused(Renamed.class, "public void " + NAME + "$Renamed.call()",
-				"Invalid name (foo): the policy 'api' is of the configuration; remove the name, or the policy.");
+				"Invalid name (foo): the policy 'api' is from the configuration; remove the name, or the policy.");
 	}
 
 	@Test
 	void startFailsWhenPolicyOfTheConfigurationIsGivenAnAlgorithm() {
 		assertRefused(OtherAlgorithm.class, "public void " + NAME + "$OtherAlgorithm.call()",
-				"Invalid algorithm (fixed-window): the policy 'api' is of the configuration; remove the algorithm, or the policy.");
+				"Invalid algorithm (fixed-window): the policy 'api' is from the configuration; remove the algorithm, or the policy.");
 	}
 
 	@Test
@@ -90,13 +90,13 @@ class RateLimitedRefusalTests {
 	@Test
 	void startFailsWhenIdentifierIsUnknown() {
 		assertRefused(UnknownIdentifier.class, "public void " + NAME + "$UnknownIdentifier.call()",
-				"Invalid identifier (ip): must be global or user where there are no web requests.");
+				"Invalid identifier (ip): must be global or user outside of web requests.");
 	}
 
 	@Test
 	void startFailsWhenIdentifierStandsTwice() {
 		assertRefused(Twice.class, "public void " + NAME + "$Twice.call()",
-				"Invalid identifiers [global, global]: there must be at least one, and none twice.");
+				"Invalid identifiers [global, global]: there must be at least one, and no duplicates.");
 	}
 
 	@Test
@@ -107,9 +107,9 @@ class RateLimitedRefusalTests {
 				.rootCause()
 				.isInstanceOf(IllegalArgumentException.class)
 				.message()
-				.startsWith("its policy would be named 'Overloads.call', as the one of public void " + NAME
+				.startsWith("its policy would be named 'Overloads.call', a name that public void " + NAME
 						+ "$Overloads.call(")
-				.endsWith(" already is; give one of them another name.");
+				.endsWith(" already uses; give one of them another name.");
 		});
 	}
 
@@ -120,8 +120,8 @@ class RateLimitedRefusalTests {
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
 				.isInstanceOf(IllegalArgumentException.class)
-				.hasMessage("its policy would be named 'Same.call', as the one of public void " + NAME
-						+ "$One$Same.call() already is; give one of them another name."));
+				.hasMessage("its policy would be named 'Same.call', a name that public void " + NAME
+						+ "$One$Same.call() already uses; give one of them another name."));
 	}
 
 	@Test
@@ -131,7 +131,7 @@ class RateLimitedRefusalTests {
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
 				.hasMessage(
-						"its policy would be named 'Same.call', as the one of ratelimit.policies already is; give one of them another name."));
+						"its policy would be named 'Same.call', a name that ratelimit.policies already uses; give one of them another name."));
 	}
 
 	@Test
@@ -149,8 +149,8 @@ class RateLimitedRefusalTests {
 			.withBean("other", Other.Heir.class)
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
-				.hasMessage("its policy would be named 'Heir.call', as the one of public void " + NAME
-						+ "$Base.call() in " + NAME + "$One$Heir already is; give one of them another name."));
+				.hasMessage("its policy would be named 'Heir.call', a name that public void " + NAME
+						+ "$Base.call() in " + NAME + "$One$Heir already uses; give one of them another name."));
 	}
 
 	private void assertRefused(Class<?> type, String place, String reason) {

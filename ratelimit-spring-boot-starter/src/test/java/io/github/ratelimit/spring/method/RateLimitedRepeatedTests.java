@@ -92,8 +92,8 @@ class RateLimitedRepeatedTests {
 
 	@Test
 	void startFailsWhenPolicyStandsTwice() {
-		assertRefused(Twice.class, "the policy 'api' stands there twice.");
-		assertRefused(TwiceComposed.class, "the policy 'web' stands there twice.");
+		assertRefused(Twice.class, "the policy 'api' is used twice.");
+		assertRefused(TwiceComposed.class, "the policy 'web' is used twice.");
 	}
 
 	@Test
@@ -105,14 +105,14 @@ class RateLimitedRepeatedTests {
 	@Test
 	void startFailsWhenNamesMeet() {
 		assertRefused(SameName.class,
-				"its policy would be named 'mine', as the one of public void " + SameName.class.getName()
-						+ ".two() already is; give one of them another name.",
-				"its policy would be named 'mine', as the one of public void " + SameName.class.getName()
-						+ ".one() already is; give one of them another name.");
+				"its policy would be named 'mine', a name that public void " + SameName.class.getName()
+						+ ".two() already uses; give one of them another name.",
+				"its policy would be named 'mine', a name that public void " + SameName.class.getName()
+						+ ".one() already uses; give one of them another name.");
 		assertRefused(NameOfPolicy.class,
-				"its policy would be named 'api', as the one of ratelimit.policies already is; give one of them another name.");
+				"its policy would be named 'api', a name that ratelimit.policies already uses; give one of them another name.");
 		assertRefused(NameBesidePolicy.class,
-				"Invalid name (x): the policy 'api' is of the configuration; remove the name, or the policy.");
+				"Invalid name (x): the policy 'api' is from the configuration; remove the name, or the policy.");
 	}
 
 	@Test
@@ -168,7 +168,7 @@ class RateLimitedRepeatedTests {
 				.rootCause()
 				.message()
 				.contains("there is another on public abstract void ")
-				.endsWith("annotate that class or its method itself."));
+				.endsWith("annotate that class or its method instead."));
 	}
 
 	@Test

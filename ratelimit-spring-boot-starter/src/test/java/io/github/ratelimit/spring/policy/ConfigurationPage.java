@@ -30,6 +30,8 @@ final class ConfigurationPage {
 
 	private static final String METADATA = "/META-INF/spring-configuration-metadata.json";
 
+	private static final String ADDITIONAL = "/META-INF/additional-spring-configuration-metadata.json";
+
 	private static final String NESTED = "/META-INF/spring/configuration-metadata/%s.json";
 
 	private static final String POLICY = "ratelimit.policies.NAME.";
@@ -47,7 +49,9 @@ final class ConfigurationPage {
 
 	static String text() throws IOException {
 		Map<String, JsonNode> properties = read(METADATA, "");
+		properties.putAll(read(ADDITIONAL, ""));
 		properties.remove("ratelimit.policies");
+		properties.put("ratelimit.identifiers.NAME", properties.remove("ratelimit.identifiers"));
 		Map<String, JsonNode> policies = nested(PolicyProperties.class, POLICY);
 		policies.remove(POLICY + "plans");
 		policies.remove(POLICY + "routes");
@@ -56,15 +60,17 @@ final class ConfigurationPage {
 		return """
 				# Configuration
 
-				Every property. An unknown one stops the start. Generated from the metadata that editors use; see
-				[Contributing](../CONTRIBUTING.md).
+				All properties. With an unknown one the application fails at startup. Generated from the metadata that
+				editors use; see [Contributing](../CONTRIBUTING.md).
 
 				## Policies
 
-				`NAME` is the name of a policy, `PLAN` that of a plan.
+				`NAME` is the name of a policy, `PLAN` the name of a plan.
 
 				%s
-				## Everything else
+				## Other properties
+
+				`NAME` in `ratelimit.identifiers.NAME` is the name of a custom identifier, as policies use it.
 
 				%s""".formatted(table(policies), table(properties));
 	}
@@ -95,7 +101,7 @@ final class ConfigurationPage {
 			.replace(System.lineSeparator(), "\n");
 	}
 
-	/** The type in the words of a configuration file. */
+	/** Returns the type in the words of a configuration file. */
 	private static String type(JsonNode property) {
 		String type = property.path("type").stringValue();
 		String name = StringUtils.unqualify(type.replaceAll(".*<(.*)>", "$1").replace('$', '.'));
@@ -122,7 +128,7 @@ final class ConfigurationPage {
 
 	private static String defaultValue(JsonNode property) {
 		String value = property.path("defaultValue").asString("");
-		return value.isEmpty() ? "" : "`" + value + "`";
+		return value.isEmpty() ? "" : "`" + value.replace("read_only", "read-only") + "`";
 	}
 
 }

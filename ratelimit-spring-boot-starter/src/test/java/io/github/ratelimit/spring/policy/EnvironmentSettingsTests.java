@@ -38,7 +38,7 @@ class EnvironmentSettingsTests {
 
 	private static final String NOT_THERE = "There is no property '%s', so it would have no effect";
 
-	private static final String UNKNOWN = "There are no settings of these names, so that they have no effect on the limiter: ";
+	private static final String UNKNOWN = "These are not settings of the limiter and have no effect on it: ";
 
 	@Nested
 	class Variables {

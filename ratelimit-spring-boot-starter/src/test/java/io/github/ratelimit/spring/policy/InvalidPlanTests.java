@@ -71,10 +71,10 @@ class InvalidPlanTests {
 		ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(CONFIGURATIONS)
 			.withPropertyValues("ratelimit.defaults.identifiers=global", "ratelimit.policies.api.limits=10/m");
 		assertRefused(runner, "policies.api.plans.pro.limits=4/m", "ratelimit.policies.api.plans",
-				"Users have plans only in a Servlet web application.");
-		assertRefused(runner, "plan='a'", "ratelimit.plan", "Users have plans only in a Servlet web application.");
+				"Plans can be used only in a Servlet web application.");
+		assertRefused(runner, "plan='a'", "ratelimit.plan", "Plans can be used only in a Servlet web application.");
 		assertRefused(runner, "plan-cache-ttl=5m", "ratelimit.plan-cache-ttl",
-				"Users have plans only in a Servlet web application.");
+				"Plans can be used only in a Servlet web application.");
 	}
 
 	@Test

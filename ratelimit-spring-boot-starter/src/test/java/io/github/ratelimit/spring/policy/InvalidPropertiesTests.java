@@ -97,7 +97,7 @@ class InvalidPropertiesTests {
 	@Test
 	void startFailsWhenIdentifierStandsTwice() {
 		assertRefused("ratelimit.policies.api.identifiers", List.of("ip", "ip"),
-				"Invalid identifiers [ip, ip]: there must be at least one, and none twice.",
+				"Invalid identifiers [ip, ip]: there must be at least one, and no duplicates.",
 				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.identifiers=ip,ip");
 	}
 
@@ -110,7 +110,7 @@ class InvalidPropertiesTests {
 	@Test
 	void startFailsWhenThereIsNoDefaultIdentifier() {
 		assertRefused("ratelimit.defaults.identifiers", List.of(),
-				"There must be at least one identifier, such as ip, and none twice.",
+				"There must be at least one identifier, such as ip, and no duplicates.",
 				"ratelimit.defaults.identifiers=");
 	}
 
@@ -200,7 +200,7 @@ class InvalidPropertiesTests {
 	@Test
 	void startFailsWhenAlgorithmDoesNotSupportLimits() {
 		assertRefused("ratelimit.policies.api.burst", 5L,
-				"Invalid burst (5): with a burst, a policy must have one limit, and this one has [10/s, 100/m]; take two policies, or leave the burst out.",
+				"Invalid burst (5): with a burst, a policy must have one limit, but has [10/s, 100/m]; use two policies, or remove the burst.",
 				"ratelimit.policies.api.limits=10/s,100/m", "ratelimit.policies.api.algorithm=token-bucket",
 				"ratelimit.policies.api.burst=5");
 	}
@@ -318,7 +318,7 @@ class InvalidPropertiesTests {
 			""")
 	void startFailsWhenServerIsNamedBesideUrl(String name, String value, String url, String shown) {
 		assertRefused("ratelimit.redis." + name, value,
-				"Has no effect beside ratelimit.redis.url (%s), which says where the server is: remove one of them."
+				"Has no effect together with ratelimit.redis.url (%s), which contains the host and port: remove one of them."
 					.formatted(shown),
 				"ratelimit.redis.url=" + url, "ratelimit.redis." + name + "=" + value);
 	}
@@ -342,18 +342,18 @@ class InvalidPropertiesTests {
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
-			username    | anna   | anna  | redis://user:sec@a   | redis://***@a   | holds a login
-			username    | anna   | anna  | redis://sec@a        | redis://***@a   | holds a login
-			password    | sec    | ***   | redis://:sec@a       | redis://***@a   | holds a login
-			database    | 3      | 3     | redis://a/3          | redis://a/3     | holds a database
-			database    | 0      | 0     | redis://u:sec@a:1/2  | redis://***@a:1/2 | holds a database
-			ssl.enabled | false  | false | rediss://a           | rediss://a      | asks for encryption
+			username    | anna   | anna  | redis://user:sec@a   | redis://***@a   | contains a login
+			username    | anna   | anna  | redis://sec@a        | redis://***@a   | contains a login
+			password    | sec    | ***   | redis://:sec@a       | redis://***@a   | contains a login
+			database    | 3      | 3     | redis://a/3          | redis://a/3     | contains a database
+			database    | 0      | 0     | redis://u:sec@a:1/2  | redis://***@a:1/2 | contains a database
+			ssl.enabled | false  | false | rediss://a           | rediss://a      | requires encryption
 			""")
 	void startFailsWhenUrlSaysTheSame(String name, String value, String shown, String url, String shownUrl,
 			String reason) {
 		assertRefused("ratelimit.redis." + name, shown,
-				"Has no effect beside ratelimit.redis.url (%s), which %s: remove one of them.".formatted(shownUrl,
-						reason),
+				"Has no effect together with ratelimit.redis.url (%s), which %s: remove one of them.".formatted(
+						shownUrl, reason),
 				"ratelimit.redis.url=" + url, "ratelimit.redis." + name + "=" + value);
 	}
 
@@ -362,13 +362,13 @@ class InvalidPropertiesTests {
 		for (String server : List.of("ratelimit.redis.url=redis://a", "ratelimit.redis.host=a",
 				"ratelimit.redis.sentinel.master=main")) {
 			assertRefused("ratelimit.redis.cluster.nodes", List.of("a:1"),
-					"Counts only without ratelimit.redis.url, ratelimit.redis.host and ratelimit.redis.sentinel: remove them.",
+					"Cannot be combined with ratelimit.redis.url, ratelimit.redis.host or ratelimit.redis.sentinel: remove them.",
 					"ratelimit.redis.cluster.nodes=a:1", server);
 		}
 		assertRefused("ratelimit.redis.port", "6380",
-				"Counts only with ratelimit.redis.host: the nodes of a cluster have ports of their own: remove it.",
+				"Has an effect only with ratelimit.redis.host, because the nodes of a cluster have their own ports: remove it.",
 				"ratelimit.redis.cluster.nodes=a:1", "ratelimit.redis.port=6380");
-		assertRefused("ratelimit.redis.database", 3, "Must be 0, because a cluster has no other.",
+		assertRefused("ratelimit.redis.database", 3, "Must be 0, because a cluster has no other database.",
 				"ratelimit.redis.cluster.nodes=a:1", "ratelimit.redis.database=3");
 	}
 
@@ -377,7 +377,7 @@ class InvalidPropertiesTests {
 	void startFailsWhenSentinelsAreIncomplete(String prefix) {
 		assertRefused(prefix + ".sentinel.nodes", List.of(), "Must name the sentinels, such as example.com:26379.",
 				prefix + ".sentinel.master=main");
-		String rule = "Must be the name that the sentinels know the master by.";
+		String rule = "Must be the name of the master that the sentinels monitor.";
 		assertRefused(prefix + ".sentinel.master", null, rule, prefix + ".sentinel.nodes=a:1");
 		assertRefused(prefix + ".sentinel.master", "", rule, prefix + ".sentinel.nodes=a:1",
 				prefix + ".sentinel.master=");
@@ -394,11 +394,11 @@ class InvalidPropertiesTests {
 	void startFailsWhenServerAndSentinelsAreNamed() {
 		for (String server : List.of("ratelimit.redis.url=redis://a", "ratelimit.redis.host=a")) {
 			assertRefused("ratelimit.redis.sentinel.master", "main",
-					"Counts only without ratelimit.redis.url and ratelimit.redis.host: remove them.",
+					"Cannot be combined with ratelimit.redis.url or ratelimit.redis.host: remove them.",
 					"ratelimit.redis.sentinel.master=main", "ratelimit.redis.sentinel.nodes=a:1", server);
 		}
 		assertRefused("ratelimit.redis.port", "6380",
-				"Counts only with ratelimit.redis.host: the sentinels have ports of their own: remove it.",
+				"Has an effect only with ratelimit.redis.host, because the sentinels have their own ports: remove it.",
 				"ratelimit.redis.sentinel.master=main", "ratelimit.redis.sentinel.nodes=a:1",
 				"ratelimit.redis.port=6380");
 	}
@@ -414,14 +414,14 @@ class InvalidPropertiesTests {
 			"ssl.enabled, true, true", "ssl.bundle, mine, mine" })
 	void startFailsWhenServerIsNotNamed(String name, String value, String shown) {
 		assertRefused("ratelimit.redis." + name, shown,
-				"Counts only with ratelimit.redis.host, ratelimit.redis.url, ratelimit.redis.sentinel.master or ratelimit.redis.cluster.nodes: set one of them.",
+				"Has an effect only with ratelimit.redis.host, ratelimit.redis.url, ratelimit.redis.sentinel.master or ratelimit.redis.cluster.nodes: set one of them.",
 				"ratelimit.redis." + name + "=" + value, "spring.data.redis.host=example.com");
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
 	void startFailsWhenBundleIsUnknown(String prefix) {
-		String rule = "Must be the name of an SSL bundle, which are configured by spring.ssl.bundle.";
+		String rule = "Must be the name of an SSL bundle below spring.ssl.bundle.";
 		assertRefused(prefix + ".ssl.bundle", "mine", rule, prefix + ".host=localhost", prefix + ".ssl.bundle=mine");
 		assertRefused(this.runner.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class)),
 				prefix + ".ssl.bundle", "mine", rule, prefix + ".host=localhost", prefix + ".ssl.bundle=mine");
@@ -430,7 +430,7 @@ class InvalidPropertiesTests {
 	@Test
 	void startFailsWhenBundleHasNoEffect() {
 		assertRefused("ratelimit.redis.ssl.bundle", "mine",
-				"Counts only with encryption, which ratelimit.redis.ssl.enabled switches off.",
+				"Has an effect only with encryption, which ratelimit.redis.ssl.enabled switches off.",
 				"ratelimit.redis.host=localhost", "ratelimit.redis.ssl.bundle=mine",
 				"ratelimit.redis.ssl.enabled=false");
 	}
@@ -439,7 +439,7 @@ class InvalidPropertiesTests {
 	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
 	void startFailsWhenClientNameIsInvalid(String prefix) {
 		for (String name : List.of("my app", "caf\u00e9", "a\tb")) {
-			assertRefused(prefix + ".client-name", name, "Must have no spaces, and only printable characters of ASCII.",
+			assertRefused(prefix + ".client-name", name, "Must contain only printable ASCII characters, and no spaces.",
 					prefix + ".client-name=" + name);
 		}
 	}
@@ -453,8 +453,7 @@ class InvalidPropertiesTests {
 
 	@Test
 	void startFailsWhenCostHasNoPath() {
-		assertRefused("ratelimit.policies.api.cost", 2L,
-				"Is the cost of a request on one of the paths, but there are none.",
+		assertRefused("ratelimit.policies.api.cost", 2L, "Has no effect without paths.",
 				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.cost=2");
 	}
 

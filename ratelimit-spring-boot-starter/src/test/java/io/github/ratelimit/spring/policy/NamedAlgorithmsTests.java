@@ -122,15 +122,14 @@ class NamedAlgorithmsTests {
 		@Test
 		void beanOfAnotherType() {
 			assertRefused("rateLimitRedisConnections",
-					"the bean of that name is no Algorithm, but of the type io.github.ratelimit.redis.RedisConnections.");
+					"the bean of that name is not an Algorithm, but of type io.github.ratelimit.redis.RedisConnections.");
 		}
 
 		@ParameterizedTest
-		@CsvSource(delimiter = '|',
-				textBlock = """
-						java.lang.String              | the class does not implement Algorithm.
-						io.github.ratelimit.Algorithm | the class has no constructor without parameters: add one, or name a bean of it.
-						""")
+		@CsvSource(delimiter = '|', textBlock = """
+				java.lang.String              | the class does not implement Algorithm.
+				io.github.ratelimit.Algorithm | the class has no constructor without parameters: add one, or use a bean.
+				""")
 		void classThatIsNoAlgorithm(String name, String rule) {
 			assertRefused(name, rule);
 		}
@@ -138,11 +137,11 @@ class NamedAlgorithmsTests {
 		@ParameterizedTest
 		@CsvSource(delimiter = '|',
 				textBlock = """
-						WithoutDefault | the class has no constructor without parameters: add one, or name a bean of it.
+						WithoutDefault | the class has no constructor without parameters: add one, or use a bean.
 						Failing        | the class cannot be instantiated: out of order
 						Scriptless     | Invalid algorithm (%s): there is no script scriptless.lua beside it.
-						Disguised      | its name (sliding-window) and code (di) must be unlike those of io.github.ratelimit.algorithm.SlidingWindow.
-						SameCode       | its name (same-code) and code (fw) must be unlike those of io.github.ratelimit.algorithm.FixedWindow.
+						Disguised      | its name (sliding-window) and code (di) must differ from those of io.github.ratelimit.algorithm.SlidingWindow.
+						SameCode       | its name (same-code) and code (fw) must differ from those of io.github.ratelimit.algorithm.FixedWindow.
 						OddCode        | its code (a-b) must be lower-case letters and digits.
 						""")
 		void classThatCannotBeUsed(String name, String rule) {
@@ -184,8 +183,9 @@ class NamedAlgorithmsTests {
 			NamedAlgorithmsTests.this.runner.withBean(name, Algorithm.class, DailyAllowance::new).run((context) -> {
 				InvalidBeanException failure = cause(InvalidBeanException.class, context);
 				FailureAnalysis analysis = new InvalidBeanFailureAnalyzer().analyze(failure, failure);
-				assertThat(analysis.getDescription()).startsWith(
-						"Invalid bean '%s' of type Algorithm: the name is that of the algorithm ".formatted(name));
+				assertThat(analysis.getDescription())
+					.startsWith("Invalid bean '%s' of type Algorithm: the library has an algorithm of that name ("
+						.formatted(name));
 				assertThat(analysis.getAction()).isEqualTo("Give the bean '%s' another name.".formatted(name));
 			});
 		}

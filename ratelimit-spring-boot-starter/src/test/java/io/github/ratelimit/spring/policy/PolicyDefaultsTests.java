@@ -110,8 +110,8 @@ class PolicyDefaultsTests {
 	@CsvSource(delimiter = '|',
 			textBlock = """
 					algorithm=guess             | ratelimit.defaults.algorithm          | Invalid algorithm (guess): must be one of
-					identifiers=                | ratelimit.defaults.identifiers        | There must be at least one identifier, such as ip, and none twice.
-					identifiers=ip,ip           | ratelimit.defaults.identifiers        | There must be at least one identifier, such as ip, and none twice.
+					identifiers=                | ratelimit.defaults.identifiers        | There must be at least one identifier, such as ip, and no duplicates.
+					identifiers=ip,ip           | ratelimit.defaults.identifiers        | There must be at least one identifier, such as ip, and no duplicates.
 					identifiers=address         | ratelimit.defaults.identifiers        | Invalid identifier (address): must be ip
 					missing-identifier=nobody   | ratelimit.defaults.missing-identifier | Must be skip, deny, or an identifier. Invalid identifier (nobody)
 					""")
@@ -149,7 +149,7 @@ class PolicyDefaultsTests {
 	void oldNameOfIdentifiersStopsTheStart(CapturedOutput output) {
 		assertThatException().isThrownBy(() -> start("ratelimit.default-identifiers=global"));
 		assertThat(output).contains("There is no property 'ratelimit.default-identifiers'")
-			.contains("Rename it: it is 'ratelimit.defaults.identifiers' now.");
+			.contains("It has been renamed to 'ratelimit.defaults.identifiers'.");
 	}
 
 	@Test
@@ -157,7 +157,7 @@ class PolicyDefaultsTests {
 		this.runner.withSystemProperties("ratelimit.default-identifiers=global")
 			.run((context) -> assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
 				assertThat(ex.getName()).isEqualTo("ratelimit.default-identifiers");
-				assertThat(ex.getReason()).isEqualTo("Is now ratelimit.defaults.identifiers: rename it.");
+				assertThat(ex.getReason()).isEqualTo("Has been renamed to ratelimit.defaults.identifiers.");
 			}));
 	}
 

@@ -81,7 +81,7 @@ class PolicyEnforcerTests {
 			.containsExactly(Identifier.GLOBAL);
 		assertThatExceptionOfType(CallerDeniedException.class)
 			.isThrownBy(() -> identifiers(MissingIdentifier.DENY, Map.of(), "user"))
-			.withMessage("The caller lacks the identifier user, on which the policy api insists");
+			.withMessage("The caller lacks the identifier user, which the policy api requires");
 		logIn("alice");
 		assertThat(identifiers(new MissingIdentifier.Fallback("user"), Map.of(), "#id"))
 			.containsExactly(Identifier.user("alice"));

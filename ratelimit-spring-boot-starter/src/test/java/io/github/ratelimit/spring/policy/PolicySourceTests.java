@@ -55,7 +55,7 @@ class PolicySourceTests {
 	private static final IdentifiedPolicy API = new IdentifiedPolicy(
 			Policy.of("api", new SlidingLog(), Limit.parse("2/m")), List.of("user"));
 
-	private static final String WARNING = "The policy 'api' stays as it is configured";
+	private static final String WARNING = "The policy 'api' stays as configured";
 
 	private final MemoryRateLimiter store = new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z"));
 
@@ -118,7 +118,7 @@ class PolicySourceTests {
 		assertThat(output).contains(rule).doesNotContain("again");
 		this.change = Function.identity();
 		allowed(API, 2);
-		assertThat(output).doesNotContain("says again");
+		assertThat(output).doesNotContain("is again as");
 	}
 
 	@Test
@@ -145,7 +145,7 @@ class PolicySourceTests {
 		nanoTime.addAndGet(Duration.ofSeconds(1).toNanos());
 		source.current(API, Caller.UNKNOWN);
 		source.current(API, Caller.UNKNOWN);
-		assertThat(StringUtils.countOccurrencesOf(output.toString(), "says again")).isEqualTo(1);
+		assertThat(StringUtils.countOccurrencesOf(output.toString(), "is again as")).isEqualTo(1);
 		this.change = (policy) -> null;
 		source.current(API, Caller.UNKNOWN);
 		assertThat(StringUtils.countOccurrencesOf(output.toString(), WARNING)).isEqualTo(2);
@@ -216,10 +216,10 @@ class PolicySourceTests {
 				answer((policy) -> policy.withLimits(List.of(Limit.parse("9/m"))).withIdentifiers(List.of("ip")),
 						"Invalid identifiers [ip]: must stay the same, [user]."),
 				answer((policy) -> policy.withLimits(List.of(Limit.parse("often"))),
-						"gave no policy that can be enforced: java.lang.IllegalArgumentException"),
+						"returned a policy that cannot be enforced: java.lang.IllegalArgumentException"),
 				answer((policy) -> {
 					throw new IllegalStateException("failed at " + System.nanoTime());
-				}, "gave no policy that can be enforced: java.lang.IllegalStateException"));
+				}, "returned a policy that cannot be enforced: java.lang.IllegalStateException"));
 	}
 
 	private static Arguments answer(Function<IdentifiedPolicy, IdentifiedPolicy> wrong, String rule) {

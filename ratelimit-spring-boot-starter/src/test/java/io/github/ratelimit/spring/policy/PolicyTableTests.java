@@ -55,9 +55,9 @@ class PolicyTableTests {
 						  unused           leaky-bucket                           1/m          ip           enforce  local             no            -                              nothing yet
 						  user             sliding-window        10/m         ip           shadow   deny              no            -                              GET /user, POST /user (cost 2)
 						"""));
-		assertThat(output).contains(
-				"These policies limit nothing yet: they have no paths, and no @RateLimited was found that names them: "
-						+ "[unused]");
+		assertThat(output)
+			.contains("These policies limit nothing yet, because they have no paths and no @RateLimited names them: "
+					+ "[unused]");
 	}
 
 	@Test

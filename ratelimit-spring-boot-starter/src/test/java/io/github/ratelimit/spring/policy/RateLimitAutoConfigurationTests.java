@@ -317,7 +317,7 @@ class RateLimitAutoConfigurationTests {
 		this.nonWebRunner.withBean(LimitedByAddress.class)
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
-				.hasMessage("Invalid identifier (ip): must be global or user where there are no web requests."));
+				.hasMessage("Invalid identifier (ip): must be global or user outside of web requests."));
 	}
 
 	@Test

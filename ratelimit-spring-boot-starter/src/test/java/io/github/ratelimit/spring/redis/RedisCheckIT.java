@@ -92,7 +92,7 @@ class RedisCheckIT {
 		RedisServer server = TestRedis.startServer(port, "requirepass secret");
 		try (ConfigurableApplicationContext context = start(port, "10s")) {
 			context.getBean(RedisCheck.class).check(context);
-			assertThat(output).contains(WARNING).contains("Redis wants a login: is its password configured? Tried");
+			assertThat(output).contains(WARNING).contains("Redis requires a login: is its password configured? Tried");
 		}
 		finally {
 			TestRedis.stop(server);
@@ -139,7 +139,7 @@ class RedisCheckIT {
 		RedisServer server = TestRedis.startServer(port);
 		try (ConfigurableApplicationContext context = start(port, "10s")) {
 			context.getBean(RedisCheck.class).check(context);
-			assertThat(output).contains("Rate limits are counted on Redis at 127.0.0.1:" + port)
+			assertThat(output).contains("Rate limits are counted in Redis at 127.0.0.1:" + port)
 				.doesNotContain(WARNING);
 		}
 		finally {

@@ -86,7 +86,7 @@ class RedisClusterIT {
 			assertCounts(context);
 			assertThat(clients()).as("masters with connections").isGreaterThanOrEqualTo(3);
 		});
-		assertThat(output).contains("Rate limits are counted on Redis at the cluster of the nodes [127.0.0.1:");
+		assertThat(output).contains("Rate limits are counted in Redis at the cluster of the nodes [127.0.0.1:");
 		TestCluster.await("No connection is left", () -> clients() == 0);
 	}
 

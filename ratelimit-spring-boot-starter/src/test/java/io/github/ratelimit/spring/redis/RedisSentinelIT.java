@@ -289,7 +289,7 @@ class RedisSentinelIT {
 			awaitAnswer(limiter);
 			assertThat(used(limiter.tryAcquire(POLICY, Identifier.GLOBAL))).isEqualTo(1);
 		});
-		assertThat(output).contains("Rate limits are counted on Redis at the master main of the sentinels [127.0.0.1:")
+		assertThat(output).contains("Rate limits are counted in Redis at the master main of the sentinels [127.0.0.1:")
 			.doesNotContain("secret", "=open");
 	}
 

@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class SettingsCheckTests {
 
 	private static final String NOT_DIVIDED = "ratelimit.instances is not set: while the store fails, each instance grants "
-			+ "the whole quota of the policies [api]. Set it to the number of instances, also if it is 1";
+			+ "the whole quota of the policies [api]. Set it to the number of instances, even if it is 1";
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(
 			AutoConfigurations.of(RateLimitAutoConfiguration.class, RateLimitRedisAutoConfiguration.class,
@@ -64,7 +64,7 @@ class SettingsCheckTests {
 	void numberOfInstancesIsWithoutEffectBesidesABean() {
 		assertWarnings(
 				this.runner.withBean(InstanceCount.class, () -> () -> 4).withPropertyValues("ratelimit.instances=3"),
-				"ratelimit.instances: without effect, because the application has an InstanceCount bean of its own");
+				"ratelimit.instances: ignored, because the application declares an InstanceCount bean");
 	}
 
 	@Test
@@ -74,7 +74,7 @@ class SettingsCheckTests {
 					.withPropertyValues("ratelimit.redis.client=mine", "ratelimit.redis.host=example.com",
 							"ratelimit.redis.client-name=a", "ratelimit.redis.timeout=1s", "ratelimit.key-prefix=a",
 							"ratelimit.redis.scripting=true"),
-				"ratelimit.redis.host, ratelimit.redis.client-name: without effect, because "
+				"ratelimit.redis.host, ratelimit.redis.client-name: ignored, because "
 						+ "ratelimit.redis.client names a client of the application");
 	}
 
@@ -115,12 +115,12 @@ class SettingsCheckTests {
 							"ratelimit.redis.sentinel.nodes[0]=a:1", "ratelimit.redis.sentinel.username=guard",
 							"ratelimit.redis.sentinel.password=open", "ratelimit.redis.password="),
 				"ratelimit.redis.sentinel.master, ratelimit.redis.sentinel.nodes, ratelimit.redis.sentinel.username, "
-						+ "ratelimit.redis.sentinel.password: without effect, because ratelimit.redis.client "
+						+ "ratelimit.redis.sentinel.password: ignored, because ratelimit.redis.client "
 						+ "names a client of the application");
 		assertWarnings(
 				this.runner.withBean("mine", UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
 					.withPropertyValues("ratelimit.redis.client=mine", "ratelimit.redis.cluster.nodes=a:1,b:1"),
-				"ratelimit.redis.cluster.nodes: without effect, because ratelimit.redis.client names a client of "
+				"ratelimit.redis.cluster.nodes: ignored, because ratelimit.redis.client names a client of "
 						+ "the application");
 	}
 
@@ -130,10 +130,9 @@ class SettingsCheckTests {
 				this.runner.withBean(RateLimiter.class, () -> new MemoryRateLimiter(InstantSource.system()))
 					.withPropertyValues("ratelimit.redis.url=redis://localhost", "ratelimit.key-prefix=a",
 							"ratelimit.denial-cache.enabled=true"),
-				"ratelimit.redis.url, ratelimit.key-prefix: without effect, because the application has a "
-						+ "RateLimiter bean of its own",
-				"ratelimit.denial-cache.enabled: without effect, because the application has a RateLimiter bean of "
-						+ "its own");
+				"ratelimit.redis.url, ratelimit.key-prefix: ignored, because the application declares a "
+						+ "RateLimiter bean",
+				"ratelimit.denial-cache.enabled: ignored, because the application declares a RateLimiter " + "bean");
 	}
 
 	@Test
@@ -141,10 +140,10 @@ class SettingsCheckTests {
 		assertWarnings(
 				this.runner.withPropertyValues("ratelimit.denial-cache.enabled=false",
 						"ratelimit.denial-cache.max-age=2s"),
-				"ratelimit.denial-cache.max-age: without effect, because ratelimit.denial-cache.enabled is false");
+				"ratelimit.denial-cache.max-age: ignored, because ratelimit.denial-cache.enabled is false");
 		assertWarnings(
 				this.runner.withPropertyValues("ratelimit.redis.scripting=false", "ratelimit.denial-cache.max-size=5"),
-				"ratelimit.denial-cache.max-size: without effect, because ratelimit.redis.scripting is false");
+				"ratelimit.denial-cache.max-size: ignored, because ratelimit.redis.scripting is false");
 	}
 
 	private static void assertWarnings(ApplicationContextRunner runner, String... warnings) {

@@ -98,7 +98,7 @@ class ExpressionResolverTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> new ExpressionResolver(expression))
 			.withMessageStartingWith("Invalid expression (%s): ", expression)
 			.withMessageEndingWith(
-					" is not allowed; there are the variables #principal and #request, whose properties and methods may be read.");
+					" is not allowed; it may only read properties and methods of the variables #principal and #request.");
 	}
 
 	@ParameterizedTest
@@ -123,7 +123,8 @@ class ExpressionResolverTests {
 	@ValueSource(strings = { "tenant", "principal.name", "claims['tenant']" })
 	void expressionIsRefusedWhenItReadsNoVariable(String expression) {
 		assertThatIllegalArgumentException().isThrownBy(() -> new ExpressionResolver(expression))
-			.withMessageContaining(" belongs to nothing; there are the variables #principal and #request");
+			.withMessageContaining(
+					" does not follow a variable; it may only read properties and methods of the variables #principal and #request");
 	}
 
 	@ParameterizedTest

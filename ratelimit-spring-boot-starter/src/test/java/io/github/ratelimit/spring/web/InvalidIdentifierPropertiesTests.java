@@ -47,7 +47,7 @@ class InvalidIdentifierPropertiesTests {
 	@Test
 	void startFailsWhenExpressionIsWrong() {
 		assertRefused("ratelimit.identifiers.tenant", "T(java.lang.System).in + #principal",
-				"Invalid expression (T(java.lang.System).in + #principal): T(java.lang.System) is not allowed; there are the variables #principal and #request, whose properties and methods may be read.",
+				"Invalid expression (T(java.lang.System).in + #principal): T(java.lang.System) is not allowed; it may only read properties and methods of the variables #principal and #request.",
 				"ratelimit.identifiers.tenant=T(java.lang.System).in + #principal");
 		assertRefused("ratelimit.identifiers.tenant", "'acme'",
 				"Invalid expression ('acme'): must use #request or #principal, or it would be the same for everybody.",
@@ -177,7 +177,8 @@ class InvalidIdentifierPropertiesTests {
 			.run((context) -> assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
 				assertThat(ex.getName()).isEqualTo("ratelimit.policies.api.missing-identifier");
 				assertThat(ex.getValue()).isEqualTo("deny");
-				assertThat(ex.getReason()).isEqualTo("There are requests only in a Servlet web application.");
+				assertThat(ex.getReason())
+					.isEqualTo("Conditions on requests can be used only in a Servlet web application.");
 			}));
 	}
 
@@ -252,8 +253,7 @@ class InvalidIdentifierPropertiesTests {
 			.run((context) -> {
 				assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
 					assertThat(ex.getName()).isEqualTo(property);
-					assertThat(ex.getReason())
-						.isEqualTo("Counts only in a Servlet web application: there are no requests to identify.");
+					assertThat(ex.getReason()).isEqualTo("Has an effect only in a Servlet web application.");
 				});
 				assertThat(trace(context.getStartupFailure())).doesNotContain("s3cr3t");
 			});

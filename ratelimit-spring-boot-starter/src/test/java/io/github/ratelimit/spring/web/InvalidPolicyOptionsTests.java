@@ -63,8 +63,8 @@ class InvalidPolicyOptionsTests {
 					policies.api.paths=/api/a,/b/c;policies.api.exclude=/api/**;exclude=/b/** | policies.api.paths | All of these are excluded, by [/b/**, /api/**]
 					policies.api.when=                                       | policies.api.when    | Invalid expression (): is empty; in YAML, # begins a comment
 					policies.api.when=#request.                              | policies.api.when    | Invalid expression (#request.): EL1
-					policies.api.when=#req.secure                            | policies.api.when    | Invalid expression (#req.secure): #req is not allowed; there are the variables #principal and #request
-					policies.api.unless=request.secure                       | policies.api.unless  | Invalid expression (request.secure): request belongs to nothing
+					policies.api.when=#req.secure                            | policies.api.when    | Invalid expression (#req.secure): #req is not allowed; it may only read properties and methods of the variables #principal and #request
+					policies.api.unless=request.secure                       | policies.api.unless  | Invalid expression (request.secure): request does not follow a variable
 					policies.api.unless=#request.secured                     | policies.api.unless  | Invalid expression (#request.secured): jakarta.servlet.http.HttpServletRequest has no property secured.
 					policies.api.when=T(java.lang.System).exit(0)            | policies.api.when    | T(java.lang.System) is not allowed
 					policies.api.when=@bean.isOpen()                         | policies.api.when    | @bean is not allowed
@@ -105,9 +105,9 @@ class InvalidPolicyOptionsTests {
 		assertThatException()
 			.isThrownBy(() -> new SpringApplicationBuilder(application).web(WebApplicationType.NONE).run());
 		assertThat(output).contains("APPLICATION FAILED TO START")
-			.contains("Invalid bean 'search' of type %s: it limits nothing, because policies are no beans."
+			.contains("Invalid bean 'search' of type %s: it has no effect, because policies are not beans."
 				.formatted(type))
-			.contains("Write its limits below ratelimit.policies or in @RateLimited")
+			.contains("Declare its limits below ratelimit.policies or in @RateLimited")
 			.contains("PolicySource");
 	}
 

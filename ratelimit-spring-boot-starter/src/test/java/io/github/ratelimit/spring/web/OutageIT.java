@@ -35,7 +35,7 @@ import static org.awaitility.Awaitility.await;
 @ExtendWith(OutputCaptureExtension.class)
 class OutageIT {
 
-	private static final String WARNING = "The store failed: until it answers, each policy does as its on-store-failure says";
+	private static final String WARNING = "The store failed: until it answers, the on-store-failure of each policy applies";
 
 	private static final String RECOVERY = "The store answers again: limits are enforced";
 

@@ -102,7 +102,7 @@ class PolicySourceIT {
 		change = (policy, caller) -> policy.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null,
 				new MissingIdentifier.Fallback("header:X-Other")));
 		assertStatuses("/path", 403);
-		assertThat(output).contains("The policy 'keyed' stays as it is configured")
+		assertThat(output).contains("The policy 'keyed' stays as configured")
 			.contains("Invalid missing identifier (header:X-Other): must stay the same, or be skip, deny or ip.");
 	}
 

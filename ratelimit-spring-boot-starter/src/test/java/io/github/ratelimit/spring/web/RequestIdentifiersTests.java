@@ -186,7 +186,7 @@ class RequestIdentifiersTests {
 	void callerIsDeniedWhenAnyIdentifierIsMissing() {
 		assertThatExceptionOfType(CallerDeniedException.class)
 			.isThrownBy(() -> find(MissingIdentifier.DENY, List.of(), "ip", "header:X-User"))
-			.withMessage("The caller lacks the identifier header:X-User, on which the policy api insists");
+			.withMessage("The caller lacks the identifier header:X-User, which the policy api requires");
 		this.request.addHeader("X-User", "anna");
 		assertThat(find(MissingIdentifier.DENY, List.of(), "header:X-User"))
 			.containsExactly(new Identifier("header:X-User", "anna"));

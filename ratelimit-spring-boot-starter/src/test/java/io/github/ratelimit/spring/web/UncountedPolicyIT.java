@@ -98,7 +98,7 @@ class UncountedPolicyIT {
 				"test.order=0")) {
 			assertThat(application.get("/api", "X-Login", "anna").statusCode()).isEqualTo(200);
 		}
-		assertThat(output).contains(TOLD).contains("see that a filter before those of the limiter sets it");
+		assertThat(output).contains(TOLD).contains("set it in a filter before those of the limiter");
 	}
 
 	@Test
@@ -109,7 +109,7 @@ class UncountedPolicyIT {
 			assertThat(application.bean(Jobs.class)).isNotNull();
 		}
 		assertThat(output).contains("Jobs.counted() is called by a scheduler, without a request")
-			.contains("its policy 'Jobs.counted' by [ip] counts all such calls together, as those of global")
+			.contains("its policy 'Jobs.counted' by [ip] counts all such calls together, as global")
 			.contains("its policy 'skipped' by [header:X] does not limit it")
 			.doesNotContain("Jobs.right() is called");
 	}

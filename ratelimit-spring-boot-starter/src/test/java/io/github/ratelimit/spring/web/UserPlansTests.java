@@ -176,7 +176,7 @@ class UserPlansTests {
 			textBlock = """
 					#principal.                               | Invalid expression (#principal.): EL1
 					"  "                                      | is empty; in YAML, # begins a comment
-					#princpal.name                            | #princpal is not allowed; there are the variables #principal and #request
+					#princpal.name                            | #princpal is not allowed; it may only read properties and methods of the variables #principal and #request
 					T(java.lang.Runtime).runtime              | T(java.lang.Runtime) is not allowed
 					new java.lang.String('pro')               | is not allowed
 					@plans.of(#principal)                     | @plans is not allowed

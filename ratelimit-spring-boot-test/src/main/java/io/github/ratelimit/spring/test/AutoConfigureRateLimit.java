@@ -16,12 +16,12 @@ import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 
 /**
- * Says what becomes of limits in a test, which needs no Redis then. Stands on a test
- * class beside {@code @SpringBootTest}, or beside an annotation for a part of the
- * application such as {@code @WebMvcTest}, in which there are no limits otherwise.
+ * Configures rate limits in a test without Redis. Put it on a test class with
+ * {@code @SpringBootTest}, or with a test slice annotation such as {@code @WebMvcTest},
+ * which has no limits otherwise.
  * <p>
- * Tests with the same configuration share an application and so its counts, as they share
- * its beans. A test that needs them to be new sets the clock ahead.
+ * Tests with the same configuration share an application context and therefore its
+ * counts. A test that needs fresh counts advances the clock.
  *
  * @since 0.1
  * @see LimitClock
@@ -36,24 +36,24 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 public @interface AutoConfigureRateLimit {
 
 	/**
-	 * What becomes of limits.
-	 * @return in memory unless said otherwise
+	 * How limits are handled.
+	 * @return in memory by default
 	 */
 	Limits value() default Limits.IN_MEMORY;
 
 	/**
-	 * What becomes of limits in a test.
+	 * How limits are handled in a test.
 	 */
 	enum Limits {
 
 		/**
-		 * They are counted in the memory of the test, by a {@link LimitClock}, which is a
-		 * bean.
+		 * They are enforced in the memory of the test, with the time of a
+		 * {@link LimitClock} bean.
 		 */
 		IN_MEMORY,
 
 		/**
-		 * There are none.
+		 * They are switched off.
 		 */
 		OFF
 

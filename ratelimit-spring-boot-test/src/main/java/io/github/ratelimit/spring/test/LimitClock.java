@@ -5,8 +5,8 @@ import java.time.Instant;
 import java.time.InstantSource;
 
 /**
- * The clock by which limits are counted in a test. It stands still until the test sets
- * it. At first it is at the beginning of a year.
+ * The clock for limits in a test. It stands still until the test sets or advances it. It
+ * starts at the beginning of a year.
  * <p>
  * Safe for use by several threads.
  *
@@ -25,7 +25,7 @@ public final class LimitClock implements InstantSource {
 
 	/**
 	 * Sets the time.
-	 * @param now the time, from 1970 on; may be before the present one
+	 * @param now the time, not before 1970; may be earlier than the current one
 	 * @throws IllegalArgumentException if the time is before 1970
 	 */
 	public synchronized void set(Instant now) {
@@ -36,8 +36,8 @@ public final class LimitClock implements InstantSource {
 	}
 
 	/**
-	 * Lets time pass.
-	 * @param time how much, zero or more
+	 * Advances the time.
+	 * @param time the duration, zero or more
 	 * @throws IllegalArgumentException if the time is negative
 	 */
 	public synchronized void advance(Duration time) {

@@ -10,8 +10,8 @@ import org.springframework.test.web.servlet.MvcResult;
 import org.springframework.test.web.servlet.setup.ConfigurableMockMvcBuilder;
 
 /**
- * Settles what a request costs when it is over, as a Servlet container does: MockMvc does
- * not tell listeners of requests.
+ * Settles the cost of a request when it is complete. A Servlet container notifies a
+ * listener for that, but MockMvc does not.
  */
 class MockMvcSettlement implements MockMvcBuilderCustomizer {
 

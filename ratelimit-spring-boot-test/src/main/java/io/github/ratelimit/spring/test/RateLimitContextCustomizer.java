@@ -11,8 +11,8 @@ import org.springframework.test.context.ContextCustomizer;
 import org.springframework.test.context.MergedContextConfiguration;
 
 /**
- * Takes the limits of an application off, or into memory. Equal if it does the same, so
- * that tests share an application.
+ * Switches the limits of an application off, or enforces them in memory. Customizers with
+ * the same setting are equal, so that tests share an application context.
  */
 record RateLimitContextCustomizer(Limits limits) implements ContextCustomizer {
 

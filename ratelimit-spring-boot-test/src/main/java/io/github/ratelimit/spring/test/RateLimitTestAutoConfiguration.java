@@ -11,7 +11,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Auto-configuration of what tests with limits need besides the application's own.
+ * Auto-configuration of beans for tests with limits.
  *
  * @since 0.1
  */

@@ -1,5 +1,5 @@
 /**
- * For tests of applications that limit requests.
+ * Support for tests of applications with rate limits.
  */
 @NullMarked
 package io.github.ratelimit.spring.test;

@@ -10,7 +10,8 @@ import redis.clients.jedis.JedisPool;
 import redis.clients.jedis.JedisPoolConfig;
 
 /**
- * Limited by the starter of bucket4j; see {@code application.yml}. It wants a pool of Jedis.
+ * Limited by the starter of bucket4j; see {@code application.yml}. It needs a pool of
+ * Jedis.
  */
 @SpringBootApplication
 @RestController
@@ -31,7 +32,7 @@ public class Application {
 		JedisPoolConfig pool = new JedisPoolConfig();
 		pool.setMaxTotal(64);
 		pool.setMaxIdle(64);
-		// Otherwise each call is another PING before and after it.
+		// Otherwise each call is preceded and followed by a PING.
 		pool.setTestOnBorrow(false);
 		pool.setTestOnReturn(false);
 		return new JedisPool(pool, host, port);

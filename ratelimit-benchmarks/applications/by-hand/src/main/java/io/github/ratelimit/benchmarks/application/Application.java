@@ -12,7 +12,7 @@ import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.RedisClient;
 
 /**
- * Limited by a script that was written by hand, through a pool of Jedis.
+ * Limited by a handwritten script, through a pool of Jedis.
  */
 @SpringBootApplication
 @RestController

@@ -15,8 +15,8 @@ import org.springframework.stereotype.Component;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
- * Takes tokens, which come by the second and in whole numbers: with less than one request
- * a second, a request takes as many as there are seconds for it.
+ * Takes tokens, which are refilled every second and in whole numbers: if less than one
+ * request per second is allowed, a request takes one token for each second of its share.
  */
 @Component
 class TokensFilter extends OncePerRequestFilter {

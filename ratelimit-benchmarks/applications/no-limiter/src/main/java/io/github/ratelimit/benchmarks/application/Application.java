@@ -6,7 +6,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * What all others are compared with.
+ * The application without limits, to which all others are compared.
  */
 @SpringBootApplication
 @RestController
