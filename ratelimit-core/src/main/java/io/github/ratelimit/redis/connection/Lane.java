@@ -262,8 +262,8 @@ final class Lane implements WatchedSocket.Watch {
 			// Others show whether the server is there.
 			return;
 		}
-		if (!login && this.breaker.isHeard(this.sentAt)) {
-			// It is only this connection.
+		if (this.breaker.isHeard(this.sentAt)) {
+			// It is only this connection, or a login from before an outage ended.
 			throw silence;
 		}
 		if (this.breaker.cause() == null) {

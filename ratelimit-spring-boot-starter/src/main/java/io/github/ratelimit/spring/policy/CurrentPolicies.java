@@ -26,7 +26,8 @@ final class CurrentPolicies implements PolicySource {
 	CurrentPolicies(Supplier<List<PolicySource>> sources, Consumer<Policy> requireSupported) {
 		this.sources = SingletonSupplier.of(() -> sources.get()
 			.stream()
-			.<PolicySource>map((source) -> new CheckedPolicySource(source, requireSupported, System::nanoTime))
+			.map((source) -> (source instanceof RefreshedPolicies) ? source
+					: new CheckedPolicySource(source, requireSupported, System::nanoTime))
 			.toList());
 	}
 

@@ -132,7 +132,9 @@ public final class PolicyDecisions {
 	 */
 	public Decision decide(List<PolicyCharge> requested, Consumer<PolicyCharge> used) {
 		return decideAll(requested, (charge) -> {
-			this.reservations.hold(charge);
+			if (charge.isProvisional()) {
+				this.reservations.hold(charge);
+			}
 			used.accept(charge);
 		});
 	}
@@ -214,7 +216,7 @@ public final class PolicyDecisions {
 
 	/** What the store counts. */
 	private static Charge counted(PolicyCharge charge) {
-		Charge counted = BeforeLogin.counted(charge);
+		Charge counted = charge.beforeLogin() ? BeforeLogin.counted(charge) : charge.charge();
 		return PolicyOutcomes.isShadow(charge) ? counted.inShadow() : counted;
 	}
 
@@ -242,19 +244,24 @@ public final class PolicyDecisions {
 	private Decision ask(List<PolicyCharge> charges) {
 		List<Charge> counted = new ArrayList<>(charges.size());
 		List<LimitStatus> impossible = List.of();
+		boolean beforeLogin = false;
 		for (PolicyCharge charge : charges) {
 			counted.add(counted(charge));
+			beforeLogin |= charge.beforeLogin();
+			if (charge.isProvisional()) {
+				this.reservations.note(counted.get(counted.size() - 1).policy());
+			}
 			if (isImpossible(charge)) {
 				impossible = Stream.concat(impossible.stream(), impossible(charge.charge())).toList();
 			}
 		}
-		this.reservations.note(charges, counted);
 		if (!impossible.isEmpty()) {
 			return new Decision(false, impossible, null, Decision.Source.DENIAL_CACHE);
 		}
 		Decision decision = this.limiter.tryAcquire(new RateLimitRequest(counted),
 				(policy) -> whenStoreFails(policy, charges, counted));
-		return this.reservations.withSoon(BeforeLogin.named(decision, charges), charges);
+		Decision named = beforeLogin ? BeforeLogin.named(decision, charges) : decision;
+		return named.allowed() ? named : this.reservations.withSoon(named, charges);
 	}
 
 	private static OnStoreFailure whenStoreFails(Policy policy, List<PolicyCharge> charges, List<Charge> counted) {

@@ -7,7 +7,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
 import com.github.benmanes.caffeine.cache.Caffeine;
-import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
@@ -44,13 +43,9 @@ final class Reservations {
 	/** Names of the policies, as the store has them, of which something may be held. */
 	private final Set<String> policies = ConcurrentHashMap.newKeySet();
 
-	/** Notes what is about to be decided, and how the store counts it. */
-	void note(List<PolicyCharge> charges, List<Charge> counted) {
-		for (int i = 0; i < charges.size(); i++) {
-			if (charges.get(i).isProvisional()) {
-				this.policies.add(counted.get(i).policy().name());
-			}
-		}
+	/** Notes that something of a policy may be held, as the store counts it. */
+	void note(Policy policy) {
+		this.policies.add(policy.name());
 	}
 
 	/** Returns for how long a denial of a policy may be remembered. */
@@ -58,14 +53,12 @@ final class Reservations {
 		return this.policies.contains(policy.name()) ? SOON : DenialCache.LONGEST_AGE;
 	}
 
-	/** Notes what a request has used, and will settle. */
+	/** Notes what a request has used of what is provisional, and will settle. */
 	void hold(PolicyCharge used) {
-		if (used.isProvisional()) {
-			used.charge()
-				.identifiers()
-				.forEach((identifier) -> this.held.merge(Key.of(used, identifier),
-						new Held(used.charge().cost(), System.nanoTime()), Held::with));
-		}
+		used.charge()
+			.identifiers()
+			.forEach((identifier) -> this.held.merge(Key.of(used, identifier),
+					new Held(used.charge().cost(), System.nanoTime()), Held::with));
 	}
 
 	/** Notes that a request has settled what it used. */
@@ -78,9 +71,9 @@ final class Reservations {
 		}
 	}
 
-	/** Returns the decision with the time after which something may be given back. */
+	/** Returns a denial with the time after which something may be given back. */
 	Decision withSoon(Decision decision, List<PolicyCharge> charges) {
-		if (decision.allowed() || this.held.isEmpty()) {
+		if (this.held.isEmpty()) {
 			return decision;
 		}
 		return new Decision(false, decision.statuses()

@@ -18,6 +18,8 @@ public final class AccessLists {
 
 	private final AccessList denied;
 
+	private final boolean empty;
+
 	/**
 	 * Creates lists. Their entries are identifiers with a value:
 	 * {@code ip:203.0.113.0/24}, {@code user:admin} or {@code header:X-Api-Key:secret}.
@@ -29,6 +31,7 @@ public final class AccessLists {
 	public AccessLists(List<String> allowed, List<String> denied, RequestIdentifiers identifiers) {
 		this.allowed = new AccessList(allowed, identifiers);
 		this.denied = new AccessList(denied, identifiers);
+		this.empty = allowed.isEmpty() && denied.isEmpty();
 	}
 
 	/**
@@ -37,7 +40,7 @@ public final class AccessLists {
 	 * @return whether there are clients to deny at that place
 	 */
 	public boolean denyAnybody(boolean userKnown) {
-		return userKnown ? this.denied.hasEntriesOfUsers() : this.denied.hasEntriesOfAnybody();
+		return !this.empty && (userKnown ? this.denied.hasEntriesOfUsers() : this.denied.hasEntriesOfAnybody());
 	}
 
 	/**
@@ -46,7 +49,7 @@ public final class AccessLists {
 	 * @return whether there are such clients
 	 */
 	public boolean allowUsers() {
-		return this.allowed.hasEntriesOfUsers();
+		return !this.empty && this.allowed.hasEntriesOfUsers();
 	}
 
 	/**
@@ -54,6 +57,9 @@ public final class AccessLists {
 	 * @param userKnown whether users have logged in by now
 	 */
 	Access access(HttpServletRequest request, boolean userKnown) {
+		if (this.empty) {
+			return Access.LIMITED;
+		}
 		if (this.denied.contains(request, userKnown)) {
 			return Access.DENIED;
 		}

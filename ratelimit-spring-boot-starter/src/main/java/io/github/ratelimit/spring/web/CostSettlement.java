@@ -56,7 +56,9 @@ public final class CostSettlement {
 	 * @return its costs, always the same
 	 */
 	public static CostSettlement of(HttpServletRequest request) {
-		return RequestState.of(request).costs();
+		RequestState state = RequestState.of(request);
+		state.watch();
+		return state.costs();
 	}
 
 	static @Nullable CostSettlement find(ServletRequest request) {
@@ -131,6 +133,24 @@ public final class CostSettlement {
 	 */
 	synchronized void fail() {
 		this.failed = true;
+	}
+
+	/**
+	 * Settles costs at the end of a request if other threads go on to serve it.
+	 * @return whether they do
+	 */
+	boolean awaitEnd(ServletRequest request, PolicyDecisions decisions) {
+		try {
+			if (!request.isAsyncStarted()) {
+				return false;
+			}
+			request.getAsyncContext().addListener(new AsyncEnd(this, decisions));
+			return true;
+		}
+		catch (IllegalStateException ex) {
+			// Tomcat throws when the client has gone away, which is the end.
+			return false;
+		}
 	}
 
 	/** Ends the request, and settles what it has used. Does nothing the second time. */

@@ -30,7 +30,7 @@ public final class CostSettlementListener implements ServletRequestListener {
 	public void requestDestroyed(ServletRequestEvent event) {
 		ServletRequest request = event.getServletRequest();
 		CostSettlement costs = CostSettlement.find(request);
-		if (costs != null && !AsyncEnd.await(request, costs, this.decisions)) {
+		if (costs != null && !costs.awaitEnd(request, this.decisions)) {
 			costs.end(this.decisions);
 		}
 	}

@@ -51,7 +51,8 @@ public final class LimitedResponses {
 
 	/** Writes how the limits stand, as far as that is known. */
 	void writeHeaders(RequestStatuses statuses, HttpServletResponse response) {
-		if (statuses.write(this.headers, response)) {
+		if (statuses.write(this.headers, response)
+				&& response.containsHeader(HttpHeaders.ACCESS_CONTROL_ALLOW_ORIGIN)) {
 			this.exposed.expose(response);
 		}
 	}
@@ -67,7 +68,7 @@ public final class LimitedResponses {
 	 * may let browsers on other origins read it.
 	 */
 	HttpServletResponse forChain(HttpServletRequest request, HttpServletResponse response) {
-		if (!ApplicationCors.concerns(request)) {
+		if (request.getHeader(HttpHeaders.ORIGIN) == null || !ApplicationCors.concerns(request)) {
 			return response;
 		}
 		RequestState state = RequestState.find(request);

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.policy.PolicyUse;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -48,6 +49,19 @@ public record PathPolicy(IdentifiedPolicy policy, List<Route> routes, List<Route
 			}
 		}
 		return found;
+	}
+
+	/**
+	 * Returns what a request uses of the policy as it is configured. It costs the most if
+	 * the forms of its path differ in that.
+	 * @param routes the routes that the request takes, at least one
+	 */
+	PolicyUse use(List<Route> routes) {
+		long cost = 0;
+		for (Route route : routes) {
+			cost = Math.max(cost, route.cost());
+		}
+		return new PolicyUse(this.policy, cost);
 	}
 
 	private static @Nullable Route route(List<Route> routes, HttpServletRequest request, PathContainer path) {

@@ -15,33 +15,9 @@ import io.github.ratelimit.spring.policy.PolicyUse;
  */
 record PathUse(PolicyUse configured, PolicyUse use, List<String> patterns, boolean counted) {
 
-	/**
-	 * Returns what a request uses of a policy as it is configured. It costs the most if
-	 * the forms of its path differ in that.
-	 * @param routes the routes that the request takes, at least one
-	 */
-	static PolicyUse configured(PathPolicy policy, List<Route> routes) {
-		long cost = 0;
-		for (Route route : routes) {
-			cost = Math.max(cost, route.cost());
-		}
-		return new PolicyUse(policy.policy(), cost);
-	}
-
-	/** Returns the patterns of routes. */
-	static List<String> patterns(List<Route> routes) {
-		return (routes.size() == 1) ? List.of(routes.get(0).pattern().getPatternString())
-				: routes.stream().map((route) -> route.pattern().getPatternString()).toList();
-	}
-
 	/** Whether the policy has plans, which those who have not logged in cannot have. */
 	boolean needsPlan() {
 		return !this.use.policy().plans().isEmpty();
-	}
-
-	/** Returns the same use, counted by some identifier or not. */
-	PathUse withCounted(boolean counted) {
-		return new PathUse(this.configured, this.use, this.patterns, counted);
 	}
 
 }
