@@ -11,10 +11,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.security.core.userdetails.User;
-import org.springframework.security.provisioning.InMemoryUserDetailsManager;
+import org.springframework.context.annotation.Import;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -131,6 +129,7 @@ class AccessListIT {
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
+	@Import(TestUsers.class)
 	@RestController
 	static class Application {
 
@@ -143,12 +142,6 @@ class AccessListIT {
 		@GetMapping("/annotated")
 		String annotated() {
 			return "served";
-		}
-
-		@Bean
-		InMemoryUserDetailsManager users() {
-			return new InMemoryUserDetailsManager(User.withUsername("anna").password("{noop}secret").build(),
-					User.withUsername("berta").password("{noop}secret").build());
 		}
 
 	}
