@@ -12,6 +12,7 @@ import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -36,6 +37,9 @@ import static org.assertj.core.api.Assertions.assertThatException;
  */
 @ExtendWith(OutputCaptureExtension.class)
 class ForgedAddressIT {
+
+	@RegisterExtension
+	static final TestApplications applications = new TestApplications();
 
 	private static final String STRATEGY = "server.forward-headers-strategy";
 
@@ -94,22 +98,20 @@ class ForgedAddressIT {
 	@ParameterizedTest
 	@EnumSource
 	void everyPortOfClientSharesItsCount(Server server) {
-		try (TestApplication application = start(server.configuration, STRATEGY + "=framework")) {
-			assertForgedIsCountedOnce(application, "203.0.113.7:%d"::formatted);
-			application.forget();
-			assertForgedIsCountedOnce(application, "[2001:db8::1]:%d"::formatted);
-		}
+		TestApplication application = shared(server.configuration, STRATEGY + "=framework");
+		assertForgedIsCountedOnce(application, "203.0.113.7:%d"::formatted);
+		application.forget();
+		assertForgedIsCountedOnce(application, "[2001:db8::1]:%d"::formatted);
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "TOMCAT, native", "TOMCAT, framework", "JETTY, native", "JETTY, framework" })
 	void emptyHeaderIsCountedByAddressOfConnection(Server server, String strategy) {
-		try (TestApplication application = start(server.configuration, STRATEGY + "=" + strategy)) {
-			for (int i = 0; i < 3; i++) {
-				assertThat(application.get("/api").statusCode()).isEqualTo(200);
-			}
-			assertThat(application.get("/api", "X-Forwarded-For", "").statusCode()).isEqualTo(429);
+		TestApplication application = shared(server.configuration, STRATEGY + "=" + strategy);
+		for (int i = 0; i < 3; i++) {
+			assertThat(application.get("/api").statusCode()).isEqualTo(200);
 		}
+		assertThat(application.get("/api", "X-Forwarded-For", "").statusCode()).isEqualTo(429);
 	}
 
 	@ParameterizedTest
@@ -157,12 +159,20 @@ class ForgedAddressIT {
 		}
 	}
 
+	private static TestApplication shared(Class<?> configuration, String property) {
+		return applications.get(configuration, withPolicy(property));
+	}
+
 	private static TestApplication start(Class<?> configuration, String... properties) {
+		return TestApplication.start(configuration, withPolicy(properties));
+	}
+
+	private static String[] withPolicy(String... properties) {
 		String[] all = new String[properties.length + 2];
 		all[0] = "ratelimit.policies.api.paths=/api";
 		all[1] = "ratelimit.policies.api.limits=3/m";
 		System.arraycopy(properties, 0, all, 2, properties.length);
-		return TestApplication.start(configuration, all);
+		return all;
 	}
 
 	enum Server {

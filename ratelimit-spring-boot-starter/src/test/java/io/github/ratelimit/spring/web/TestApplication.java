@@ -11,7 +11,8 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
@@ -52,7 +53,7 @@ final class TestApplication implements AutoCloseable {
 
 	private final ManualClock clock = new ManualClock("2026-01-01T00:00:00Z");
 
-	private final AtomicInteger decisions = new AtomicInteger();
+	private final Queue<RateLimitRequest> decisions = new ConcurrentLinkedQueue<>();
 
 	private final ConfigurableApplicationContext context;
 
@@ -133,12 +134,19 @@ final class TestApplication implements AutoCloseable {
 	/** Lets so much time pass that nothing counts any more. */
 	void forget() {
 		advance(Duration.ofDays(10));
-		this.decisions.set(0);
+		this.decisions.clear();
 	}
 
 	/** How many decisions were asked for since the last {@link #forget()}. */
 	int decisions() {
-		return this.decisions.get();
+		return this.decisions.size();
+	}
+
+	/** Whether the policy was asked since the last {@link #forget()}. */
+	boolean asked(String policy) {
+		return this.decisions.stream()
+			.flatMap((request) -> request.charges().stream())
+			.anyMatch((charge) -> charge.policy().name().equals(policy));
 	}
 
 	/**
@@ -173,11 +181,11 @@ final class TestApplication implements AutoCloseable {
 
 	}
 
-	private record CountingRateLimiter(RateLimiter limiter, AtomicInteger decisions) implements RateLimiter {
+	private record CountingRateLimiter(RateLimiter limiter, Queue<RateLimitRequest> decisions) implements RateLimiter {
 
 		@Override
 		public Decision tryAcquire(RateLimitRequest request) {
-			this.decisions.incrementAndGet();
+			this.decisions.add(request);
 			return this.limiter.tryAcquire(request);
 		}
 
