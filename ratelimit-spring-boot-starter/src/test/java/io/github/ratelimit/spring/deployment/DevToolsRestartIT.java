@@ -65,8 +65,8 @@ class DevToolsRestartIT {
 
 	private static Process start(Path directory) throws IOException {
 		String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-				directory + System.getProperty("path.separator") + classPath, Application.class.getName(),
+		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+				"-XX:TieredStopAtLevel=1", "-cp", directory + System.getProperty("path.separator") + classPath, Application.class.getName(),
 				"--server.port=0", "--server.address=127.0.0.1", "--spring.devtools.restart.trigger-file=" + TRIGGER,
 				"--spring.devtools.restart.poll-interval=200ms", "--spring.devtools.restart.quiet-period=100ms",
 				"--spring.devtools.livereload.enabled=false", "--ratelimit.redis.url=" + TestRedis.uri(),

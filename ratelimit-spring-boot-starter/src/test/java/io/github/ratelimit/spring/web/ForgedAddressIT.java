@@ -17,7 +17,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
@@ -125,7 +124,7 @@ class ForgedAddressIT {
 
 	@Test
 	void strategyOfKubernetesIsToldOnJetty(CapturedOutput output) {
-		start(Jetty.class, KUBERNETES).close();
+		start(TestApplication.ServedOnJetty.class, KUBERNETES).close();
 		assertThat(output).contains("because of " + STRATEGY
 				+ "=native, which Spring Boot sets by itself on the cloud platform KUBERNETES");
 	}
@@ -177,7 +176,7 @@ class ForgedAddressIT {
 
 	enum Server {
 
-		TOMCAT(TestApplication.Served.class), JETTY(Jetty.class);
+		TOMCAT(TestApplication.Served.class), JETTY(TestApplication.ServedOnJetty.class);
 
 		private final Class<?> configuration;
 
@@ -190,7 +189,7 @@ class ForgedAddressIT {
 	enum Rewriting {
 
 		TOMCAT_FRAMEWORK(TestApplication.Served.class, STRATEGY + "=framework"),
-		JETTY_FRAMEWORK(Jetty.class, STRATEGY + "=framework"), FILTER(FilterBean.class, STRATEGY + "=none"),
+		JETTY_FRAMEWORK(TestApplication.ServedOnJetty.class, STRATEGY + "=framework"), FILTER(FilterBean.class, STRATEGY + "=none"),
 		FILTER_ON_JETTY(JettyFilterBean.class, STRATEGY + "=none"),
 		REGISTRATION(Registration.class, STRATEGY + "=none"), OWN(OwnFilter.class, STRATEGY + "=none");
 
@@ -206,12 +205,6 @@ class ForgedAddressIT {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@Import({ JettyServletWebServerAutoConfiguration.class, TestApplication.Served.class })
-	static class Jetty {
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
 	@Import(TestApplication.Served.class)
 	static class FilterBean {
 
@@ -223,7 +216,7 @@ class ForgedAddressIT {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@Import({ Jetty.class, FilterBean.class })
+	@Import({ TestApplication.ServedOnJetty.class, FilterBean.class })
 	static class JettyFilterBean {
 
 	}

@@ -26,12 +26,14 @@ import io.github.ratelimit.test.TestRedis;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -48,6 +50,9 @@ final class TestApplication implements AutoCloseable {
 
 	/** Much longer than anything takes, and much shorter than for ever. */
 	private static final Duration SOON = Duration.ofSeconds(30);
+
+	/** Longer than it takes to settle costs. */
+	private static final Duration MOMENT = Duration.ofMillis(20);
 
 	private static final HttpClient client = HttpClient.newHttpClient();
 
@@ -158,6 +163,8 @@ final class TestApplication implements AutoCloseable {
 		RateLimitRequest request = RateLimitRequest.of(counted, Identifier.ip("127.0.0.1"));
 		long remaining = counted.limits().get(0).quota() - used;
 		await().atMost(SOON)
+			.pollDelay(MOMENT)
+			.pollInterval(MOMENT)
 			.untilAsserted(() -> assertThat(bean(RateLimiter.class).peek(request).statuses().get(0).remaining())
 				.isEqualTo(remaining));
 	}
@@ -178,6 +185,13 @@ final class TestApplication implements AutoCloseable {
 		String get() {
 			return "served";
 		}
+
+	}
+
+	/** The same on Jetty, with all that Spring Boot does for it. */
+	@Configuration(proxyBeanMethods = false)
+	@Import({ JettyServletWebServerAutoConfiguration.class, Served.class })
+	static class ServedOnJetty {
 
 	}
 
