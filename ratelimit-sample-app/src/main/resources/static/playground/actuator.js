@@ -21,6 +21,11 @@ export function health() {
 	return getJson(`${BASE}/health`);
 }
 
+/** Returns who was denied most, from the most denied; no more than so many of each policy. */
+export async function denied(size) {
+	return (await getJson(`${BASE}/ratelimits/denied?size=${size}`))?.denied ?? [];
+}
+
 export function countsUrl(policy, identifier) {
 	return `${BASE}/ratelimits/counts?${new URLSearchParams({ policy, identifier })}`;
 }

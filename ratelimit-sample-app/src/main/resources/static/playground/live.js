@@ -1,5 +1,6 @@
 import { metric, policies, Rates } from './actuator.js';
 import { Chart, Sparkline } from './chart.js';
+import { showDenied } from './denied.js';
 import { html } from './svg.js';
 
 const INTERVAL = 2000;
@@ -78,7 +79,7 @@ class Live {
 	}
 
 	async look() {
-		await Promise.all([this.#lookAtOutcomes(), this.#lookAtSources(), this.#lookAtStore(), this.#lookAtPolicies()]);
+		await Promise.all([this.#lookAtOutcomes(), this.#lookAtSources(), this.#lookAtStore(), this.#lookAtPolicies(), showDenied()]);
 	}
 
 	async #lookAtOutcomes() {

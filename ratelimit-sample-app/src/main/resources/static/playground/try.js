@@ -43,6 +43,11 @@ const EXAMPLES = [
 		text: 'What is left for an address, without using any of it.',
 		path: '/actuator/ratelimits/counts?policy=user&identifier=ip:127.0.0.1',
 	},
+	{
+		title: 'Who is denied most',
+		text: 'Whose requests were denied in the last five minutes, the most denied first.',
+		path: '/actuator/ratelimits/denied?size=3',
+	},
 ];
 
 export function showExamples() {

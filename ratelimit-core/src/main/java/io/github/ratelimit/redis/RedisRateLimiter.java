@@ -147,6 +147,18 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 		return of(redis, new RedisKeys(keyPrefix, secret.getBytes(StandardCharsets.UTF_8)));
 	}
 
+	/**
+	 * Returns an identifier as Redis keys and lists of blocks have it where the values of
+	 * identifiers are hashed with a secret, so that a hash found there can be compared.
+	 * @param identifier the identifier
+	 * @param secret the secret, not empty
+	 * @return the same type, with the hash of the value behind a tilde
+	 * @throws IllegalArgumentException if the secret is empty
+	 */
+	public static Identifier hashed(Identifier identifier, String secret) {
+		return new RedisKeys(DEFAULT_KEY_PREFIX, secret.getBytes(StandardCharsets.UTF_8)).shown(identifier);
+	}
+
 	private static RedisRateLimiter of(RedisConnections redis, RedisKeys keys) {
 		return new RedisRateLimiter(redis.servers(), redis.timeBudget(), keys, new Scripts(keys, redis.servers()),
 				new Blocks(keys, redis.servers(), null));

@@ -145,8 +145,7 @@ class ClusterFailoverIT {
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void nothingButTheLastWritesIsLostUnderLoad(boolean ownClient) throws Exception {
-		UnifiedJedis client = JedisClients.ofCluster(cluster.addresses(),
-				DefaultJedisClientConfig.builder().build());
+		UnifiedJedis client = JedisClients.ofCluster(cluster.addresses(), DefaultJedisClientConfig.builder().build());
 		RateLimiter limiter = ownClient
 				? RedisRateLimiter.of(RedisConnections.client(client).timeBudget(BUDGET).build(), this.keyPrefix)
 				: this.limiter;

@@ -55,7 +55,9 @@ class HashedIdentifiersIT {
 			this.limiter.block(ADDRESS, "log", Duration.ofHours(1), "scraping");
 			assertThat(this.limiter.tryAcquire(log, ADDRESS).blockedFor()).isNotNull();
 			assertThat(this.limiter.blocks()).hasSize(2)
-				.allSatisfy((block) -> assertThat(block.identifier().value()).doesNotContain(VALUE));
+				.allSatisfy((block) -> assertThat(block.identifier().value()).doesNotContain(VALUE))
+				.allSatisfy(
+						(block) -> assertThat(block.identifier()).isEqualTo(RedisRateLimiter.hashed(ADDRESS, SECRET)));
 			assertNothingShows(monitor);
 			assertThat(this.limiter.unblock(ADDRESS, "log")).isTrue();
 			this.limiter.reset(log, ADDRESS);

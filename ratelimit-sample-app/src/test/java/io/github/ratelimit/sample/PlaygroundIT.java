@@ -155,6 +155,32 @@ class PlaygroundIT {
 		assertThat(browser.errors()).isEmpty();
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "1280, false", "1280, true", "390, false", "390, true" })
+	void mostDeniedAreShownWithBarsOfTheLastMinutes(int width, boolean dark) {
+		browser.open(page, width, dark);
+		await(() -> assertThat(browser.text("#preset-text")).isNotEmpty());
+		browser.run("""
+				const long = 'x'.repeat(200);
+				for (let i = 0; i < 30; i++) {
+					fetch('/demo/sliding-log', { headers: { 'X-Client': 'offender' } });
+					fetch('/demo/fixed-window', { headers: { 'X-Client': long } });
+				}""");
+		String offender = "#denied li:has(b)";
+		await(() -> assertThat(browser.findAll(offender)).hasSizeGreaterThan(1));
+		await(() -> assertThat(browser.text("#denied")).contains("header:X-Client:offender demo-sliding-log")
+			.containsPattern("X-Client:x{200} demo-fixed-window"));
+		assertThat(browser.text(offender + " .times")).matches("\\d+ denied");
+		assertThat(browser.findAll(offender + ":first-child .minutes rect:not(.ground)")).hasSize(5);
+		assertThat((Number) browser.run("""
+				return Math.max(...[...document.querySelectorAll('#denied .minutes rect')]
+					.map((bar) => bar.getBoundingClientRect().height));""")).extracting(Number::doubleValue)
+			.isEqualTo(24.0);
+		assertThat(browser.run("return document.documentElement.scrollWidth")).isEqualTo((long) width);
+		assertThat(browser.unreadable()).isEmpty();
+		assertThat(browser.errors()).isEmpty();
+	}
+
 	@Test
 	void everyExampleIsAnsweredAlsoAcrossOrigins() {
 		browser.open(page, DESKTOP, false);
@@ -174,7 +200,7 @@ class PlaygroundIT {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "playground/main.js", "playground/playground.css", "actuator/ratelimits",
-			"actuator/metrics/ratelimit.decisions" })
+			"actuator/ratelimits/denied", "actuator/metrics/ratelimit.decisions" })
 	void pageAndActuatorAreNotLimited(String path) {
 		browser.open(page, DESKTOP, false);
 		assertThat(browser.run("""

@@ -77,6 +77,16 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 	}
 
 	/**
+	 * Returns whether some of it may be given back when the request has ended: because
+	 * its policy counts some responses only, or because it is counted apart until the
+	 * login.
+	 * @return whether the store may count more than will stay counted
+	 */
+	public boolean isProvisional() {
+		return this.beforeLogin || this.policy.enforcement().countWhen() != null;
+	}
+
+	/**
 	 * Returns the charge that counts for the plan.
 	 * @return a charge of the plan's policy; empty if nothing counts
 	 */

@@ -1,5 +1,6 @@
 package io.github.ratelimit.redis.connection;
 
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
@@ -24,6 +25,9 @@ public abstract class Call {
 
 	private static final Object NO_ANSWER = new Object();
 
+	/** After which a call that is not sent wakes somebody to send it. */
+	private static final long SOON = TimeUnit.MILLISECONDS.toNanos(1);
+
 	private final Carrier carrier;
 
 	private final int slot;
@@ -31,6 +35,9 @@ public abstract class Call {
 	private final long deadline;
 
 	private final Thread caller = Thread.currentThread();
+
+	/** Where it waits to be sent. */
+	private volatile @Nullable Server server;
 
 	/** Whether the slot is moving to the node that this is sent to. */
 	private boolean asking;
@@ -81,8 +88,13 @@ public abstract class Call {
 		return this.asking;
 	}
 
-	final void asking(boolean asking) {
+	/**
+	 * Notes where the call is about to wait.
+	 * @param asking whether its slot is moving there
+	 */
+	final void queueAt(Server server, boolean asking) {
 		this.asking = asking;
+		this.server = server;
 	}
 
 	/**
@@ -115,12 +127,18 @@ public abstract class Call {
 	 */
 	public final boolean await(long until) {
 		boolean interrupted = false;
+		long soon = System.nanoTime() + SOON;
 		try {
 			while (!isDone(this.state)) {
-				long left = until - System.nanoTime();
-				if (left <= 0) {
+				long now = System.nanoTime();
+				if (until - now <= 0) {
 					return false;
 				}
+				if (soon - now <= 0 && this.state == null) {
+					wakeServer();
+					soon = until;
+				}
+				long left = (this.state == null) ? Math.min(until - now, Math.max(soon - now, 1)) : until - now;
 				LockSupport.parkNanos(this, left);
 				interrupted |= Thread.interrupted();
 			}
@@ -130,6 +148,13 @@ public abstract class Call {
 			if (interrupted) {
 				Thread.currentThread().interrupt();
 			}
+		}
+	}
+
+	private void wakeServer() {
+		Server server = this.server;
+		if (server != null) {
+			server.wake();
 		}
 	}
 

@@ -142,8 +142,12 @@ public final class RedisKeys {
 				+ ((policy != null) ? encode(policy, false) : "");
 	}
 
-	/** The identifier as Redis may know it. */
-	Identifier shown(Identifier identifier) {
+	/**
+	 * Returns an identifier as Redis may know it.
+	 * @param identifier the identifier
+	 * @return the same, with the hash of its value if there is a secret
+	 */
+	public Identifier shown(Identifier identifier) {
 		return (this.secret != null) ? new Identifier(identifier.type(), value(identifier)) : identifier;
 	}
 

@@ -1,19 +1,26 @@
 package io.github.ratelimit.spring.actuate;
 
+import java.util.function.UnaryOperator;
+
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.RequestHistory;
 import io.github.ratelimit.denial.DenialCache;
+import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.actuate.CountsDescriptor.BlockDescriptor;
 import io.github.ratelimit.spring.policy.AnnotatedPolicies;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.policy.RateLimitProperties;
 
+import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
@@ -27,19 +34,33 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnClass({ WebEndpoint.class, ConditionalOnAvailableEndpoint.class })
 @ConditionalOnBean(PolicyDecisions.class)
 @ConditionalOnAvailableEndpoint(RateLimitsEndpoint.class)
+@RegisterReflectionForBinding({ RateLimitsDescriptor.class, CountsDescriptor.class, BlockDescriptor.class,
+		DeniedDescriptor.class })
 public final class RateLimitEndpointAutoConfiguration {
+
+	/**
+	 * Where identifiers are hashed for the store, they are here too, and in the same way.
+	 */
+	@Bean
+	@ConditionalOnBooleanProperty(name = "ratelimit.most-denied.enabled", matchIfMissing = true)
+	MostDenied rateLimitMostDenied(RateLimitProperties properties) {
+		String secret = properties.identifierSecret();
+		return new MostDenied((secret == null || secret.isEmpty()) ? UnaryOperator.identity()
+				: (identifier) -> RedisRateLimiter.hashed(identifier, secret), System::nanoTime);
+	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	RateLimitsEndpoint rateLimitsEndpoint(RateLimiter limiter, ConfiguredPolicies policies, PolicyDecisions decisions,
 			ObjectProvider<AnnotatedPolicies> annotated, ObjectProvider<BlockList> blocks,
-			ObjectProvider<RequestHistory> history, ObjectProvider<DenialCache> denials) {
+			ObjectProvider<RequestHistory> history, ObjectProvider<DenialCache> denials,
+			ObjectProvider<MostDenied> mostDenied) {
 		DenialCache cache = denials.getIfAvailable();
 		BlockList list = blocks.getIfAvailable();
 		return new RateLimitsEndpoint((cache != null) ? cache.watchCounts(limiter) : limiter, policies,
 				() -> annotated.stream().flatMap((each) -> each.annotatedPolicies().stream()).toList(),
 				decisions::current, (cache != null && list != null) ? cache.watchBlocks(list) : list,
-				history.getIfAvailable());
+				history.getIfAvailable(), mostDenied.getIfAvailable());
 	}
 
 }

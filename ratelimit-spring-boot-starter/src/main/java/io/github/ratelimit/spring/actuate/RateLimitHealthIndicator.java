@@ -77,14 +77,14 @@ public final class RateLimitHealthIndicator implements HealthIndicator {
 		boolean reachable = true;
 		try {
 			this.store.peek(QUESTION);
-			this.decisions.storeAnswers();
+			this.decisions.outage().storeAnswers();
 			tryToCount();
 		}
 		catch (StoreException ex) {
 			reachable = false;
 			health.withDetail("store", "unreachable").withException(ex).withDetail("cause", ex.reason());
 		}
-		Optional<Instant> failingSince = this.decisions.failingSince();
+		Optional<Instant> failingSince = this.decisions.outage().failingSince();
 		if (reachable && failingSince.isEmpty()) {
 			return health.withDetail("limits", "enforced").build();
 		}
@@ -92,10 +92,10 @@ public final class RateLimitHealthIndicator implements HealthIndicator {
 			.withDetail("limits", reachable ? "not enforced at the last request" : "not enforced");
 		failingSince.ifPresent((since) -> health.withDetail("since", since));
 		if (reachable) {
-			this.decisions.lastFailure().ifPresent((failure) -> health.withDetail("cause", failure.reason()));
+			this.decisions.outage().lastFailure().ifPresent((failure) -> health.withDetail("cause", failure.reason()));
 		}
 		ConfiguredPolicies now = new ConfiguredPolicies(this.policies.all(), List.of());
-		return health.withDetail("breaker", this.decisions.isUnanswered() ? "open" : "closed")
+		return health.withDetail("breaker", this.decisions.outage().isUnanswered() ? "open" : "closed")
 			.withDetail("allowed", now.names(OnStoreFailure.ALLOW))
 			.withDetail("denied", now.names(OnStoreFailure.DENY))
 			.withDetail("limited-locally", now.names(OnStoreFailure.LOCAL))
@@ -103,12 +103,12 @@ public final class RateLimitHealthIndicator implements HealthIndicator {
 	}
 
 	private void tryToCount() {
-		if (this.decisions.failingSince().isEmpty()) {
+		if (this.decisions.outage().failingSince().isEmpty()) {
 			return;
 		}
 		try {
 			if (this.store.tryAcquire(QUESTION).allowed()) {
-				this.decisions.noteAllowed(QUESTION);
+				this.decisions.outage().noteAllowed(QUESTION);
 			}
 		}
 		catch (StoreException ex) {

@@ -55,13 +55,15 @@ public final class RateLimitMetricsAutoConfiguration {
 	SmartInitializingSingleton rateLimitMetersRegistration(MeterRegistry registry, DecisionMetrics metrics,
 			PolicyDecisions decisions, ConfiguredPolicies policies, ObjectProvider<AnnotatedPolicies> annotated) {
 		return () -> {
-			Gauge.builder("ratelimit.store.failing", decisions, (state) -> state.failingSince().isPresent() ? 1 : 0)
+			Gauge
+				.builder("ratelimit.store.failing", decisions,
+						(state) -> state.outage().failingSince().isPresent() ? 1 : 0)
 				.description("1 while the store fails and limits are not enforced, else 0")
 				.register(registry);
-			Gauge.builder("ratelimit.breaker.open", decisions, (state) -> state.isUnanswered() ? 1 : 0)
+			Gauge.builder("ratelimit.breaker.open", decisions, (state) -> state.outage().isUnanswered() ? 1 : 0)
 				.description("1 while the store does not answer, else 0")
 				.register(registry);
-			FunctionCounter.builder("ratelimit.store.busy", decisions, PolicyDecisions::busyCount)
+			FunctionCounter.builder("ratelimit.store.busy", decisions, (state) -> state.outage().busyCount())
 				.description("How often the store was too busy to answer in time, so that limits were held in memory")
 				.register(registry);
 			policies.policies().values().forEach(metrics::register);

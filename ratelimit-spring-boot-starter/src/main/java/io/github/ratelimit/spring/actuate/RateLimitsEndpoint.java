@@ -37,9 +37,9 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.boot.convert.DurationStyle;
 
 /**
- * Shows the policies, how they stand for an identifier, and the blocks; resets counts,
- * blocks and unblocks where {@code management.endpoint.ratelimits.access} is
- * {@code unrestricted}.
+ * Shows the policies, how they stand for an identifier, the blocks, and who was denied
+ * most; resets counts, blocks and unblocks where
+ * {@code management.endpoint.ratelimits.access} is {@code unrestricted}.
  * <p>
  * Who is on which plan is not known here, so that there are the counts of every plan.
  * <p>
@@ -58,6 +58,13 @@ public final class RateLimitsEndpoint {
 
 	private static final String BLOCKS = "blocks";
 
+	private static final String DENIED = "denied";
+
+	private static final List<String> PARTS = List.of(COUNTS, BLOCKS, DENIED);
+
+	/** Who was denied most, of each policy. */
+	private static final int DEFAULT_SIZE = 10;
+
 	private final RateLimiter limiter;
 
 	private final KnownPolicies policies;
@@ -65,6 +72,8 @@ public final class RateLimitsEndpoint {
 	private final @Nullable BlockList blocks;
 
 	private final @Nullable RequestHistory history;
+
+	private final @Nullable MostDenied denied;
 
 	/**
 	 * Creates an endpoint.
@@ -74,14 +83,16 @@ public final class RateLimitsEndpoint {
 	 * @param current returns a policy as it is to be enforced now
 	 * @param blocks the blocks; {@code null} if the store has none
 	 * @param history what the store remembers; {@code null} if it remembers nothing
+	 * @param denied who was denied; {@code null} if that is not counted
 	 */
-	public RateLimitsEndpoint(RateLimiter limiter, ConfiguredPolicies configured,
+	RateLimitsEndpoint(RateLimiter limiter, ConfiguredPolicies configured,
 			Supplier<? extends Collection<AnnotatedPolicy>> annotated, UnaryOperator<IdentifiedPolicy> current,
-			@Nullable BlockList blocks, @Nullable RequestHistory history) {
+			@Nullable BlockList blocks, @Nullable RequestHistory history, @Nullable MostDenied denied) {
 		this.limiter = limiter;
 		this.policies = new KnownPolicies(configured, annotated, current);
 		this.blocks = blocks;
 		this.history = history;
+		this.denied = denied;
 	}
 
 	/**
@@ -94,17 +105,25 @@ public final class RateLimitsEndpoint {
 	}
 
 	/**
-	 * Returns how an identifier stands, or all blocks.
-	 * @param part {@code counts} or {@code blocks}
-	 * @param identifier of {@code counts}, such as {@code ip:203.0.113.7}
-	 * @param policy name of the only policy to look at, for {@code counts}
+	 * Returns how an identifier stands, all blocks, or who was denied most in the last
+	 * five minutes.
+	 * @param part {@code counts}, {@code blocks} or {@code denied}
+	 * @param identifier of {@code counts}, such as {@code ip:203.0.113.7}; for
+	 * {@code denied} the only identifier to look for
+	 * @param policy name of the only policy to look at, for {@code counts} and
+	 * {@code denied}
+	 * @param size how many of each policy at most, from 1 to 100, for {@code denied}; 10
+	 * if not given
 	 * @return 200, 400, 404 or 503 with a body
 	 */
 	@ReadOperation
-	public WebEndpointResponse<Object> read(@Selector String part, @Nullable String identifier,
-			@Nullable String policy) {
-		return answer(part, () -> part.equals(COUNTS) ? ok(Map.of(COUNTS, counts(identifier, policy)))
-				: ok(Map.of(BLOCKS, blocks().blocks().stream().map(BlockDescriptor::of).toList())));
+	public WebEndpointResponse<Object> read(@Selector String part, @Nullable String identifier, @Nullable String policy,
+			@Nullable Integer size) {
+		return answer(part, () -> switch (part) {
+			case COUNTS -> ok(Map.of(COUNTS, counts(identifier, policy)));
+			case DENIED -> denied(identifier, policy, (size != null) ? size : DEFAULT_SIZE);
+			default -> ok(Map.of(BLOCKS, blocks().blocks().stream().map(BlockDescriptor::of).toList()));
+		});
 	}
 
 	/**
@@ -139,6 +158,9 @@ public final class RateLimitsEndpoint {
 	public WebEndpointResponse<Object> delete(@Selector String part, @Nullable String identifier,
 			@Nullable String policy) {
 		return answer(part, () -> {
+			if (part.equals(DENIED)) {
+				return error(WebEndpointResponse.STATUS_NOT_FOUND, "Nothing can be deleted from '" + part + "'.");
+			}
 			Identifier who = identifier(identifier);
 			if (part.equals(BLOCKS)) {
 				return blocks().unblock(who, known(policy)) ? ok(Map.of("unblocked", who.toString()))
@@ -193,6 +215,19 @@ public final class RateLimitsEndpoint {
 		return CountsDescriptor.of(policy.name(), plan, identifier.toString(), decision, requests, windows);
 	}
 
+	private WebEndpointResponse<Object> denied(@Nullable String identifier, @Nullable String policy, int size) {
+		if (this.denied == null) {
+			return error(WebEndpointResponse.STATUS_NOT_FOUND,
+					"Denied requests are not counted: ratelimit.most-denied.enabled is false.");
+		}
+		if (size < 1 || size > MostDenied.MAX_ENTRIES) {
+			throw new IllegalArgumentException(
+					"Invalid size (%d): must be from 1 to %d.".formatted(size, MostDenied.MAX_ENTRIES));
+		}
+		Identifier who = (identifier != null) ? identifier(identifier) : null;
+		return ok(Map.of(DENIED, this.denied.list(who, known(policy), size)));
+	}
+
 	private Identifier identifier(@Nullable String text) {
 		if (text == null) {
 			throw new IllegalArgumentException("Invalid identifier: must be given, such as ip:203.0.113.7.");
@@ -226,9 +261,9 @@ public final class RateLimitsEndpoint {
 	}
 
 	private static WebEndpointResponse<Object> answer(String part, Supplier<WebEndpointResponse<Object>> operation) {
-		if (!part.equals(COUNTS) && !part.equals(BLOCKS)) {
+		if (!PARTS.contains(part)) {
 			return error(WebEndpointResponse.STATUS_NOT_FOUND,
-					"There is no '%s', only %s and %s.".formatted(part, COUNTS, BLOCKS));
+					"There is no '%s', only %s.".formatted(part, String.join(", ", PARTS)));
 		}
 		try {
 			return operation.get();

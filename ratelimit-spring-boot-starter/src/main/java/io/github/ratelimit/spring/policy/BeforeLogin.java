@@ -71,9 +71,15 @@ public final class BeforeLogin {
 
 	/** Returns the decision by the names that policies have otherwise. */
 	static Decision named(Decision decision, List<PolicyCharge> charges) {
-		if (charges.stream().noneMatch(PolicyCharge::beforeLogin)) {
-			return decision;
+		for (PolicyCharge charge : charges) {
+			if (charge.beforeLogin()) {
+				return withOtherNames(decision, charges);
+			}
 		}
+		return decision;
+	}
+
+	private static Decision withOtherNames(Decision decision, List<PolicyCharge> charges) {
 		return new Decision(decision.allowed(),
 				decision.statuses().stream().map((status) -> named(status, charges)).toList(), decision.blockedFor(),
 				decision.source(), namedShadows(decision, charges));

@@ -1,9 +1,7 @@
 package io.github.ratelimit.spring.policy;
 
-import java.time.Duration;
-import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -11,6 +9,7 @@ import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
+import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
@@ -23,15 +22,10 @@ import io.github.ratelimit.outage.OutageRateLimiter;
 import io.github.ratelimit.spring.Caller;
 import io.github.ratelimit.spring.DecisionListener;
 import io.github.ratelimit.spring.IdentifiedPolicy;
-import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.OutageHandling;
-import io.github.ratelimit.spring.Outcome;
 import io.github.ratelimit.spring.PolicyCharge;
-import io.github.ratelimit.spring.PolicyDecision;
 import io.github.ratelimit.spring.PolicySource;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Decides over policies as each of them is to be enforced, and tells the listeners.
@@ -47,8 +41,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class PolicyDecisions {
 
-	private static final Logger logger = LoggerFactory.getLogger(PolicyDecisions.class);
-
 	private static final Decision NOTHING_TO_DENY = new Decision(true, List.of());
 
 	/** The store, behind the denial cache if there is one. */
@@ -58,7 +50,7 @@ public final class PolicyDecisions {
 
 	private final Reservations reservations = new Reservations();
 
-	private final List<DecisionListener> listeners;
+	private final PolicyOutcomes outcomes;
 
 	private final CurrentPolicies policies;
 
@@ -90,7 +82,7 @@ public final class PolicyDecisions {
 		RateLimiter cached = (denials != null) ? denials.cache(store, this.reservations::longestDenial) : store;
 		// Every request says itself what is to become of it.
 		this.limiter = new OutageRateLimiter(cached, (policy) -> OnStoreFailure.DENY, this.local, outages.isOutage());
-		this.listeners = List.copyOf(listeners);
+		this.outcomes = new PolicyOutcomes(listeners, this.limiter);
 		this.policies = new CurrentPolicies(sources, store::requireSupported);
 	}
 
@@ -146,9 +138,16 @@ public final class PolicyDecisions {
 	}
 
 	private Decision decideAll(List<PolicyCharge> requested, Consumer<PolicyCharge> used) {
-		List<PolicyCharge> ofPlans = requested.stream().map(PolicyCharge::ofPlan).flatMap(Optional::stream).toList();
-		ofPlans.stream().filter((charge) -> charge.charge().cost() == 0).forEach(used);
-		List<PolicyCharge> charges = ofPlans.stream().filter((charge) -> charge.charge().cost() > 0).toList();
+		List<PolicyCharge> charges = new ArrayList<>(requested.size());
+		for (PolicyCharge each : requested) {
+			PolicyCharge charge = each.ofPlan().orElse(null);
+			if (charge != null && charge.charge().cost() > 0) {
+				charges.add(charge);
+			}
+			else if (charge != null) {
+				used.accept(charge);
+			}
+		}
 		return charges.isEmpty() ? NOTHING_TO_DENY : acquire(charges, used);
 	}
 
@@ -205,105 +204,54 @@ public final class PolicyDecisions {
 	}
 
 	/**
-	 * Returns since when the store fails, as far as decisions have shown.
-	 * @return the time of the first failure of the present outage; empty if limits are
-	 * enforced
+	 * Returns what asks the store, which knows whether the store fails, and learns it
+	 * from those who ask the store in another way.
+	 * @return the rate limiter behind all decisions
 	 */
-	public Optional<Instant> failingSince() {
-		return this.limiter.failingSince();
-	}
-
-	/**
-	 * Notes that the store has failed somebody who has asked it without these decisions:
-	 * limits are not enforced from then on, until it answers.
-	 * @param request what it was asked
-	 * @param failure why it failed
-	 */
-	public void noteFailure(RateLimitRequest request, StoreException failure) {
-		this.limiter.noteFailure(request, failure);
-	}
-
-	/**
-	 * Returns why the last request failed, while the store fails.
-	 * @return the failure; empty if limits are enforced
-	 */
-	public Optional<StoreException> lastFailure() {
-		return this.limiter.lastFailure();
-	}
-
-	/**
-	 * Returns whether the store does not answer, as far as decisions have shown.
-	 * @return whether it did not answer when it failed last, and limits are not enforced
-	 */
-	public boolean isUnanswered() {
-		return this.limiter.isUnanswered();
-	}
-
-	/**
-	 * Notes that the store has allowed somebody who has asked it without these decisions:
-	 * if it has failed nobody for ten seconds, limits are enforced again.
-	 * @param request what it was asked
-	 */
-	public void noteAllowed(RateLimitRequest request) {
-		this.limiter.noteAllowed(request);
-	}
-
-	/**
-	 * Notes that the store answers again, which ends an outage in which it did not.
-	 */
-	public void storeAnswers() {
-		this.limiter.storeAnswers();
-	}
-
-	/**
-	 * Returns how often the store was too busy to do in time what it was asked. Such
-	 * requests are limited in memory.
-	 * @return the number since the start
-	 */
-	public long busyCount() {
-		return this.limiter.busyCount();
-	}
-
-	private static boolean isShadow(PolicyCharge charge) {
-		return charge.policy().enforcement().mode() == Mode.SHADOW;
+	public OutageRateLimiter outage() {
+		return this.limiter;
 	}
 
 	/** What the store counts. */
 	private static Charge counted(PolicyCharge charge) {
 		Charge counted = BeforeLogin.counted(charge);
-		return isShadow(charge) ? counted.inShadow() : counted;
-	}
-
-	/** What the policy has come to. */
-	private static Decision own(PolicyCharge charge, Decision decision) {
-		return isShadow(charge) ? decision.shadow(charge.charge()) : decision;
+		return PolicyOutcomes.isShadow(charge) ? counted.inShadow() : counted;
 	}
 
 	private Decision acquire(List<PolicyCharge> charges, Consumer<PolicyCharge> used) {
 		long start = System.nanoTime();
 		try {
-			List<Charge> counted = charges.stream().map(PolicyDecisions::counted).toList();
-			this.reservations.note(charges, counted);
-			List<LimitStatus> impossible = charges.stream().flatMap(PolicyDecisions::impossible).toList();
-			Decision decision = impossible.isEmpty() ? ask(charges, counted)
-					: new Decision(false, impossible, null, Decision.Source.DENIAL_CACHE);
-			tell(charges, decision, start);
-			if (decision.allowed()) {
-				charges.stream()
-					.filter((charge) -> own(charge, decision).allowed())
-					.map((charge) -> charge.countedIn(source(charge, own(charge, decision))))
-					.filter((charge) -> charge.source() != Decision.Source.NONE)
-					.forEach(used);
+			Decision decision = ask(charges);
+			this.outcomes.tell(charges, decision, start);
+			for (int i = 0; decision.allowed() && i < charges.size(); i++) {
+				PolicyCharge charge = charges.get(i);
+				Decision own = PolicyOutcomes.own(charge, decision);
+				Decision.Source source = this.outcomes.source(charge, own);
+				if (own.allowed() && source != Decision.Source.NONE) {
+					used.accept(charge.countedIn(source));
+				}
 			}
 			return decision;
 		}
 		catch (StoreException ex) {
-			tell(charges, null, start);
+			this.outcomes.tell(charges, null, start);
 			throw ex;
 		}
 	}
 
-	private Decision ask(List<PolicyCharge> charges, List<Charge> counted) {
+	private Decision ask(List<PolicyCharge> charges) {
+		List<Charge> counted = new ArrayList<>(charges.size());
+		List<LimitStatus> impossible = List.of();
+		for (PolicyCharge charge : charges) {
+			counted.add(counted(charge));
+			if (isImpossible(charge)) {
+				impossible = Stream.concat(impossible.stream(), impossible(charge.charge())).toList();
+			}
+		}
+		this.reservations.note(charges, counted);
+		if (!impossible.isEmpty()) {
+			return new Decision(false, impossible, null, Decision.Source.DENIAL_CACHE);
+		}
 		Decision decision = this.limiter.tryAcquire(new RateLimitRequest(counted),
 				(policy) -> whenStoreFails(policy, charges, counted));
 		return this.reservations.withSoon(BeforeLogin.named(decision, charges), charges);
@@ -315,77 +263,28 @@ public final class PolicyDecisions {
 	}
 
 	/**
-	 * The limits that deny a charge whatever the store says, because their quota is 0. A
-	 * policy that counts denied requests asks the store, which counts by its other
-	 * limits.
+	 * Returns whether a limit denies a charge whatever the store says, because its quota
+	 * is 0. A policy that counts denied requests asks the store, which counts by its
+	 * other limits.
 	 */
-	private static Stream<LimitStatus> impossible(PolicyCharge requested) {
-		Charge charge = requested.charge();
-		Policy policy = charge.policy();
-		if (charge.cost() == 0 || policy.countDenied() || isShadow(requested)) {
-			return Stream.empty();
+	private static boolean isImpossible(PolicyCharge charge) {
+		Policy policy = charge.charge().policy();
+		for (Limit limit : policy.limits()) {
+			if (limit.quota() == 0) {
+				return !policy.countDenied() && !PolicyOutcomes.isShadow(charge);
+			}
 		}
-		return policy.limits()
+		return false;
+	}
+
+	private static Stream<LimitStatus> impossible(Charge charge) {
+		return charge.policy()
+			.limits()
 			.stream()
 			.filter((limit) -> limit.quota() == 0)
 			.flatMap((limit) -> charge.identifiers()
 				.stream()
-				.map((identifier) -> LimitStatus.ofMicros(policy, identifier, limit, 0, 0, -1, true)));
-	}
-
-	private void tell(List<PolicyCharge> charges, @Nullable Decision decision, long start) {
-		if (this.listeners.isEmpty()) {
-			return;
-		}
-		Duration time = Duration.ofNanos(System.nanoTime() - start);
-		for (PolicyCharge charge : charges) {
-			if (!isShadow(charge) || (decision != null && decision.allowed())) {
-				Decision own = (decision != null) ? own(charge, decision) : null;
-				PolicyDecision event = new PolicyDecision(charge, outcome(charge, own), source(charge, own), time);
-				this.listeners.forEach((listener) -> tell(listener, event));
-			}
-		}
-	}
-
-	private static void tell(DecisionListener listener, PolicyDecision decision) {
-		try {
-			listener.decided(decision);
-		}
-		catch (RuntimeException ex) {
-			logger.debug("A listener of decisions failed", ex);
-		}
-	}
-
-	/**
-	 * During an outage, policies that are not limited locally are allowed if those that
-	 * are allow it. A store that is only busy leaves none of them unlimited.
-	 */
-	private Decision.Source source(PolicyCharge charge, @Nullable Decision decision) {
-		if (decision == null) {
-			return Decision.Source.NONE;
-		}
-		boolean unlimited = decision.source() == Decision.Source.LOCAL && decision.allowed()
-				&& this.limiter.failingSince().isPresent()
-				&& charge.policy().enforcement().whenStoreFails() != OnStoreFailure.LOCAL;
-		return unlimited ? Decision.Source.NONE : decision.source();
-	}
-
-	private Outcome outcome(PolicyCharge charge, @Nullable Decision decision) {
-		if (decision == null) {
-			return Outcome.STORE_FAILED_DENIED;
-		}
-		if (decision.allowed()) {
-			return (source(charge, decision) == Decision.Source.NONE) ? Outcome.STORE_FAILED_ALLOWED : Outcome.ALLOWED;
-		}
-		if (isShadow(charge)) {
-			return Outcome.SHADOW_DENIED;
-		}
-		if (decision.blockedFor() != null) {
-			return Outcome.BLOCKED;
-		}
-		Policy policy = charge.charge().policy();
-		return decision.violated().stream().anyMatch((status) -> status.policy().equals(policy)) ? Outcome.DENIED
-				: Outcome.DENIED_BY_OTHER;
+				.map((identifier) -> LimitStatus.ofMicros(charge.policy(), identifier, limit, 0, 0, -1, true)));
 	}
 
 }

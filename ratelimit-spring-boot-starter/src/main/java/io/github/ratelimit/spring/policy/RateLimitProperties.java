@@ -25,7 +25,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * underscores, colons and hyphens; spring.application.name if not set, or else ratelimit.
  * Applications with the same one share the counts of policies of the same name
  * @param identifierSecret secret that the values of identifiers are hashed with, so that
- * no addresses, names or API keys are in Redis; the same for all instances
+ * no addresses, names or API keys are in Redis, nor among those that the actuator
+ * endpoint shows as denied most; the same for all instances
  * @param defaults what counts for every policy that does not say otherwise
  * @param exclude path patterns that no policy of paths limits, such as /actuator/** or
  * GET /logo.png; the annotation on a method that serves one of them counts all the same
@@ -49,6 +50,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param instances how many instances of the application share the quotas while the store
  * fails, for policies with on-store-failure: local; an InstanceCount bean does the same
  * @param denialCache memory of who was denied
+ * @param mostDenied who was denied most
  * @param method methods with RateLimited
  * @param filter the order of the filters that limit paths
  * @since 0.1
@@ -62,7 +64,8 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 		@DefaultValue RejectionProperties rejection, @DefaultValue Map<String, String> identifiers, @DefaultValue Ip ip,
 		@DefaultValue List<String> allow, @DefaultValue List<String> deny, @DefaultValue Health health,
 		@DefaultValue("1") int instances, @DefaultValue DenialCacheProperties denialCache,
-		@DefaultValue MethodProperties method, @DefaultValue FilterProperties filter) {
+		@DefaultValue MostDeniedProperties mostDenied, @DefaultValue MethodProperties method,
+		@DefaultValue FilterProperties filter) {
 
 	/**
 	 * What counts for every policy that does not say otherwise, also for those that are
@@ -220,6 +223,16 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 	 */
 	public record DenialCacheProperties(@DefaultValue("true") boolean enabled, @DefaultValue("1s") Duration maxAge,
 			@DefaultValue("10000") long maxSize) {
+
+	}
+
+	/**
+	 * Who was denied most.
+	 *
+	 * @param enabled whether denied requests are counted by identifier, in memory and for
+	 * the last five minutes, where the actuator endpoint ratelimits can show them
+	 */
+	public record MostDeniedProperties(@DefaultValue("true") boolean enabled) {
 
 	}
 

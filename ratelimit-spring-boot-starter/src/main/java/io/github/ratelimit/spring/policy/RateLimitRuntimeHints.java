@@ -22,11 +22,14 @@ class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 	 */
 	private static final String CAFFEINE = "com.github.benmanes.caffeine.cache.";
 
-	/** Of caches that have a largest size or weight, or expire after a write as well. */
-	private static final List<String> CACHES = List.of("SSMS", "SSMW", "SSMSW");
+	/**
+	 * Of caches that have a largest size or weight, or expire after a write or an access
+	 * as well.
+	 */
+	private static final List<String> CACHES = List.of("SSMS", "SSMW", "SSMSW", "SSMSA");
 
 	/** Of their entries. */
-	private static final List<String> NODES = List.of("PSMS", "PSMW", "PSWMS");
+	private static final List<String> NODES = List.of("PSMS", "PSMW", "PSWMS", "PSAMS");
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {

@@ -47,7 +47,7 @@ final class Reservations {
 	/** Notes what is about to be decided, and how the store counts it. */
 	void note(List<PolicyCharge> charges, List<Charge> counted) {
 		for (int i = 0; i < charges.size(); i++) {
-			if (mayBeGivenBack(charges.get(i))) {
+			if (charges.get(i).isProvisional()) {
 				this.policies.add(counted.get(i).policy().name());
 			}
 		}
@@ -60,7 +60,7 @@ final class Reservations {
 
 	/** Notes what a request has used, and will settle. */
 	void hold(PolicyCharge used) {
-		if (mayBeGivenBack(used)) {
+		if (used.isProvisional()) {
 			used.charge()
 				.identifiers()
 				.forEach((identifier) -> this.held.merge(Key.of(used, identifier),
@@ -70,7 +70,7 @@ final class Reservations {
 
 	/** Notes that a request has settled what it used. */
 	void release(PolicyCharge used) {
-		if (mayBeGivenBack(used)) {
+		if (used.isProvisional()) {
 			used.charge()
 				.identifiers()
 				.forEach((identifier) -> this.held.computeIfPresent(Key.of(used, identifier),
@@ -94,7 +94,7 @@ final class Reservations {
 		Duration retryAfter = status.retryAfter();
 		return status.violated() && retryAfter != null && retryAfter.compareTo(SOON) > 0
 				&& charges.stream()
-					.filter((charge) -> mayBeGivenBack(charge) && charge.charge().policy().equals(status.policy()))
+					.filter((charge) -> charge.isProvisional() && charge.charge().policy().equals(status.policy()))
 					.anyMatch((charge) -> charge.charge().cost()
 							- status.remaining() <= held(Key.of(charge, status.identifier())));
 	}
@@ -102,10 +102,6 @@ final class Reservations {
 	private long held(Key key) {
 		Held held = this.held.get(key);
 		return (held != null) ? held.cost() : 0;
-	}
-
-	private static boolean mayBeGivenBack(PolicyCharge charge) {
-		return charge.beforeLogin() || charge.policy().enforcement().countWhen() != null;
 	}
 
 	/** Plans with other windows have counts of their own. */

@@ -20,7 +20,7 @@ final class OutageEnd implements RedisListener {
 
 	@Override
 	public void answersAgain(String server, Duration outage) {
-		this.decisions.ifAvailable(PolicyDecisions::storeAnswers);
+		this.decisions.ifAvailable((decisions) -> decisions.outage().storeAnswers());
 	}
 
 }

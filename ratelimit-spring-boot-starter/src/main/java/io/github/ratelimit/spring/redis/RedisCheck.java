@@ -87,7 +87,7 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 		}
 		catch (StoreException ex) {
 			if (!context.isClosed()) {
-				this.decisions.noteFailure(QUESTION, ex);
+				this.decisions.outage().noteFailure(QUESTION, ex);
 				logger.warn("Redis cannot be used. Until it can, {}. {} {}{}", consequences(), question(ex), tried(),
 						ex.reason());
 			}

@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.web;
 import java.util.concurrent.Callable;
 
 import io.github.ratelimit.spring.policy.PolicyDecisions;
+import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 
@@ -10,6 +11,8 @@ import org.springframework.web.context.request.NativeWebRequest;
 import org.springframework.web.context.request.async.CallableProcessingInterceptor;
 import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.context.request.async.DeferredResultProcessingInterceptor;
+import org.springframework.web.context.request.async.WebAsyncManager;
+import org.springframework.web.context.request.async.WebAsyncUtils;
 
 /**
  * Settles what a request costs when another thread could not write its response to the
@@ -24,10 +27,19 @@ final class BrokenResponse implements CallableProcessingInterceptor, DeferredRes
 
 	private final PolicyDecisions decisions;
 
-	BrokenResponse(CostSettlement costs, HttpServletResponse response, PolicyDecisions decisions) {
+	private BrokenResponse(CostSettlement costs, HttpServletResponse response, PolicyDecisions decisions) {
 		this.costs = costs;
 		this.response = response;
 		this.decisions = decisions;
+	}
+
+	/** Watches the response of a request that another thread may go on to serve. */
+	static void watch(CostSettlement costs, HttpServletRequest request, HttpServletResponse response,
+			PolicyDecisions decisions) {
+		BrokenResponse watch = new BrokenResponse(costs, response, decisions);
+		WebAsyncManager manager = WebAsyncUtils.getAsyncManager(request);
+		manager.registerCallableInterceptor(BrokenResponse.class, watch);
+		manager.registerDeferredResultInterceptor(BrokenResponse.class, watch);
 	}
 
 	@Override

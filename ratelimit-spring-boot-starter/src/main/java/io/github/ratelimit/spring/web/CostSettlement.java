@@ -34,18 +34,19 @@ import org.jspecify.annotations.Nullable;
 public final class CostSettlement {
 
 	/** What has been used, and is still to be settled. */
-	private final Map<Account, PolicyCharge> used = new LinkedHashMap<>();
+	private final List<PolicyCharge> used = new ArrayList<>(2);
 
-	/** What has been used, and is to be given back whatever comes. */
-	private final Map<Account, PolicyCharge> free = new LinkedHashMap<>();
+	/** What has been used, and is to be given back in any case. */
+	private final List<PolicyCharge> free = new ArrayList<>(0);
 
-	private final Map<String, Long> settled = new HashMap<>();
+	/** True costs by the names of policies. */
+	private Map<String, Long> settled = Map.of();
 
 	private @Nullable HttpServletResponse response;
 
 	private boolean failed;
 
-	private CostSettlement() {
+	CostSettlement() {
 	}
 
 	/**
@@ -55,11 +56,12 @@ public final class CostSettlement {
 	 * @return its costs, always the same
 	 */
 	public static CostSettlement of(HttpServletRequest request) {
-		return PerRequest.get(request, CostSettlement.class, CostSettlement::new);
+		return RequestState.of(request).costs();
 	}
 
 	static @Nullable CostSettlement find(ServletRequest request) {
-		return PerRequest.find(request, CostSettlement.class);
+		RequestState state = RequestState.find(request);
+		return (state != null) ? state.costs() : null;
 	}
 
 	/**
@@ -74,41 +76,53 @@ public final class CostSettlement {
 		if (cost < 0) {
 			throw new IllegalArgumentException("Invalid cost (%d): must not be negative.".formatted(cost));
 		}
-		if (this.used.keySet().stream().noneMatch((account) -> account.policy().equals(policy))) {
+		if (this.used.stream().noneMatch((charge) -> charge.charge().policy().name().equals(policy))) {
 			return false;
+		}
+		if (this.settled.isEmpty()) {
+			this.settled = new HashMap<>();
 		}
 		this.settled.put(policy, cost);
 		return true;
 	}
 
-	/** Lets everything be given back that was used so far, whatever is told of it. */
+	/** Gives back everything that was used so far, even if a true cost was told. */
 	synchronized void giveBack() {
-		this.used.forEach((account, charge) -> add(account, charge, this.free));
-		this.used.clear();
-		this.settled.clear();
+		this.free.addAll(this.used);
+		forgetUsed();
 	}
 
 	/**
-	 * Takes out what has been used before the login, because the request has come through
-	 * it. That is to be given back now.
+	 * Removes what was used before the login, because the request has come through it.
+	 * The caller gives it back.
 	 */
 	synchronized List<PolicyCharge> takeBeforeLogin() {
-		Map<Account, PolicyCharge> taken = new LinkedHashMap<>(this.used);
-		taken.keySet().removeIf((account) -> !account.beforeLogin());
-		this.used.keySet().removeAll(taken.keySet());
-		return settle(taken, (account, charge) -> 0).stream().map(Settlement::used).toList();
+		List<PolicyCharge> taken = this.used.stream().filter(PolicyCharge::beforeLogin).toList();
+		this.used.removeAll(taken);
+		return settle(accounts(taken), (account, charge) -> 0).stream().map(Settlement::used).toList();
 	}
 
-	/** Notes what has been used of a policy, by each of the identifiers. */
+	/** Notes what has been used of a policy. */
 	synchronized void add(PolicyCharge charge, @Nullable HttpServletResponse response) {
 		this.response = (this.response != null) ? this.response : response;
-		for (Identifier identifier : charge.charge().identifiers()) {
-			add(Account.of(charge, identifier), withIdentifiers(charge, List.of(identifier)), this.used);
-		}
+		this.used.add(charge);
 	}
 
-	private static void add(Account account, PolicyCharge charge, Map<Account, PolicyCharge> charges) {
-		charges.merge(account, charge, (one, other) -> withCost(one, one.charge().cost() + other.charge().cost()));
+	private void forgetUsed() {
+		this.used.clear();
+		this.settled = Map.of();
+	}
+
+	/** Adds up what was used by policy, identifier and place. */
+	private static Map<Account, PolicyCharge> accounts(List<PolicyCharge> charges) {
+		Map<Account, PolicyCharge> accounts = new LinkedHashMap<>();
+		for (PolicyCharge charge : charges) {
+			for (Identifier identifier : charge.charge().identifiers()) {
+				accounts.merge(Account.of(charge, identifier), withIdentifiers(charge, List.of(identifier)),
+						(one, other) -> withCost(one, one.charge().cost() + other.charge().cost()));
+			}
+		}
+		return accounts;
 	}
 
 	/**
@@ -119,22 +133,35 @@ public final class CostSettlement {
 		this.failed = true;
 	}
 
-	/** Ends the request, and settles what it has used; nothing the second time. */
+	/** Ends the request, and settles what it has used. Does nothing the second time. */
 	void end(PolicyDecisions decisions) {
 		end().forEach((settlement) -> decisions.settle(settlement.used(), settlement.cost()));
 	}
 
 	/**
 	 * Ends the request. What an error page uses after that has an end of its own.
-	 * @return what was used with what should have been; nothing the second time
+	 * @return what was used with what should have been; empty if all of it stays as it
+	 * was counted, and the second time
 	 */
 	synchronized List<Settlement> end() {
-		List<Settlement> settlements = new ArrayList<>(settle(this.free, (account, charge) -> 0));
-		settlements.addAll(settle(this.used, this::trueCost));
+		List<Settlement> settlements = List.of();
+		if (!this.free.isEmpty() || !this.settled.isEmpty() || isProvisional()) {
+			Map<Account, PolicyCharge> accounts = accounts(this.used);
+			settlements = new ArrayList<>(settle(accounts(this.free), (account, charge) -> 0));
+			settlements.addAll(settle(accounts, (account, charge) -> trueCost(account, charge, accounts)));
+		}
 		this.free.clear();
-		this.used.clear();
-		this.settled.clear();
+		forgetUsed();
 		return settlements;
+	}
+
+	private boolean isProvisional() {
+		for (PolicyCharge charge : this.used) {
+			if (charge.isProvisional()) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/** Identifiers that have used the same, and should have, are settled together. */
@@ -160,7 +187,7 @@ public final class CostSettlement {
 	 * identifier that was counted in the store and locally is settled once: what was used
 	 * first counts as far as it goes, and what was used last makes up for the rest.
 	 */
-	private long trueCost(Account account, PolicyCharge charge) {
+	private long trueCost(Account account, PolicyCharge charge, Map<Account, PolicyCharge> accounts) {
 		long cost = charge.charge().cost();
 		if (this.response != null && !counts(charge, this.response)) {
 			return 0;
@@ -172,7 +199,7 @@ public final class CostSettlement {
 		long rest = settled;
 		boolean last = true;
 		boolean before = true;
-		for (Map.Entry<Account, PolicyCharge> other : this.used.entrySet()) {
+		for (Map.Entry<Account, PolicyCharge> other : accounts.entrySet()) {
 			if (other.getKey().equals(account)) {
 				before = false;
 			}

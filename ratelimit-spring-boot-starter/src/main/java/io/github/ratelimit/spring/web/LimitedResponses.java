@@ -67,8 +67,11 @@ public final class LimitedResponses {
 	 * may let browsers on other origins read it.
 	 */
 	HttpServletResponse forChain(HttpServletRequest request, HttpServletResponse response) {
-		return (RequestStatuses.exist(request) && ApplicationCors.concerns(request)) ? this.exposed.watch(response)
-				: response;
+		if (!ApplicationCors.concerns(request)) {
+			return response;
+		}
+		RequestState state = RequestState.find(request);
+		return (state != null && !state.statuses().isEmpty()) ? this.exposed.watch(response) : response;
 	}
 
 	/** Answers a request that may not go on. */

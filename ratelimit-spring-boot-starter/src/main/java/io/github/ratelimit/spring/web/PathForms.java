@@ -51,8 +51,9 @@ final class PathForms {
 		addWithoutSlash(understood, paths);
 		addCleaned(paths);
 		String pathInfo = target.pathInfo();
-		List<PathContainer> inServlet = new ArrayList<>(0);
-		if (pathInfo != null && !target.servletPath().isEmpty() && this.dispatchers.serve(request, target.mapping())) {
+		List<PathContainer> inServlet = List.of();
+		if (pathInfo != null && !target.servletPath().isEmpty() && this.dispatchers.serve(request, mapping(request))) {
+			inServlet = new ArrayList<>(2);
 			addPathsInServlet(request, pathInfo, inServlet);
 		}
 		return new RequestPaths(paths, inServlet);
@@ -64,7 +65,9 @@ final class PathForms {
 	 * one.
 	 */
 	private static void addCleaned(List<PathContainer> paths) {
-		for (PathContainer path : List.copyOf(paths)) {
+		int written = paths.size();
+		for (int i = 0; i < written; i++) {
+			PathContainer path = paths.get(i);
 			String value = path.value();
 			if (value.indexOf('%') >= 0 || value.indexOf('\\') >= 0 || value.contains("//") || value.contains("/.")) {
 				String decoded = ENCODED_SLASH.matcher(decode(path)).replaceAll("/");
@@ -98,6 +101,17 @@ final class PathForms {
 		addWithoutSlash(pathInfo, paths);
 	}
 
+	/** How the container has found the servlet. */
+	private static HttpServletMapping mapping(HttpServletRequest request) {
+		return (included(RequestDispatcher.INCLUDE_MAPPING, request) instanceof HttpServletMapping mapping) ? mapping
+				: request.getHttpServletMapping();
+	}
+
+	/** An attribute of an include; {@code null} in other dispatches. */
+	private static @Nullable Object included(String attribute, HttpServletRequest request) {
+		return (request.getDispatcherType() == DispatcherType.INCLUDE) ? request.getAttribute(attribute) : null;
+	}
+
 	private static void addWithoutSlash(String path, List<PathContainer> paths) {
 		if (path.length() > 1 && path.endsWith("/")) {
 			paths.add(PathContainer.parsePath(StringUtils.trimTrailingCharacter(path, '/'), DECODED));
@@ -107,20 +121,17 @@ final class PathForms {
 	/**
 	 * The path to be served: that of the request, or in an include that of an attribute.
 	 */
-	private record Target(String uri, String contextPath, String servletPath, @Nullable String pathInfo,
-			HttpServletMapping mapping) {
+	private record Target(String uri, String contextPath, String servletPath, @Nullable String pathInfo) {
 
 		static Target of(HttpServletRequest request) {
-			Object uri = (request.getDispatcherType() == DispatcherType.INCLUDE)
-					? request.getAttribute(RequestDispatcher.INCLUDE_REQUEST_URI) : null;
+			Object uri = included(RequestDispatcher.INCLUDE_REQUEST_URI, request);
 			if (uri == null) {
 				return new Target(request.getRequestURI(), request.getContextPath(), request.getServletPath(),
-						request.getPathInfo(), request.getHttpServletMapping());
+						request.getPathInfo());
 			}
 			return new Target(uri.toString(), attribute(RequestDispatcher.INCLUDE_CONTEXT_PATH, request),
 					attribute(RequestDispatcher.INCLUDE_SERVLET_PATH, request),
-					(String) request.getAttribute(RequestDispatcher.INCLUDE_PATH_INFO),
-					(HttpServletMapping) request.getAttribute(RequestDispatcher.INCLUDE_MAPPING));
+					(String) request.getAttribute(RequestDispatcher.INCLUDE_PATH_INFO));
 		}
 
 		private static String attribute(String name, HttpServletRequest request) {

@@ -1,13 +1,11 @@
 package io.github.ratelimit.spring.web;
 
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Optional;
-import java.util.Set;
-import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import jakarta.servlet.http.HttpServletRequest;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.http.server.PathContainer;
 
@@ -33,24 +31,32 @@ public record PathPolicy(IdentifiedPolicy policy, List<Route> routes, List<Route
 
 	/**
 	 * Returns the routes that a request takes: one for each form of its path that
-	 * matches, and none if all forms are excluded.
+	 * matches, none twice, and none if all forms are excluded.
 	 */
-	Set<Route> routes(HttpServletRequest request, RequestPaths paths) {
-		if (!this.excluded.isEmpty() && paths.allMatch((path) -> isExcluded(request, path))) {
-			return Set.of();
+	List<Route> routes(HttpServletRequest request, RequestPaths paths) {
+		if (!this.excluded.isEmpty() && paths.allMatch((path) -> route(this.excluded, request, path) != null)) {
+			return List.of();
 		}
-		return paths.all()
-			.stream()
-			.flatMap((path) -> route(request, path).stream())
-			.collect(Collectors.toCollection(LinkedHashSet::new));
+		List<Route> found = List.of();
+		for (PathContainer path : paths.all()) {
+			Route route = route(this.routes, request, path);
+			if (route != null && found.isEmpty()) {
+				found = List.of(route);
+			}
+			else if (route != null && !found.contains(route)) {
+				found = Stream.concat(found.stream(), Stream.of(route)).toList();
+			}
+		}
+		return found;
 	}
 
-	private boolean isExcluded(HttpServletRequest request, PathContainer path) {
-		return this.excluded.stream().anyMatch((route) -> route.matches(request, path));
-	}
-
-	private Optional<Route> route(HttpServletRequest request, PathContainer path) {
-		return this.routes.stream().filter((route) -> route.matches(request, path)).findFirst();
+	private static @Nullable Route route(List<Route> routes, HttpServletRequest request, PathContainer path) {
+		for (Route route : routes) {
+			if (route.matches(request, path)) {
+				return route;
+			}
+		}
+		return null;
 	}
 
 }

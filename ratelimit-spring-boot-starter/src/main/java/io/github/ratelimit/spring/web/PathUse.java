@@ -1,12 +1,8 @@
 package io.github.ratelimit.spring.web;
 
 import java.util.List;
-import java.util.Optional;
-import java.util.Set;
-import java.util.function.BiFunction;
 
 import io.github.ratelimit.spring.policy.PolicyUse;
-import jakarta.servlet.http.HttpServletRequest;
 
 /**
  * What a request uses of the policy of a path, as the policy is while the request is
@@ -20,21 +16,22 @@ import jakarta.servlet.http.HttpServletRequest;
 record PathUse(PolicyUse configured, PolicyUse use, List<String> patterns, boolean counted) {
 
 	/**
-	 * Finds what a request uses of a policy. It costs the most if the forms of its path
-	 * differ in that.
-	 * @param current says of a use, and the patterns of the path, how it is to be
-	 * enforced now
+	 * Returns what a request uses of a policy as it is configured. It costs the most if
+	 * the forms of its path differ in that.
+	 * @param routes the routes that the request takes, at least one
 	 */
-	static Optional<PathUse> find(PathPolicy policy, RequestPaths paths, HttpServletRequest request,
-			BiFunction<PolicyUse, List<String>, PolicyUse> current) {
-		Set<Route> routes = policy.routes(request, paths);
-		if (routes.isEmpty()) {
-			return Optional.empty();
+	static PolicyUse configured(PathPolicy policy, List<Route> routes) {
+		long cost = 0;
+		for (Route route : routes) {
+			cost = Math.max(cost, route.cost());
 		}
-		long cost = routes.stream().mapToLong(Route::cost).max().orElseThrow();
-		List<String> patterns = routes.stream().map((route) -> route.pattern().getPatternString()).toList();
-		PolicyUse configured = new PolicyUse(policy.policy(), cost);
-		return Optional.of(new PathUse(configured, current.apply(configured, patterns), patterns, false));
+		return new PolicyUse(policy.policy(), cost);
+	}
+
+	/** Returns the patterns of routes. */
+	static List<String> patterns(List<Route> routes) {
+		return (routes.size() == 1) ? List.of(routes.get(0).pattern().getPatternString())
+				: routes.stream().map((route) -> route.pattern().getPatternString()).toList();
 	}
 
 	/** Whether the policy has plans, which those who have not logged in cannot have. */

@@ -1,9 +1,7 @@
 package io.github.ratelimit.spring.web;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -109,9 +107,13 @@ public final class RequestIdentifiers {
 	 * @return whether one of its identifiers needs the user
 	 */
 	public boolean needsUser(IdentifiedPolicy policy) {
-		return policy.identifiers().stream().anyMatch(this::needsUser)
-				|| (policy.enforcement().missing() instanceof MissingIdentifier.Fallback fallback
-						&& needsUser(fallback.identifier()));
+		for (String name : policy.identifiers()) {
+			if (needsUser(name)) {
+				return true;
+			}
+		}
+		return policy.enforcement().missing() instanceof MissingIdentifier.Fallback fallback
+				&& needsUser(fallback.identifier());
 	}
 
 	boolean needsUser(String name) {
@@ -139,7 +141,7 @@ public final class RequestIdentifiers {
 	 * @throws CallerDeniedException if the request lacks what its policy insists on
 	 */
 	List<Identifier> findBeforeLogin(PolicyUse use, Collection<String> patterns, HttpServletRequest request) {
-		return needsUser(use.policy()) ? List.copyOf(find(use, (name) -> !needsUser(name), patterns, request))
+		return needsUser(use.policy()) ? find(use, (name) -> !needsUser(name), patterns, request)
 				: find(use, patterns, request);
 	}
 
@@ -154,17 +156,17 @@ public final class RequestIdentifiers {
 		return orInstead(find(use, this::needsUser, patterns, request), foundBefore, use, patterns, request);
 	}
 
-	private List<Identifier> orInstead(Set<Identifier> found, boolean foundBefore, PolicyUse use,
+	private List<Identifier> orInstead(List<Identifier> found, boolean foundBefore, PolicyUse use,
 			Collection<String> patterns, HttpServletRequest request) {
-		Set<Identifier> identifiers = (found.isEmpty() && !foundBefore) ? instead(use, patterns, request) : found;
+		List<Identifier> identifiers = (found.isEmpty() && !foundBefore) ? instead(use, patterns, request) : found;
 		this.uncounted.note(use.policy(), foundBefore || !identifiers.isEmpty());
-		return List.copyOf(identifiers);
+		return identifiers;
 	}
 
-	private Set<Identifier> find(PolicyUse use, Predicate<String> wanted, Collection<String> patterns,
+	private List<Identifier> find(PolicyUse use, Predicate<String> wanted, Collection<String> patterns,
 			HttpServletRequest request) {
 		Enforcement enforcement = use.policy().enforcement();
-		Set<Identifier> identifiers = new LinkedHashSet<>();
+		List<Identifier> identifiers = new ArrayList<>(2);
 		for (String name : use.policy().identifiers()) {
 			if (wanted.test(name)) {
 				boolean found = hasExpression(name) ? add(withExpression(name, use, patterns, request), identifiers)
@@ -178,8 +180,8 @@ public final class RequestIdentifiers {
 	}
 
 	/** Finds what a request that has none of the identifiers is counted by. */
-	private Set<Identifier> instead(PolicyUse use, Collection<String> patterns, HttpServletRequest request) {
-		Set<Identifier> identifiers = new LinkedHashSet<>();
+	private List<Identifier> instead(PolicyUse use, Collection<String> patterns, HttpServletRequest request) {
+		List<Identifier> identifiers = new ArrayList<>(2);
 		if (use.policy().enforcement().missing() instanceof MissingIdentifier.Fallback fallback
 				&& !add(fallback.identifier(), patterns, request, identifiers)
 				&& !add(ADDRESS, patterns, request, identifiers)) {
@@ -189,7 +191,7 @@ public final class RequestIdentifiers {
 	}
 
 	private static boolean hasExpression(String name) {
-		return IdentifierParts.of(name).stream().anyMatch(IdentifierParts::isExpression);
+		return name.indexOf('#') >= 0 && IdentifierParts.of(name).stream().anyMatch(IdentifierParts::isExpression);
 	}
 
 	/** Only annotations have expressions, and their methods serve one pattern at most. */
@@ -199,8 +201,8 @@ public final class RequestIdentifiers {
 		return use.identify(name, (part) -> kind(part).find(request, pattern));
 	}
 
-	private static boolean add(@Nullable Identifier identifier, Set<Identifier> identifiers) {
-		if (identifier != null) {
+	private static boolean add(@Nullable Identifier identifier, List<Identifier> identifiers) {
+		if (identifier != null && !identifiers.contains(identifier)) {
 			identifiers.add(identifier);
 		}
 		return identifier != null;
@@ -211,14 +213,13 @@ public final class RequestIdentifiers {
 	 * found for each of them, so that a client cannot choose.
 	 */
 	private boolean add(String name, Collection<String> patterns, HttpServletRequest request,
-			Set<Identifier> identifiers) {
+			List<Identifier> identifiers) {
 		Kind kind = kind(name);
-		Collection<@Nullable String> contexts = new ArrayList<>(patterns);
-		if (contexts.isEmpty() || !kind.needsPattern()) {
-			contexts = Arrays.asList((String) null);
+		if (patterns.isEmpty() || !kind.needsPattern()) {
+			return add(kind.find(request, null), identifiers);
 		}
 		boolean found = false;
-		for (String pattern : contexts) {
+		for (String pattern : patterns) {
 			found |= add(kind.find(request, pattern), identifiers);
 		}
 		return found;
@@ -235,7 +236,8 @@ public final class RequestIdentifiers {
 	}
 
 	private Kind kind(String name) {
-		return this.kinds.computeIfAbsent(name, this::parse);
+		Kind known = this.kinds.get(name);
+		return (known != null) ? known : this.kinds.computeIfAbsent(name, this::parse);
 	}
 
 	private Kind parse(String name) {

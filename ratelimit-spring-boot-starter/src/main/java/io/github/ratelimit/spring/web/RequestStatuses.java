@@ -1,8 +1,9 @@
 package io.github.ratelimit.spring.web;
 
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -10,13 +11,11 @@ import java.util.Map;
 import java.util.Set;
 
 import io.github.ratelimit.Decision;
-import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.PolicyCharge;
-import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 
 /**
@@ -35,21 +34,11 @@ final class RequestStatuses {
 		.thenComparing(LimitStatus::remaining)
 		.thenComparing(LimitStatus::resetAfter, Comparator.reverseOrder());
 
-	/** By the name of the limit, and the identifier. */
-	private final Map<String, Map<Identifier, LimitStatus>> statuses = new LinkedHashMap<>();
+	/** In the order in which they were first checked. */
+	private final List<Entry> entries = new ArrayList<>(2);
 
-	/** Whose limits are known in part only. */
-	private final Set<Policy> policies = new LinkedHashSet<>();
-
-	/** Returns those of a request; methods of one request may be called in parallel. */
-	static RequestStatuses of(HttpServletRequest request) {
-		return PerRequest.get(request, RequestStatuses.class, RequestStatuses::new);
-	}
-
-	/** Returns whether anything was checked for a request. */
-	static boolean exist(HttpServletRequest request) {
-		return PerRequest.find(request, RequestStatuses.class) != null;
-	}
+	/** Of which not all limits are among the entries. */
+	private Set<Policy> policies = Set.of();
 
 	/**
 	 * Name of a limit on the wire: that of its policy, with the window if it has several.
@@ -64,15 +53,22 @@ final class RequestStatuses {
 
 	/** The limit that is closest to denying. */
 	static LimitStatus closest(Collection<LimitStatus> statuses) {
-		return statuses.stream().min(CLOSEST_TO_DENYING).orElseThrow();
+		return Collections.min(statuses, CLOSEST_TO_DENYING);
+	}
+
+	/** Returns whether nothing was checked. */
+	synchronized boolean isEmpty() {
+		return this.entries.isEmpty();
 	}
 
 	/**
-	 * Adds a decision over some charges, without which not all of their limits may stand.
+	 * Adds a decision over some charges, which may lack the status of some of their
+	 * limits.
 	 */
 	synchronized void add(Decision decision, List<PolicyCharge> charges) {
-		add(decision);
+		decision.statuses().forEach(this::add);
 		if (decision.source() == Decision.Source.DENIAL_CACHE) {
+			this.policies = new LinkedHashSet<>(this.policies);
 			charges.stream()
 				.filter((charge) -> charge.policy().enforcement().mode() == Mode.ENFORCE)
 				.flatMap((charge) -> charge.ofPlan().stream())
@@ -80,16 +76,21 @@ final class RequestStatuses {
 		}
 	}
 
-	synchronized void add(Decision decision) {
-		for (LimitStatus status : decision.statuses()) {
-			this.statuses.computeIfAbsent(name(status), (name) -> new HashMap<>()).put(status.identifier(), status);
+	private void add(LimitStatus status) {
+		Entry added = new Entry(name(status), status);
+		for (int i = 0; i < this.entries.size(); i++) {
+			Entry entry = this.entries.get(i);
+			if (entry.name.equals(added.name) && entry.status.identifier().equals(status.identifier())) {
+				this.entries.set(i, added);
+				return;
+			}
 		}
+		this.entries.add(added);
 	}
 
 	/** Forgets what was added of a policy. */
 	synchronized void forget(String policy) {
-		this.statuses.values()
-			.removeIf((each) -> each.values().stream().anyMatch((status) -> status.policy().name().equals(policy)));
+		this.entries.removeIf((entry) -> entry.status.policy().name().equals(policy));
 	}
 
 	/**
@@ -97,17 +98,34 @@ final class RequestStatuses {
 	 * @return whether there is any, and the response is still to be sent
 	 */
 	synchronized boolean write(LimitHeaders headers, HttpServletResponse response) {
-		if (this.statuses.isEmpty() || response.isCommitted()) {
+		if (this.entries.isEmpty() || response.isCommitted()) {
 			return false;
 		}
-		List<LimitStatus> known = this.statuses.values().stream().map((each) -> closest(each.values())).toList();
 		if (this.policies.isEmpty()) {
-			headers.write(known, response);
+			headers.write(ofLimits(), response);
 		}
 		else {
-			headers.write(known, this.policies, response);
+			headers.write(ofLimits(), this.policies, response);
 		}
 		return true;
+	}
+
+	private Collection<LimitStatus> ofLimits() {
+		if (this.entries.size() == 1) {
+			return List.of(this.entries.get(0).status);
+		}
+		Map<String, LimitStatus> closest = new LinkedHashMap<>();
+		for (Entry entry : this.entries) {
+			closest.merge(entry.name, entry.status, (one, other) -> closest(List.of(one, other)));
+		}
+		return List.copyOf(closest.values());
+	}
+
+	/**
+	 * A status, and the name of its limit on the wire.
+	 */
+	private record Entry(String name, LimitStatus status) {
+
 	}
 
 }

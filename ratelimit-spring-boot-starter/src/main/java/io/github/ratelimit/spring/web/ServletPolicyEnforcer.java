@@ -3,7 +3,6 @@ package io.github.ratelimit.spring.web;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.Supplier;
 
 import io.github.ratelimit.Charge;
@@ -26,8 +25,6 @@ import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.web.context.request.ServletRequestAttributes;
-import org.springframework.web.context.request.async.WebAsyncManager;
-import org.springframework.web.context.request.async.WebAsyncUtils;
 import org.springframework.web.servlet.HandlerMapping;
 
 /**
@@ -107,22 +104,25 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		}
 		Object pattern = request.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE);
 		List<String> patterns = (pattern != null) ? List.of(pattern.toString()) : List.of();
-		return decide(uses.stream()
-			.filter((use) -> this.conditions.apply(use.policy(), request))
-			.map((use) -> current(use, patterns, request))
-			.map((use) -> charge(use, () -> this.identifiers.find(use, patterns, request), request))
-			.flatMap(Optional::stream)
-			.toList(), request, attributes.getResponse());
+		List<PolicyCharge> charges = new ArrayList<>(uses.size());
+		for (PolicyUse configured : uses) {
+			if (this.conditions.apply(configured.policy(), request)) {
+				PolicyUse use = current(configured, patterns, request);
+				add(use, () -> this.identifiers.find(use, patterns, request), request, charges);
+			}
+		}
+		return decide(charges, RequestState.of(request), request, attributes.getResponse());
 	}
 
-	private Decision decide(List<PolicyCharge> charges, HttpServletRequest request,
+	private Decision decide(List<PolicyCharge> charges, RequestState state, HttpServletRequest request,
 			@Nullable HttpServletResponse response) {
-		CostSettlement costs = costs(request, response);
-		Decision decision = this.decisions.decide(charges, (used) -> costs.add(used, response));
-		RequestStatuses statuses = RequestStatuses.of(request);
-		statuses.add(decision, charges);
+		if (response != null && state.watch()) {
+			BrokenResponse.watch(state.costs(), request, response, this.decisions);
+		}
+		Decision decision = this.decisions.decide(charges, (used) -> state.costs().add(used, response));
+		state.statuses().add(decision, charges);
 		if (response != null) {
-			this.responses.writeHeaders(statuses, response);
+			this.responses.writeHeaders(state.statuses(), response);
 		}
 		return decision;
 	}
@@ -136,23 +136,24 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	 */
 	boolean enforce(List<PathPolicy> policies, RequestPaths paths, boolean userKnown, HttpServletRequest request,
 			HttpServletResponse response) throws ServletException, IOException {
-		ReachedPaths reached = ReachedPaths.of(request);
-		if (reached.isDenied()) {
+		RequestState state = RequestState.of(request);
+		if (state.isDenied()) {
 			return true;
 		}
 		try {
-			Decision decision = decide(policies, paths, userKnown, reached, request, response);
+			Decision decision = userKnown ? decideAfterLogin(state, request, response)
+					: decideBeforeLogin(policies, paths, state, request, response);
 			if (decision.allowed()) {
 				return true;
 			}
-			reached.deny();
+			state.deny();
 			if (request.getDispatcherType() == DispatcherType.INCLUDE) {
 				throw new RateLimitExceededException(decision);
 			}
 			answer(Answer.denied(decision), request, response);
 		}
 		catch (CallerDeniedException | StoreException ex) {
-			reached.deny();
+			state.deny();
 			Answer answer = Answer.to(ex);
 			if (answer == null || request.getDispatcherType() == DispatcherType.INCLUDE) {
 				throw ex;
@@ -162,44 +163,69 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		return false;
 	}
 
-	private Decision decide(List<PathPolicy> policies, RequestPaths paths, boolean userKnown, ReachedPaths reached,
+	/**
+	 * Charges what is known by now, and leaves the rest to the filter after the login.
+	 */
+	private Decision decideBeforeLogin(List<PathPolicy> policies, RequestPaths paths, RequestState state,
 			HttpServletRequest request, HttpServletResponse response) {
-		if (userKnown) {
-			giveBackBeforeLogin(request, response);
-			List<PathUse> left = reached.takeLeft();
-			if ((left.isEmpty() && !needsFilter(true)) || isUnlimited(request, true)) {
-				return UNLIMITED;
-			}
-			List<PolicyCharge> charges = left.stream()
-				.map((use) -> chargeAfterLogin(use, request))
-				.flatMap(Optional::stream)
-				.toList();
-			return charges.isEmpty() ? UNLIMITED : decide(charges, request, response);
-		}
 		if (policies.isEmpty() && !needsFilter(false)) {
 			return UNLIMITED;
 		}
-		List<PathUse> uses = policies.stream()
-			.map((policy) -> PathUse.find(policy, paths, request, (use, patterns) -> current(use, patterns, request)))
-			.flatMap(Optional::stream)
-			.filter((use) -> this.conditions.apply(use.configured().policy(), request))
-			.filter(reached::isFirstUse)
-			.toList();
+		List<PathUse> uses = uses(policies, paths, state, request);
 		// That may be another matter after the login.
 		boolean unlimited = isUnlimited(request, false);
-		List<PolicyCharge> charges = new ArrayList<>();
-		List<PathUse> left = new ArrayList<>();
-		for (PathUse use : uses) {
-			boolean apart = use.needsPlan();
-			Optional<PolicyCharge> charge = (unlimited || (apart && !mayFailToLogIn(request))) ? Optional.empty()
-					: chargeBeforeLogin(use, request);
-			charge.map((each) -> apart ? each.countedBeforeLogin() : each).ifPresent(charges::add);
-			if (needsUser(use.use().policy())) {
-				left.add(use.withCounted(charge.isPresent() && !apart));
+		List<PolicyCharge> charges = new ArrayList<>(uses.size());
+		List<PathUse> left = List.of();
+		for (PathUse each : uses) {
+			PolicyUse use = each.use();
+			boolean apart = each.needsPlan();
+			boolean counted = !unlimited && (!apart || mayFailToLogIn(request)) && add(use,
+					() -> this.identifiers.findBeforeLogin(use, each.patterns(), request), request, charges);
+			if (counted && apart) {
+				charges.add(charges.remove(charges.size() - 1).countedBeforeLogin());
+			}
+			if (needsUser(use.policy())) {
+				left = left.isEmpty() ? new ArrayList<>(2) : left;
+				left.add(each.withCounted(counted && !apart));
 			}
 		}
-		reached.leave(left, request.getDispatcherType());
-		return charges.isEmpty() ? UNLIMITED : decide(charges, request, response);
+		state.leave(left, request.getDispatcherType());
+		return charges.isEmpty() ? UNLIMITED : decide(charges, state, request, response);
+	}
+
+	/** Returns what a request uses of the policies of its path that were not decided. */
+	private List<PathUse> uses(List<PathPolicy> policies, RequestPaths paths, RequestState state,
+			HttpServletRequest request) {
+		List<PathUse> uses = new ArrayList<>(2);
+		for (PathPolicy policy : policies) {
+			List<Route> routes = policy.routes(request, paths);
+			if (!routes.isEmpty() && this.conditions.apply(policy.policy(), request)
+					&& state.isFirstUse(policy.policy().policy().name())) {
+				PolicyUse configured = PathUse.configured(policy, routes);
+				List<String> patterns = PathUse.patterns(routes);
+				uses.add(new PathUse(configured, current(configured, patterns, request), patterns, false));
+			}
+		}
+		return uses;
+	}
+
+	/**
+	 * Charges what was left by the filter before the login. There nobody has a plan, so
+	 * that policies with plans are charged here.
+	 */
+	private Decision decideAfterLogin(RequestState state, HttpServletRequest request, HttpServletResponse response) {
+		giveBackBeforeLogin(state, request, response);
+		List<PathUse> left = state.takeLeft();
+		if ((left.isEmpty() && !needsFilter(true)) || isUnlimited(request, true)) {
+			return UNLIMITED;
+		}
+		List<PolicyCharge> charges = new ArrayList<>(left.size());
+		for (PathUse each : left) {
+			PolicyUse use = current(each.configured(), each.patterns(), request);
+			add(use, () -> each.needsPlan() ? this.identifiers.find(use, each.patterns(), request)
+					: this.identifiers.findAfterLogin(use, each.counted(), each.patterns(), request), request, charges);
+		}
+		return charges.isEmpty() ? UNLIMITED : decide(charges, state, request, response);
 	}
 
 	/** Only what the client has sent comes to the login, and to the filter after it. */
@@ -211,14 +237,12 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	 * Gives back what policies with plans have counted before the login, in one call of
 	 * the store, and at once, so that nobody is denied for longer than a login takes.
 	 */
-	private void giveBackBeforeLogin(HttpServletRequest request, HttpServletResponse response) {
-		CostSettlement costs = mayFailToLogIn(request) ? CostSettlement.find(request) : null;
-		List<PolicyCharge> used = (costs != null) ? costs.takeBeforeLogin() : List.of();
+	private void giveBackBeforeLogin(RequestState state, HttpServletRequest request, HttpServletResponse response) {
+		List<PolicyCharge> used = mayFailToLogIn(request) ? state.costs().takeBeforeLogin() : List.of();
 		if (!used.isEmpty()) {
 			this.decisions.giveBack(used);
-			RequestStatuses statuses = RequestStatuses.of(request);
-			used.forEach((charge) -> statuses.forget(charge.charge().policy().name()));
-			this.responses.writeHeadersAgain(statuses, response);
+			used.forEach((charge) -> state.statuses().forget(charge.charge().policy().name()));
+			this.responses.writeHeadersAgain(state.statuses(), response);
 		}
 	}
 
@@ -291,13 +315,21 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		if (access == AccessLists.Access.DENIED) {
 			throw new CallerDeniedException("The caller is on the list of those that are denied");
 		}
-		if (access == AccessLists.Access.LIMITED
-				&& this.exemptions.stream().noneMatch((exemption) -> exemption.exempts(request))) {
+		if (access == AccessLists.Access.LIMITED && !isExempt(request)) {
 			return false;
 		}
 		// Whoever is known only after login has been counted before it.
 		giveBack(request);
 		return true;
+	}
+
+	private boolean isExempt(HttpServletRequest request) {
+		for (RateLimitExemption exemption : this.exemptions) {
+			if (exemption.exempts(request)) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/**
@@ -319,37 +351,17 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		}
 	}
 
-	private CostSettlement costs(HttpServletRequest request, @Nullable HttpServletResponse response) {
-		CostSettlement costs = CostSettlement.of(request);
-		if (response != null) {
-			BrokenResponse broken = new BrokenResponse(costs, response, this.decisions);
-			WebAsyncManager manager = WebAsyncUtils.getAsyncManager(request);
-			manager.registerCallableInterceptor(BrokenResponse.class, broken);
-			manager.registerDeferredResultInterceptor(BrokenResponse.class, broken);
-		}
-		return costs;
-	}
-
 	private PolicyUse current(PolicyUse configured, List<String> patterns, HttpServletRequest request) {
 		return this.decisions.current(configured, (name) -> this.identifiers.find(name, patterns, request));
 	}
 
-	private Optional<PolicyCharge> chargeBeforeLogin(PathUse use, HttpServletRequest request) {
-		return charge(use.use(), () -> this.identifiers.findBeforeLogin(use.use(), use.patterns(), request), request);
-	}
-
 	/**
-	 * Before the login nobody has a plan, so that policies with plans are charged now.
+	 * Adds what a use is charged, if the request has an identifier. What costs nothing is
+	 * not denied for what it lacks.
+	 * @return whether a charge was added
 	 */
-	private Optional<PolicyCharge> chargeAfterLogin(PathUse left, HttpServletRequest request) {
-		PolicyUse use = current(left.configured(), left.patterns(), request);
-		return charge(use, () -> left.needsPlan() ? this.identifiers.find(use, left.patterns(), request)
-				: this.identifiers.findAfterLogin(use, left.counted(), left.patterns(), request), request);
-	}
-
-	/** What costs nothing is not denied for what it lacks. */
-	private Optional<PolicyCharge> charge(PolicyUse use, Supplier<List<Identifier>> identifiers,
-			HttpServletRequest request) {
+	private boolean add(PolicyUse use, Supplier<List<Identifier>> identifiers, HttpServletRequest request,
+			List<PolicyCharge> charges) {
 		IdentifiedPolicy policy = use.policy();
 		List<Identifier> found;
 		try {
@@ -359,11 +371,14 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 			if (cost(use, request) > 0) {
 				throw ex;
 			}
-			found = List.of();
+			return false;
 		}
-		return found.isEmpty() ? Optional.empty()
-				: Optional.of(new PolicyCharge(policy, new Charge(policy.policy(), found, cost(use, request)),
-						policy.plans().isEmpty() ? null : this.plans.find(request)));
+		if (found.isEmpty()) {
+			return false;
+		}
+		Charge charge = new Charge(policy.policy(), found, cost(use, request));
+		return charges
+			.add(new PolicyCharge(policy, charge, policy.plans().isEmpty() ? null : this.plans.find(request)));
 	}
 
 	private long cost(PolicyUse use, HttpServletRequest request) {

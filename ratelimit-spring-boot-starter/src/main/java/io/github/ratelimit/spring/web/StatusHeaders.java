@@ -3,9 +3,8 @@ package io.github.ratelimit.spring.web;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.LinkedHashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -16,9 +15,6 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import jakarta.servlet.http.HttpServletResponse;
-import org.greenbytes.http.sfv.ListElement;
-import org.greenbytes.http.sfv.OuterList;
-import org.greenbytes.http.sfv.Parameters;
 import org.greenbytes.http.sfv.StringItem;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -70,15 +66,16 @@ final class StatusHeaders implements LimitHeaders {
 
 	@Override
 	public void write(Collection<LimitStatus> statuses, Collection<Policy> policies, HttpServletResponse response) {
-		LimitStatus closest = RequestStatuses.closest(statuses);
 		if (this.styles.contains(HeaderStyle.DRAFT)) {
 			writeDraft(statuses, policies, response);
 		}
 		if (this.styles.contains(HeaderStyle.X_RATE_LIMIT)) {
+			LimitStatus closest = RequestStatuses.closest(statuses);
 			response.setHeader("X-Rate-Limit-Limit", Long.toString(closest.limit().quota()));
 			response.setHeader("X-Rate-Limit-Remaining", Long.toString(closest.remaining()));
 		}
 		if (this.styles.contains(HeaderStyle.X_RATELIMIT)) {
+			LimitStatus closest = RequestStatuses.closest(statuses);
 			response.setHeader("X-RateLimit-Limit", Long.toString(closest.limit().quota()));
 			response.setHeader("X-RateLimit-Remaining", Long.toString(closest.remaining()));
 			response.setHeader("X-RateLimit-Reset", Long.toString(epochSecond(closest.resetAfter())));
@@ -91,33 +88,50 @@ final class StatusHeaders implements LimitHeaders {
 		return time.getEpochSecond() + ((time.getNano() > 0) ? 1 : 0);
 	}
 
+	/** Without the library's maps of parameters, which cost more than a decision. */
 	private void writeDraft(Collection<LimitStatus> statuses, Collection<Policy> policies,
 			HttpServletResponse response) {
-		Map<String, ListElement<? extends Object>> checked = new LinkedHashMap<>();
+		Set<String> checked = new HashSet<>();
+		StringBuilder policyField = new StringBuilder();
+		StringBuilder limitField = new StringBuilder();
 		for (Policy policy : policies) {
-			policy.limits()
-				.forEach((limit) -> checked.put(RequestStatuses.name(policy, limit), checkedItem(policy, limit)));
+			for (Limit limit : policy.limits()) {
+				appendPolicy(RequestStatuses.name(policy, limit), policy, limit, checked, policyField);
+			}
 		}
-		List<ListElement<? extends Object>> limits = new ArrayList<>();
 		for (LimitStatus status : statuses) {
 			String name = RequestStatuses.name(status);
-			checked.put(name, checkedItem(status.policy(), status.limit()));
-			Map<String, Object> limit = new LinkedHashMap<>();
-			limit.put("r", integer(status.remaining()));
+			appendPolicy(name, status.policy(), status.limit(), checked, policyField);
+			append(name, limitField).append(";r=").append(integer(status.remaining()));
 			if (status.limit().quota() > 0) {
-				limit.put("t", integer(seconds(status.resetAfter())));
+				limitField.append(";t=").append(integer(seconds(status.resetAfter())));
 			}
-			limits.add(StringItem.valueOf(name).withParams(Parameters.valueOf(limit)));
 		}
-		String policyField = OuterList.valueOf(List.copyOf(checked.values())).serialize();
-		String limitField = OuterList.valueOf(limits).serialize();
 		if (policyField.length() + limitField.length() <= LONGEST_DRAFT) {
-			response.setHeader("RateLimit-Policy", policyField);
-			response.setHeader("RateLimit", limitField);
+			response.setHeader("RateLimit-Policy", policyField.toString());
+			response.setHeader("RateLimit", limitField.toString());
 		}
 		else {
 			leaveOut(checked.size(), response);
 		}
+	}
+
+	private void appendPolicy(String name, Policy policy, Limit limit, Set<String> checked, StringBuilder field) {
+		if (!checked.add(name)) {
+			return;
+		}
+		append(name, field).append(";q=").append(integer(limit.quota()));
+		String unit = this.units.get(policy.name());
+		if (unit != null) {
+			StringItem.valueOf(unit).serializeTo(field.append(";qu="));
+		}
+		if (limit.window().getNano() == 0) {
+			field.append(";w=").append(integer(limit.window().toSeconds()));
+		}
+	}
+
+	private static StringBuilder append(String name, StringBuilder field) {
+		return StringItem.valueOf(name).serializeTo(field.isEmpty() ? field : field.append(", "));
 	}
 
 	/** What was written when fewer limits were checked goes as well. */
@@ -128,19 +142,6 @@ final class StatusHeaders implements LimitHeaders {
 			logger.warn("RateLimit-Policy and RateLimit are left out of responses to requests that are checked by"
 					+ " {} limits: they would be longer than {} characters", limits, LONGEST_DRAFT);
 		}
-	}
-
-	private StringItem checkedItem(Policy policy, Limit limit) {
-		Map<String, Object> parameters = new LinkedHashMap<>();
-		parameters.put("q", integer(limit.quota()));
-		String unit = this.units.get(policy.name());
-		if (unit != null) {
-			parameters.put("qu", unit);
-		}
-		if (limit.window().toMillis() % 1000 == 0) {
-			parameters.put("w", integer(limit.window().toSeconds()));
-		}
-		return StringItem.valueOf(RequestStatuses.name(policy, limit)).withParams(Parameters.valueOf(parameters));
 	}
 
 	private static long integer(long number) {

@@ -129,6 +129,11 @@ final class ActuatorApplication implements AutoCloseable {
 			return "served";
 		}
 
+		@GetMapping("/served/{what}")
+		String served() {
+			return "served";
+		}
+
 		@GetMapping("/search")
 		@RateLimited(limits = "1/d")
 		String search() {

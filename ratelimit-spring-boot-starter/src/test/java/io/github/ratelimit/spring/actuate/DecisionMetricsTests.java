@@ -52,8 +52,8 @@ class DecisionMetricsTests {
 		for (int i = 0; i < 100; i++) {
 			PolicyCharge charge = new PolicyCharge(policy("api", Mode.ENFORCE),
 					Charge.of(policy("api", Mode.ENFORCE).policy(), Identifier.user("user-" + i)));
-			this.metrics
-				.decided(new PolicyDecision(charge, Outcome.ALLOWED, Decision.Source.STORE, Duration.ofMillis(1)));
+			this.metrics.decided(new PolicyDecision(charge, Outcome.ALLOWED, Decision.Source.STORE,
+					Duration.ofMillis(1), List.of()));
 		}
 		assertThat(this.registry.getMeters()).hasSize(1);
 		assertThat(this.registry.getMeters().get(0).getId().getTags()).extracting("key")
@@ -104,7 +104,7 @@ class DecisionMetricsTests {
 		IdentifiedPolicy policy = policy(name, Mode.ENFORCE);
 		this.metrics
 			.decided(new PolicyDecision(new PolicyCharge(policy, Charge.of(policy.policy(), Identifier.user("alice"))),
-					outcome, source, Duration.ofNanos(micros * 1000)));
+					outcome, source, Duration.ofNanos(micros * 1000), List.of()));
 	}
 
 	private static IdentifiedPolicy policy(String name, Mode mode) {

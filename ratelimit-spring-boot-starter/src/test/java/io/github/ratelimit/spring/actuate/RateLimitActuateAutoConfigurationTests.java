@@ -2,8 +2,10 @@ package io.github.ratelimit.spring.actuate;
 
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 
 import io.github.ratelimit.Decision;
+import io.github.ratelimit.LogEntry;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
@@ -25,13 +27,18 @@ import io.micrometer.observation.tck.TestObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistryAssert;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.annotation.ReflectiveRuntimeHintsRegistrar;
+import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Configuration;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -120,6 +127,42 @@ class RateLimitActuateAutoConfigurationTests {
 			.run((context) -> assertThat(context).doesNotHaveBean(RateLimitsEndpoint.class));
 		this.runner.withPropertyValues("management.health.ratelimit.enabled=false")
 			.run((context) -> assertThat(context).doesNotHaveBean(RateLimitHealthIndicator.class));
+	}
+
+	@Test
+	void deniedAreCountedOnlyWhereEndpointShowsThem() {
+		this.runner.run((context) -> {
+			PolicyEnforcer enforcer = context.getBean(PolicyEnforcer.class);
+			assertThat(context).hasSingleBean(MostDenied.class);
+			IntStream.range(0, 3).forEach((i) -> decide(enforcer, context.getBean(ConfiguredPolicies.class)));
+			assertThat(denied(context).getBody()).asString()
+				.startsWith("{denied=[DeniedDescriptor[policy=api, identifier=global:, outcome=denied, requests=2,");
+		});
+		this.runner.withPropertyValues("management.endpoints.web.exposure.include=health")
+			.run((context) -> assertThat(context).doesNotHaveBean(MostDenied.class));
+		this.runner.withPropertyValues("ratelimit.most-denied.enabled=false").run((context) -> {
+			assertThat(context).doesNotHaveBean(MostDenied.class);
+			assertThat(denied(context).getStatus()).isEqualTo(404);
+			assertThat(denied(context).getBody())
+				.hasToString("{error=Denied requests are not counted: ratelimit.most-denied.enabled is false.}");
+		});
+		this.runner.withPropertyValues("ratelimit.most-denied.enabled=treu")
+			.run((context) -> assertThat(context).hasFailed());
+	}
+
+	private static WebEndpointResponse<Object> denied(ApplicationContext context) {
+		return context.getBean(RateLimitsEndpoint.class).read("denied", null, null, null);
+	}
+
+	@Test
+	void answersOfEndpointCanBeWrittenInNativeImage() {
+		RuntimeHints hints = new RuntimeHints();
+		new ReflectiveRuntimeHintsRegistrar().registerRuntimeHints(hints, RateLimitEndpointAutoConfiguration.class);
+		for (Class<?> answer : List.of(RateLimitsDescriptor.class, RateLimitsDescriptor.PolicyDescriptor.class,
+				CountsDescriptor.class, CountsDescriptor.LimitDescriptor.class, CountsDescriptor.BlockDescriptor.class,
+				LogEntry.class, DeniedDescriptor.class)) {
+			assertThat(RuntimeHintsPredicates.reflection().onType(answer)).as(answer.getName()).accepts(hints);
+		}
 	}
 
 	@Test

@@ -179,8 +179,10 @@ class RateLimitsEndpointIT {
 
 	@Test
 	void unknownPartIsNotFound() {
-		assertRefused(application.get(ENDPOINT + "/users"), 404, "There is no 'users', only counts and blocks.");
+		assertRefused(application.get(ENDPOINT + "/users"), 404, "There is no 'users', only counts, blocks, denied.");
 		assertRefused(application.post(ENDPOINT + "/counts", "{}"), 404, "Nothing can be written to 'counts'.");
+		assertRefused(application.post(ENDPOINT + "/denied", "{}"), 404, "Nothing can be written to 'denied'.");
+		assertRefused(application.delete(ENDPOINT + "/denied"), 404, "Nothing can be deleted from 'denied'.");
 	}
 
 	@Test

@@ -48,12 +48,12 @@ class ConfigurationMetadataTests {
 				"ratelimit.filter.after-login-order", "ratelimit.filter.before-login-order", "ratelimit.headers.styles",
 				"ratelimit.health.down-when-failing", "ratelimit.identifiers", "ratelimit.instances",
 				"ratelimit.ip.forwarded-header", "ratelimit.ip.ipv6-prefix", "ratelimit.ip.trusted-proxies",
-				"ratelimit.key-prefix", "ratelimit.method.order", "ratelimit.plan", "ratelimit.plan-cache-ttl",
-				"ratelimit.policies", "ratelimit.redis.client", "ratelimit.redis.client-name",
-				"ratelimit.redis.cluster.nodes", "ratelimit.redis.database", "ratelimit.redis.host",
-				"ratelimit.identifier-secret", "ratelimit.redis.connections", "ratelimit.redis.max-waiting",
-				"ratelimit.redis.password", "ratelimit.redis.port", "ratelimit.redis.scripting",
-				"ratelimit.redis.sentinel.master", "ratelimit.redis.sentinel.nodes",
+				"ratelimit.key-prefix", "ratelimit.method.order", "ratelimit.most-denied.enabled", "ratelimit.plan",
+				"ratelimit.plan-cache-ttl", "ratelimit.policies", "ratelimit.redis.client",
+				"ratelimit.redis.client-name", "ratelimit.redis.cluster.nodes", "ratelimit.redis.database",
+				"ratelimit.redis.host", "ratelimit.identifier-secret", "ratelimit.redis.connections",
+				"ratelimit.redis.max-waiting", "ratelimit.redis.password", "ratelimit.redis.port",
+				"ratelimit.redis.scripting", "ratelimit.redis.sentinel.master", "ratelimit.redis.sentinel.nodes",
 				"ratelimit.redis.sentinel.password", "ratelimit.redis.sentinel.username", "ratelimit.redis.ssl.bundle",
 				"ratelimit.redis.ssl.enabled", "ratelimit.redis.timeout", "ratelimit.redis.url",
 				"ratelimit.redis.username");
@@ -95,10 +95,11 @@ class ConfigurationMetadataTests {
 				entry("ratelimit.denial-cache.max-size", "10000"), entry("ratelimit.enabled", "true"),
 				entry("ratelimit.health.down-when-failing", "false"), entry("ratelimit.instances", "1"),
 				entry("ratelimit.ip.ipv6-prefix", "64"), entry("ratelimit.headers.styles", "\"[draft, x-rate-limit]\""),
-				entry("ratelimit.method.order", "0"), entry("ratelimit.plan-cache-ttl", "\"1m\""),
-				entry("ratelimit.redis.database", "0"), entry("ratelimit.redis.connections", "2"),
-				entry("ratelimit.redis.max-waiting", "8192"), entry("ratelimit.redis.port", "6379"),
-				entry("ratelimit.redis.scripting", "true"), entry("ratelimit.redis.timeout", "\"100ms\""));
+				entry("ratelimit.method.order", "0"), entry("ratelimit.most-denied.enabled", "true"),
+				entry("ratelimit.plan-cache-ttl", "\"1m\""), entry("ratelimit.redis.database", "0"),
+				entry("ratelimit.redis.connections", "2"), entry("ratelimit.redis.max-waiting", "8192"),
+				entry("ratelimit.redis.port", "6379"), entry("ratelimit.redis.scripting", "true"),
+				entry("ratelimit.redis.timeout", "\"100ms\""));
 	}
 
 }

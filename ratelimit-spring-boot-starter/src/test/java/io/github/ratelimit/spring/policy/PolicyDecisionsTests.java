@@ -86,6 +86,30 @@ class PolicyDecisionsTests {
 	}
 
 	@Test
+	void violatedLimitsOfThePolicyAreToldWithWhomTheyDenied() {
+		Identifier bob = Identifier.user("bob");
+		this.decisions.decide(List.of(new PolicyCharge(ONE, Charge.of(ONE.policy(), ALICE))));
+		this.decisions.decide(List.of(new PolicyCharge(ONE, Charge.of(ONE.policy(), ALICE, bob)),
+				new PolicyCharge(TWO, Charge.of(TWO.policy(), bob))));
+		decide(SHADOW);
+		decide(SHADOW);
+		assertThat(this.told)
+			.extracting((decision) -> decision.charge().policy().policy().name(),
+					(decision) -> decision.violated().stream().map(LimitStatus::identifier).toList())
+			.containsExactly(tuple("one", List.of()), tuple("one", List.of(ALICE)), tuple("two", List.of()),
+					tuple("shadow", List.of()), tuple("shadow", List.of(ALICE)));
+	}
+
+	@Test
+	void violatedLimitsArePlainlyNamedBeforeTheLogin() {
+		List<PolicyCharge> failed = charges(ONE).stream().map(PolicyCharge::countedBeforeLogin).toList();
+		this.decisions.decide(failed);
+		this.decisions.decide(failed);
+		assertThat(this.told.get(1).outcome()).isEqualTo(Outcome.DENIED);
+		assertThat(this.told.get(1).violated()).extracting(LimitStatus::policy).containsExactly(ONE.policy());
+	}
+
+	@Test
 	void requestsThatAreDeniedAreNotCountedInShadowMode() {
 		decide(ONE);
 		decide(ONE, SHADOW);
@@ -147,7 +171,7 @@ class PolicyDecisionsTests {
 		PolicyDecisions failing = decisions(new FailingStore());
 		assertThat(failing.decide(charges(ONE, OPEN)).allowed()).isTrue();
 		assertThat(failing.decide(charges(ONE, OPEN)).allowed()).isFalse();
-		assertThat(failing.failingSince()).isPresent();
+		assertThat(failing.outage().failingSince()).isPresent();
 		assertThat(this.told)
 			.extracting((decision) -> decision.charge().policy().policy().name(), PolicyDecision::outcome,
 					PolicyDecision::source)
@@ -166,8 +190,8 @@ class PolicyDecisionsTests {
 		assertThat(busy.decide(charges(OPEN)).allowed()).isFalse();
 		assertThat(busy.decide(charges(SHADOW)).allowed()).isTrue();
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> busy.decide(charges(LOGIN)));
-		assertThat(busy.failingSince()).isEmpty();
-		assertThat(busy.busyCount()).isEqualTo(4);
+		assertThat(busy.outage().failingSince()).isEmpty();
+		assertThat(busy.outage().busyCount()).isEqualTo(4);
 		assertThat(outcomes("one")).containsExactly(Outcome.ALLOWED);
 		assertThat(outcomes("open")).containsExactly(Outcome.ALLOWED, Outcome.DENIED);
 		assertThat(outcomes("shadow")).containsExactly(Outcome.ALLOWED, Outcome.SHADOW_DENIED);
@@ -214,7 +238,7 @@ class PolicyDecisionsTests {
 				.map((charge) -> charge.withCharge(charge.charge().withCost(0)))
 				.toList();
 			assertThat(each.decide(free)).isEqualTo(new Decision(true, List.of()));
-			assertThat(each.failingSince()).isEmpty();
+			assertThat(each.outage().failingSince()).isEmpty();
 		}
 		assertThat(this.told).isEmpty();
 	}

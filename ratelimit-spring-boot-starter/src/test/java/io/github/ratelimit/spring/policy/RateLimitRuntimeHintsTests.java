@@ -42,13 +42,17 @@ class RateLimitRuntimeHintsTests {
 		});
 	}
 
-	/** Caches as the memory of denials and the plans of users have them. */
+	/**
+	 * Caches as the memory of denials, the plans of users and the counts of who is denied
+	 * most have them.
+	 */
 	@Test
 	void generatedClassesOfCachesAreKept() throws ReflectiveOperationException {
 		new RateLimitRuntimeHints().registerHints(this.hints, getClass().getClassLoader());
-		Caffeine<Object, Object> settings = Caffeine.newBuilder().expireAfterWrite(Duration.ofSeconds(1));
-		for (Object store : List.of(new DenialCache(Duration.ofSeconds(1), 1),
-				settings.maximumSize(1).ticker(() -> 0).build())) {
+		Duration time = Duration.ofSeconds(1);
+		for (Object store : List.of(new DenialCache(time, 1),
+				Caffeine.newBuilder().expireAfterWrite(time).maximumSize(1).ticker(() -> 0).build(),
+				Caffeine.newBuilder().expireAfterAccess(time).maximumSize(1).ticker(() -> 0).build())) {
 			List<Object> caches = (store instanceof Cache<?, ?> cache) ? List.of(cache)
 					: caches(field(store, "memory"));
 			assertThat(caches).isNotEmpty();

@@ -119,10 +119,10 @@ class RedisCheckIT {
 		int port = TestRedis.freePort();
 		try (ConfigurableApplicationContext context = start(port, "2s")) {
 			PolicyDecisions decisions = context.getBean(PolicyDecisions.class);
-			await().atMost(SOON).until(() -> decisions.failingSince().isPresent());
+			await().atMost(SOON).until(() -> decisions.outage().failingSince().isPresent());
 			RedisServer server = TestRedis.startServer(port);
 			try {
-				await().atMost(SOON).until(() -> decisions.failingSince().isEmpty());
+				await().atMost(SOON).until(() -> decisions.outage().failingSince().isEmpty());
 				assertThat(output).containsOnlyOnce(WARNING)
 					.containsOnlyOnce("The store failed")
 					.containsOnlyOnce("The store answers again: limits are enforced");

@@ -92,8 +92,15 @@ class CostSettlementTests {
 	}
 
 	@Test
+	void nothingIsSettledThatStaysAsItWasCounted() {
+		this.costs.add(charge(1, ALICE), null);
+		assertThat(this.costs.end()).isEmpty();
+	}
+
+	@Test
 	void nothingIsSettledTwice() {
 		this.costs.add(charge(1, ALICE), null);
+		this.costs.settle("tokens", 2);
 		assertThat(this.costs.end()).hasSize(1);
 		assertThat(this.costs.settle("tokens", 3)).isFalse();
 		assertThat(this.costs.end()).isEmpty();

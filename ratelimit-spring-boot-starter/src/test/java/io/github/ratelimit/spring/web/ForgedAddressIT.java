@@ -189,8 +189,8 @@ class ForgedAddressIT {
 	enum Rewriting {
 
 		TOMCAT_FRAMEWORK(TestApplication.Served.class, STRATEGY + "=framework"),
-		JETTY_FRAMEWORK(TestApplication.ServedOnJetty.class, STRATEGY + "=framework"), FILTER(FilterBean.class, STRATEGY + "=none"),
-		FILTER_ON_JETTY(JettyFilterBean.class, STRATEGY + "=none"),
+		JETTY_FRAMEWORK(TestApplication.ServedOnJetty.class, STRATEGY + "=framework"),
+		FILTER(FilterBean.class, STRATEGY + "=none"), FILTER_ON_JETTY(JettyFilterBean.class, STRATEGY + "=none"),
 		REGISTRATION(Registration.class, STRATEGY + "=none"), OWN(OwnFilter.class, STRATEGY + "=none");
 
 		private final Class<?> configuration;

@@ -24,8 +24,7 @@ class ForwardedAddressIT {
 	void addressesOfOneClientShareCount(String strategy, String header, String form) {
 		TestApplication application = application(strategy);
 		for (int i = 0; i < 10; i++) {
-			assertThat(application.get("/api", header, form.formatted(i)).statusCode())
-				.isEqualTo((i < 3) ? 200 : 429);
+			assertThat(application.get("/api", header, form.formatted(i)).statusCode()).isEqualTo((i < 3) ? 200 : 429);
 		}
 		assertThat(application.get("/api", header, "for=203.0.113.99".substring(header.equals("Forwarded") ? 0 : 4))
 			.statusCode()).isEqualTo(200);

@@ -133,7 +133,8 @@ abstract class LoginContract {
 	}
 
 	private static String counts(RateLimitsEndpoint endpoint) {
-		return JsonMapper.shared().writeValueAsString(endpoint.read("counts", "ip:127.0.0.1", "tariff").getBody());
+		return JsonMapper.shared()
+			.writeValueAsString(endpoint.read("counts", "ip:127.0.0.1", "tariff", null).getBody());
 	}
 
 	@Test

@@ -39,7 +39,7 @@ class StatusHeadersTests {
 
 	@Test
 	void nothingIsWrittenWhenNothingIsKnown() {
-		this.statuses.add(new Decision(true, List.of()));
+		this.statuses.add(new Decision(true, List.of()), List.of());
 		assertThat(write(EnumSet.allOf(HeaderStyle.class)).getHeaderNames()).isEmpty();
 	}
 
@@ -69,7 +69,8 @@ class StatusHeadersTests {
 				List.of(new LimitStatus(policy, Identifier.ip("a"), Limit.parse("10/m"), 7, Duration.ofSeconds(9),
 						ALLOWED, false),
 						new LimitStatus(policy, Identifier.user("b"), Limit.parse("10/m"), 4, Duration.ofSeconds(8),
-								ALLOWED, false))));
+								ALLOWED, false))),
+				List.of());
 		assertThat(write(Set.of(HeaderStyle.DRAFT)).getHeader("RateLimit")).isEqualTo("\"api\";r=4;t=8");
 	}
 
@@ -166,7 +167,7 @@ class StatusHeadersTests {
 	}
 
 	private void add(boolean allowed, LimitStatus... limits) {
-		this.statuses.add(new Decision(allowed, List.of(limits)));
+		this.statuses.add(new Decision(allowed, List.of(limits)), List.of());
 	}
 
 	private static LimitStatus status(String name, String text, long remaining, String reset,

@@ -9,7 +9,7 @@ import org.springframework.security.crypto.bcrypt.BCryptPasswordEncoder;
 import org.springframework.security.crypto.password.PasswordEncoder;
 import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 
-/** Anna, berta and clara, whose password is "secret". */
+/** Users whose password is "secret". */
 @Configuration(proxyBeanMethods = false)
 class TestUsers {
 
@@ -21,7 +21,7 @@ class TestUsers {
 
 	@Bean
 	InMemoryUserDetailsManager users(PasswordEncoder encoder) {
-		return new InMemoryUserDetailsManager(Stream.of("anna", "berta", "clara")
+		return new InMemoryUserDetailsManager(Stream.of("anna", "berta", "carla", "clara")
 			.map((name) -> User.withUsername(name).password(encoder.encode("secret")).build())
 			.toList());
 	}

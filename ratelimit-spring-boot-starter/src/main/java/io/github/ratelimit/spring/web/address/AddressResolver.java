@@ -2,6 +2,8 @@ package io.github.ratelimit.spring.web.address;
 
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import com.github.benmanes.caffeine.cache.Cache;
+import com.github.benmanes.caffeine.cache.Caffeine;
 import inet.ipaddr.IPAddress;
 import io.github.ratelimit.spring.ForwardedHeader;
 import jakarta.servlet.http.HttpServletRequest;
@@ -32,12 +34,20 @@ public final class AddressResolver {
 
 	private static final int SHORTEST_PREFIX = 32;
 
+	private static final int MOST_RESOLVED = 10_000;
+
 	private final int ipv6Prefix;
 
 	private final @Nullable TrustedProxies proxies;
 
 	/** Whether the log has to say that forwarded headers are not read. */
 	private final AtomicBoolean warning;
+
+	/** What addresses of connections come to, because reading one takes a microsecond. */
+	private final Cache<String, String> resolved = Caffeine.newBuilder()
+		.executor(Runnable::run)
+		.maximumSize(MOST_RESOLVED)
+		.build();
 
 	/**
 	 * Creates a resolver.
@@ -60,14 +70,18 @@ public final class AddressResolver {
 
 	/** Returns the whole address of the client; {@code null} if it is unknown. */
 	public @Nullable IPAddress address(HttpServletRequest request) {
-		if (this.warning.get() && isForwarded(request) && this.warning.compareAndSet(true, false)) {
-			logger.warn("Requests come with forwarded headers, which do not count: clients behind a proxy share its"
-					+ " address. If the proxy is yours, name it in ratelimit.ip.trusted-proxies");
-		}
+		warnIfForwarded(request);
 		HttpServletRequest seen = (this.proxies != null) ? ServerRequest.of(request) : request;
 		String text = remoteAddress(seen);
 		IPAddress connection = (text != null) ? AddressText.connection(text) : null;
 		return (connection != null && this.proxies != null) ? this.proxies.client(connection, seen) : connection;
+	}
+
+	private void warnIfForwarded(HttpServletRequest request) {
+		if (this.warning.get() && isForwarded(request) && this.warning.compareAndSet(true, false)) {
+			logger.warn("Requests come with forwarded headers, which do not count: clients behind a proxy share its"
+					+ " address. If the proxy is yours, name it in ratelimit.ip.trusted-proxies");
+		}
 	}
 
 	private static @Nullable String remoteAddress(HttpServletRequest request) {
@@ -86,10 +100,17 @@ public final class AddressResolver {
 
 	/** Returns what the request is counted by; {@code null} if there is no address. */
 	public @Nullable String resolve(HttpServletRequest request) {
-		IPAddress address = address(request);
+		if (this.proxies == null) {
+			warnIfForwarded(request);
+			String text = remoteAddress(request);
+			return (text != null) ? this.resolved.get(text, (unknown) -> text(AddressText.connection(text), text)) : null;
+		}
+		return text(address(request), remoteAddress(ServerRequest.of(request)));
+	}
+
+	private @Nullable String text(@Nullable IPAddress address, @Nullable String otherwise) {
 		if (address == null) {
-			String text = remoteAddress((this.proxies != null) ? ServerRequest.of(request) : request);
-			return (text != null && !text.isBlank()) ? text : null;
+			return (otherwise != null && !otherwise.isBlank()) ? otherwise : null;
 		}
 		boolean network = address.isIPv6() && this.ipv6Prefix < address.getBitCount();
 		return (network ? address.toPrefixBlock(this.ipv6Prefix) : address).toCanonicalString();

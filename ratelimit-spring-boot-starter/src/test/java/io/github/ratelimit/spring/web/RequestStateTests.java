@@ -15,9 +15,9 @@ import org.springframework.mock.web.MockHttpServletRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class ReachedPathsTests {
+class RequestStateTests {
 
-	private final ReachedPaths reached = ReachedPaths.of(new MockHttpServletRequest());
+	private final RequestState state = RequestState.of(new MockHttpServletRequest());
 
 	private final PathUse use = use();
 
@@ -31,19 +31,19 @@ class ReachedPathsTests {
 	/** As Spring Security does with a page for those who are refused. */
 	@Test
 	void useIsLeftToForwardThatBeginsBetweenTheFilters() {
-		assertThat(this.reached.isFirstUse(this.use)).isTrue();
-		this.reached.leave(List.of(this.use), DispatcherType.REQUEST);
-		assertThat(this.reached.isFirstUse(this.use)).isFalse();
-		this.reached.leave(List.of(), DispatcherType.FORWARD);
-		assertThat(this.reached.takeLeft()).containsExactly(this.use);
-		assertThat(this.reached.takeLeft()).isEmpty();
+		assertThat(this.state.isFirstUse("api")).isTrue();
+		this.state.leave(List.of(this.use), DispatcherType.REQUEST);
+		assertThat(this.state.isFirstUse("api")).isFalse();
+		this.state.leave(List.of(), DispatcherType.FORWARD);
+		assertThat(this.state.takeLeft()).containsExactly(this.use);
+		assertThat(this.state.takeLeft()).isEmpty();
 	}
 
 	@Test
 	void errorPageDecidesNothingThatWasLeft() {
-		this.reached.leave(List.of(this.use), DispatcherType.REQUEST);
-		this.reached.leave(List.of(), DispatcherType.ERROR);
-		assertThat(this.reached.takeLeft()).isEmpty();
+		this.state.leave(List.of(this.use), DispatcherType.REQUEST);
+		this.state.leave(List.of(), DispatcherType.ERROR);
+		assertThat(this.state.takeLeft()).isEmpty();
 	}
 
 }
