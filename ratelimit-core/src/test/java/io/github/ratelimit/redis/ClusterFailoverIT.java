@@ -25,7 +25,9 @@ import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
 import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -52,7 +54,7 @@ class ClusterFailoverIT {
 
 	private final String keyPrefix = TestRedis.newKeyPrefix();
 
-	private TestCluster cluster;
+	private static TestCluster cluster;
 
 	private RedisConnections redis;
 
@@ -63,19 +65,28 @@ class ClusterFailoverIT {
 
 	private Node master;
 
+	@BeforeAll
+	static void start() {
+		cluster = TestCluster.start("cluster-node-timeout 1000");
+	}
+
+	@AfterAll
+	static void stop() {
+		cluster.close();
+	}
+
 	@BeforeEach
-	void start() {
-		this.cluster = TestCluster.start("cluster-node-timeout 1000");
-		this.users = ClusterKeys.onDifferentMasters(this.cluster);
-		this.master = this.cluster.master(ClusterKeys.slot(this.users.get(0)));
-		this.redis = this.cluster.connections().timeBudget(BUDGET).build();
+	void connect() {
+		this.users = ClusterKeys.onDifferentMasters(cluster);
+		this.master = cluster.master(ClusterKeys.slot(this.users.get(0)));
+		this.redis = cluster.connections().timeBudget(BUDGET).build();
 		this.limiter = RedisRateLimiter.of(this.redis, this.keyPrefix);
 	}
 
 	@AfterEach
-	void stop() {
+	void heal() {
 		this.redis.close();
-		this.cluster.close();
+		cluster.heal();
 	}
 
 	@Test
@@ -134,8 +145,7 @@ class ClusterFailoverIT {
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void nothingButTheLastWritesIsLostUnderLoad(boolean ownClient) throws Exception {
-		UnifiedJedis client = JedisClients.ofCluster(this.cluster.addresses(),
-				DefaultJedisClientConfig.builder().build());
+		UnifiedJedis client = JedisClients.ofCluster(cluster.addresses(), DefaultJedisClientConfig.builder().build());
 		RateLimiter limiter = ownClient
 				? RedisRateLimiter.of(RedisConnections.client(client).timeBudget(BUDGET).build(), this.keyPrefix)
 				: this.limiter;

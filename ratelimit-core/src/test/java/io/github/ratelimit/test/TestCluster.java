@@ -65,6 +65,27 @@ public final class TestCluster implements AutoCloseable {
 			process.onExit().join();
 		}
 
+		private void stop() {
+			try {
+				this.admin.close();
+			}
+			catch (JedisConnectionException ex) {
+				// It was killed.
+			}
+			TestRedis.stop(this.server);
+		}
+
+		private Node restarted() {
+			stop();
+			try {
+				this.server.start();
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+			return new Node(this.address, this.server, new Jedis(this.address), this.id);
+		}
+
 		/** Whether it is the master of some slots. */
 		public boolean isMaster() {
 			return isAlive() && this.admin.info("replication").contains("role:master");
@@ -185,19 +206,33 @@ public final class TestCluster implements AutoCloseable {
 		for (int i = 0; i < MASTERS; i++) {
 			this.nodes.get(MASTERS + i).admin().clusterReplicate(this.nodes.get(i).id());
 		}
+		awaitContent();
+	}
+
+	private void awaitContent() {
 		await("All masters have a replica",
-				() -> this.nodes.subList(0, MASTERS)
-					.stream()
-					.allMatch((node) -> node.admin().info("replication").contains("state=online")));
-		await("All nodes are content",
 				() -> this.nodes.stream()
-					.allMatch((node) -> node.admin().clusterInfo().contains("cluster_state:ok")
-							&& node.admin().clusterInfo().contains("cluster_slots_ok:" + SLOTS)
-							&& node.admin()
-								.clusterNodes()
-								.lines()
-								.filter((line) -> line.contains("slave"))
-								.count() == MASTERS));
+					.map((node) -> node.admin().info("replication"))
+					.filter((info) -> info.contains("role:master") && info.contains("state=online"))
+					.count() == MASTERS);
+		await("All nodes are content", () -> this.nodes.stream().allMatch(TestCluster::isContent));
+	}
+
+	private static boolean isContent(Node node) {
+		String info = node.admin().clusterInfo();
+		String nodes = node.admin().clusterNodes();
+		return info.contains("cluster_state:ok") && info.contains("cluster_slots_ok:" + SLOTS)
+				&& !nodes.contains("fail") && nodes.lines().filter((line) -> line.contains("slave")).count() == MASTERS;
+	}
+
+	/**
+	 * Makes it whole again after a failover: nodes that were killed come back, and there
+	 * are no Redis keys.
+	 */
+	public void heal() {
+		this.nodes.replaceAll((node) -> node.isAlive() ? node : node.restarted());
+		awaitContent();
+		this.nodes.stream().filter(Node::isMaster).forEach((node) -> node.admin().flushAll());
 	}
 
 	private boolean knowsAll(Node node) {
@@ -336,15 +371,7 @@ public final class TestCluster implements AutoCloseable {
 
 	@Override
 	public void close() {
-		for (Node node : this.nodes) {
-			try {
-				node.admin().close();
-			}
-			catch (JedisConnectionException ex) {
-				// It was killed.
-			}
-			TestRedis.stop(node.server());
-		}
+		this.nodes.forEach(Node::stop);
 		try (Stream<Path> files = Files.walk(this.folder)) {
 			files.sorted(Comparator.reverseOrder()).forEach((file) -> file.toFile().delete());
 		}

@@ -14,7 +14,9 @@ import io.github.ratelimit.test.Replication;
 import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.DefaultJedisClientConfig;
@@ -30,7 +32,7 @@ class MasterFailoverIT {
 
 	private static final Duration BUDGET = Duration.ofMillis(300);
 
-	private TestCluster cluster;
+	private static TestCluster cluster;
 
 	private ClusterServers servers;
 
@@ -39,21 +41,30 @@ class MasterFailoverIT {
 
 	private Node master;
 
+	@BeforeAll
+	static void start() {
+		cluster = TestCluster.start("cluster-node-timeout 1000");
+	}
+
+	@AfterAll
+	static void stop() {
+		cluster.close();
+	}
+
 	@BeforeEach
-	void start() {
-		this.cluster = TestCluster.start("cluster-node-timeout 1000");
-		this.keys = SlotKeys.onDifferentMasters(this.cluster);
-		this.master = this.cluster.master(SlotKeys.slot(this.keys.get(0)));
-		this.servers = ClusterServers.of(this.cluster.addresses(), DefaultJedisClientConfig.builder().build(),
+	void connect() {
+		this.keys = SlotKeys.onDifferentMasters(cluster);
+		this.master = cluster.master(SlotKeys.slot(this.keys.get(0)));
+		this.servers = ClusterServers.of(cluster.addresses(), DefaultJedisClientConfig.builder().build(),
 				Connecting.settings("cluster", BUDGET), Connecting.NOBODY);
 		this.keys.forEach((key) -> Increment.of(this.servers, key));
 		Replication.await(() -> this.master.admin().info("replication"));
 	}
 
 	@AfterEach
-	void stop() {
+	void heal() {
 		this.servers.close();
-		this.cluster.close();
+		cluster.heal();
 	}
 
 	private void awaitTakeover() {
@@ -113,7 +124,7 @@ class MasterFailoverIT {
 			threads.shutdownNow();
 		}
 		for (int i = 0; i < 6; i++) {
-			long number = SlotKeys.number(this.cluster, loads.get(i).key);
+			long number = SlotKeys.number(cluster, loads.get(i).key);
 			long done = loads.get(i).done.get();
 			if (i % 3 == 0) {
 				assertThat(number).isPositive().isLessThanOrEqualTo(done + loads.get(i).failed.get());

@@ -65,13 +65,14 @@ class DevToolsRestartIT {
 
 	private static Process start(Path directory) throws IOException {
 		String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
-				directory + System.getProperty("path.separator") + classPath, Application.class.getName(),
-				"--server.port=0", "--server.address=127.0.0.1", "--spring.devtools.restart.trigger-file=" + TRIGGER,
-				"--spring.devtools.restart.poll-interval=200ms", "--spring.devtools.restart.quiet-period=100ms",
-				"--spring.devtools.livereload.enabled=false", "--ratelimit.redis.url=" + TestRedis.uri(),
-				"--ratelimit.redis.timeout=20s", "--ratelimit.key-prefix=" + TestRedis.newKeyPrefix(),
-				"--ratelimit.policies.path.paths=/path", "--ratelimit.policies.path.limits=1/d")
+		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+				"-XX:TieredStopAtLevel=1", "-cp", directory + System.getProperty("path.separator") + classPath,
+				Application.class.getName(), "--server.port=0", "--server.address=127.0.0.1",
+				"--spring.devtools.restart.trigger-file=" + TRIGGER, "--spring.devtools.restart.poll-interval=200ms",
+				"--spring.devtools.restart.quiet-period=100ms", "--spring.devtools.livereload.enabled=false",
+				"--ratelimit.redis.url=" + TestRedis.uri(), "--ratelimit.redis.timeout=20s",
+				"--ratelimit.key-prefix=" + TestRedis.newKeyPrefix(), "--ratelimit.policies.path.paths=/path",
+				"--ratelimit.policies.path.limits=1/d")
 			.redirectErrorStream(true)
 			.start();
 		// An application that hangs ends its output, so that the test fails instead of

@@ -8,6 +8,9 @@ import java.util.Properties;
 import java.util.function.Consumer;
 
 import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
+import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
+import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -16,15 +19,18 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.web.context.servlet.AnnotationConfigServletWebApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.PropertiesPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
+import org.springframework.mock.web.MockServletContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
@@ -194,14 +200,22 @@ class EnvironmentSettingsTests {
 		defaults.put("ratelimit.policies.api.limits", "10/s");
 		defaults.put("spring.main.banner-mode", "off");
 		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.SERVLET)
+			.contextFactory((type) -> withoutServer())
 			.properties(defaults)
-			.properties("server.port=0")
 			.environment(environment)
 			.run(arguments.toArray(String[]::new));
 	}
 
+	private static ConfigurableApplicationContext withoutServer() {
+		AnnotationConfigServletWebApplicationContext context = new AnnotationConfigServletWebApplicationContext();
+		context.setServletContext(new MockServletContext());
+		return context;
+	}
+
 	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
+	@ImportAutoConfiguration({ AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
+			RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
+			RateLimitWebAutoConfiguration.class })
 	static class Application {
 
 	}

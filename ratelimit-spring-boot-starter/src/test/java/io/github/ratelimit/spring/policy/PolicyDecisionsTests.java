@@ -15,7 +15,6 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.StoreBusyException;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.memory.MemoryRateLimiter;
@@ -394,42 +393,6 @@ class PolicyDecisionsTests {
 		@Override
 		public void charge(RateLimitRequest request) {
 			this.store.charge(request);
-		}
-
-	}
-
-	private static class FailingStore implements RateLimiter {
-
-		private boolean busy;
-
-		@Override
-		public Decision tryAcquire(RateLimitRequest request) {
-			throw failure();
-		}
-
-		@Override
-		public Decision peek(RateLimitRequest request) {
-			throw failure();
-		}
-
-		@Override
-		public void refund(RateLimitRequest request) {
-			throw failure();
-		}
-
-		@Override
-		public void charge(RateLimitRequest request) {
-			throw failure();
-		}
-
-		@Override
-		public void reset(Policy policy, Identifier identifier) {
-			throw failure();
-		}
-
-		private StoreException failure() {
-			IllegalStateException cause = new IllegalStateException();
-			return this.busy ? new StoreBusyException("busy", cause) : new StoreException("gone", cause);
 		}
 
 	}

@@ -15,7 +15,6 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
-import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
@@ -310,39 +309,6 @@ class PolicySourceTests {
 	private Decision decide(PolicyDecisions decisions, IdentifiedPolicy policy, String plan) {
 		IdentifiedPolicy current = decisions.current(policy);
 		return decisions.decide(List.of(new PolicyCharge(current, Charge.of(current.policy(), ALICE), plan)));
-	}
-
-	private static class FailingStore implements RateLimiter {
-
-		@Override
-		public Decision tryAcquire(RateLimitRequest request) {
-			throw failure();
-		}
-
-		@Override
-		public Decision peek(RateLimitRequest request) {
-			throw failure();
-		}
-
-		@Override
-		public void charge(RateLimitRequest request) {
-			throw failure();
-		}
-
-		@Override
-		public void refund(RateLimitRequest request) {
-			throw failure();
-		}
-
-		@Override
-		public void reset(Policy policy, Identifier identifier) {
-			throw failure();
-		}
-
-		private static StoreException failure() {
-			return new StoreException("gone", new IllegalStateException());
-		}
-
 	}
 
 }

@@ -2,7 +2,6 @@ package io.github.ratelimit.spring.redis;
 
 import java.io.IOException;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +27,7 @@ import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
 import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.Replication;
+import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestRedis;
 import io.github.ratelimit.test.TricklingServer;
 import org.awaitility.Awaitility;
@@ -62,6 +62,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * fails. Of the two sentinels that are configured one does not exist.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@SuppressWarnings("try")
 class RedisSentinelIT {
 
 	private static final int QUOTA = 1_000_000;
@@ -228,23 +229,15 @@ class RedisSentinelIT {
 			RateLimiter limiter = context.getBean(RateLimiter.class);
 			limiter.tryAcquire(POLICY, Identifier.GLOBAL);
 			Replication.await(() -> this.masterClient.info("replication"));
-			Thread hang = new Thread(this::hang);
-			hang.start();
-			awaitSwitch(output);
-			hang.join();
+			try (StoppedServer hanging = StoppedServer.stop(this.masterClient)) {
+				awaitSwitch(output);
+			}
 			assertThat(clients()).hasSize(1);
 			String before = scriptCalls(this.masterClient);
 			limiter.tryAcquire(POLICY, Identifier.GLOBAL);
 			assertThat(scriptCalls(this.masterClient)).isEqualTo(before);
 			assertThat(clients()).isEmpty();
 		});
-	}
-
-	private void hang() {
-		try (Jedis jedis = new Jedis("127.0.0.1", this.masterPort, (int) PATIENCE.toMillis())) {
-			jedis.auth("secret");
-			jedis.sendCommand(() -> "DEBUG".getBytes(StandardCharsets.US_ASCII), "SLEEP", "6");
-		}
 	}
 
 	private static String scriptCalls(UnifiedJedis jedis) {

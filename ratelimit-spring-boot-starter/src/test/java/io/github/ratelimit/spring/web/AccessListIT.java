@@ -6,15 +6,14 @@ import java.util.Base64;
 
 import io.github.ratelimit.spring.annotation.RateLimited;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.security.core.userdetails.User;
-import org.springframework.security.provisioning.InMemoryUserDetailsManager;
+import org.springframework.context.annotation.Import;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -25,6 +24,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class AccessListIT {
 
+	@RegisterExtension
+	static final TestApplications applications = new TestApplications();
+
 	private static final String[] LIMITS = { "ratelimit.policies.address.paths=/address",
 			"ratelimit.policies.address.limits=1/m", "ratelimit.policies.user.paths=/user",
 			"ratelimit.policies.user.limits=1/m", "ratelimit.policies.user.identifiers=user" };
@@ -32,78 +34,71 @@ class AccessListIT {
 	@ParameterizedTest
 	@ValueSource(strings = { "/address", "/user", "/annotated" })
 	void allowedClientIsNeverCounted(String path) {
-		try (TestApplication application = start("ratelimit.allow=header:X-Api-Key:k1")) {
-			for (int i = 0; i < 3; i++) {
-				HttpResponse<String> response = get(application, path, "anna", "X-Api-Key", "k1");
-				assertThat(response.statusCode()).isEqualTo(200);
-				assertThat(response.headers().firstValue("RateLimit")).isEmpty();
-			}
-			assertThat(application.decisions()).isZero();
-			assertThat(get(application, path, "anna").statusCode()).isEqualTo(200);
-			assertThat(get(application, path, "anna", "X-Api-Key", "k2").statusCode()).isEqualTo(429);
+		TestApplication application = application("ratelimit.allow=header:X-Api-Key:k1");
+		for (int i = 0; i < 3; i++) {
+			HttpResponse<String> response = get(application, path, "anna", "X-Api-Key", "k1");
+			assertThat(response.statusCode()).isEqualTo(200);
+			assertThat(response.headers().firstValue("RateLimit")).isEmpty();
 		}
+		assertThat(application.decisions()).isZero();
+		assertThat(get(application, path, "anna").statusCode()).isEqualTo(200);
+		assertThat(get(application, path, "anna", "X-Api-Key", "k2").statusCode()).isEqualTo(429);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/address", "/user", "/annotated", "/free", "/nothing" })
 	void deniedClientIsForbiddenEverywhere(String path) {
-		try (TestApplication application = start("ratelimit.deny=ip:127.0.0.0/8")) {
-			assertForbidden(get(application, path, "anna"));
-			assertThat(application.decisions()).isZero();
-		}
+		TestApplication application = application("ratelimit.deny=ip:127.0.0.0/8");
+		assertForbidden(get(application, path, "anna"));
+		assertThat(application.decisions()).isZero();
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/address", "/user", "/annotated", "/free" })
 	void deniedUserIsForbiddenEverywhere(String path) {
-		try (TestApplication application = start("ratelimit.deny=user:anna")) {
-			assertForbidden(get(application, path, "anna"));
-			assertThat(get(application, path, "berta").statusCode()).isIn(200, 429);
-		}
+		TestApplication application = application("ratelimit.deny=user:anna");
+		assertForbidden(get(application, path, "anna"));
+		assertThat(get(application, path, "berta").statusCode()).isIn(200, 429);
 	}
 
 	@Test
 	void denyWinsOverAllow() {
-		try (TestApplication application = start("ratelimit.deny=user:anna", "ratelimit.allow=ip:127.0.0.1")) {
-			assertForbidden(get(application, "/address", "anna"));
-			assertThat(get(application, "/address", "berta").statusCode()).isEqualTo(200);
-			assertThat(get(application, "/address", "berta").statusCode()).isEqualTo(200);
-		}
+		TestApplication application = application("ratelimit.deny=user:anna", "ratelimit.allow=ip:127.0.0.1");
+		assertForbidden(get(application, "/address", "anna"));
+		assertThat(get(application, "/address", "berta").statusCode()).isEqualTo(200);
+		assertThat(get(application, "/address", "berta").statusCode()).isEqualTo(200);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/user", "/annotated" })
 	void allowedUserIsNeverCountedByWhatComesAfterLogin(String path) {
-		try (TestApplication application = start("ratelimit.allow=user:anna")) {
-			for (int i = 0; i < 3; i++) {
-				assertThat(get(application, path, "anna").statusCode()).isEqualTo(200);
-			}
-			assertThat(application.decisions()).isZero();
-			assertThat(get(application, path, "berta").statusCode()).isEqualTo(200);
-			assertThat(get(application, path, "berta").statusCode()).isEqualTo(429);
+		TestApplication application = application("ratelimit.allow=user:anna");
+		for (int i = 0; i < 3; i++) {
+			assertThat(get(application, path, "anna").statusCode()).isEqualTo(200);
 		}
+		assertThat(application.decisions()).isZero();
+		assertThat(get(application, path, "berta").statusCode()).isEqualTo(200);
+		assertThat(get(application, path, "berta").statusCode()).isEqualTo(429);
 	}
 
 	/** Before login nobody is a user, so what was counted then is given back. */
 	@Test
 	void allowedUserUsesNothingOfWhatComesBeforeLogin() {
-		try (TestApplication application = start("ratelimit.allow=user:anna")) {
-			for (int i = 0; i < 3; i++) {
-				assertThat(get(application, "/address", "anna").statusCode()).isEqualTo(200);
-			}
-			assertThat(get(application, "/address", "berta").statusCode()).isEqualTo(200);
-			assertThat(get(application, "/address", "berta").statusCode()).isEqualTo(429);
-			assertThat(get(application, "/address", "anna").statusCode()).isEqualTo(429);
+		TestApplication application = application("ratelimit.allow=user:anna");
+		for (int i = 0; i < 3; i++) {
+			assertThat(get(application, "/address", "anna").statusCode()).isEqualTo(200);
 		}
+		assertThat(get(application, "/address", "berta").statusCode()).isEqualTo(200);
+		assertThat(get(application, "/address", "berta").statusCode()).isEqualTo(429);
+		assertThat(get(application, "/address", "anna").statusCode()).isEqualTo(429);
 	}
 
 	@Test
 	void preflightOfDeniedClientIsDeniedWhenCorsCodeMayNotAnswerIt() {
-		try (TestApplication application = start("ratelimit.deny=ip:127.0.0.1")) {
-			assertThat(application
-				.send("OPTIONS", "/address", "Origin", "https://example.com", "Access-Control-Request-Method", "GET")
-				.body()).contains("Forbidden");
-		}
+		TestApplication application = application("ratelimit.deny=ip:127.0.0.1");
+		assertThat(application
+			.send("OPTIONS", "/address", "Origin", "https://example.com", "Access-Control-Request-Method", "GET")
+			.body()).contains("Forbidden");
 	}
 
 	private static void assertForbidden(HttpResponse<String> response) {
@@ -114,11 +109,11 @@ class AccessListIT {
 			.hasToString("{\"type\":\"about:blank\",\"title\":\"Forbidden\",\"status\":403}");
 	}
 
-	private static TestApplication start(String... properties) {
+	private static TestApplication application(String... properties) {
 		String[] all = new String[LIMITS.length + properties.length];
 		System.arraycopy(LIMITS, 0, all, 0, LIMITS.length);
 		System.arraycopy(properties, 0, all, LIMITS.length, properties.length);
-		return TestApplication.start(Application.class, all);
+		return applications.get(Application.class, all);
 	}
 
 	private static HttpResponse<String> get(TestApplication application, String path, String user, String... headers) {
@@ -131,6 +126,7 @@ class AccessListIT {
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
+	@Import(TestUsers.class)
 	@RestController
 	static class Application {
 
@@ -143,12 +139,6 @@ class AccessListIT {
 		@GetMapping("/annotated")
 		String annotated() {
 			return "served";
-		}
-
-		@Bean
-		InMemoryUserDetailsManager users() {
-			return new InMemoryUserDetailsManager(User.withUsername("anna").password("{noop}secret").build(),
-					User.withUsername("berta").password("{noop}secret").build());
 		}
 
 	}

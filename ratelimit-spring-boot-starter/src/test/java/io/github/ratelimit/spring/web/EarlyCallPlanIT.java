@@ -27,11 +27,10 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.Ordered;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
-import org.springframework.security.core.userdetails.User;
-import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -121,6 +120,7 @@ class EarlyCallPlanIT {
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
+	@Import(TestUsers.class)
 	@RestController
 	static class Application {
 
@@ -158,11 +158,6 @@ class EarlyCallPlanIT {
 			return http.authorizeHttpRequests((requests) -> requests.anyRequest().permitAll())
 				.httpBasic(Customizer.withDefaults())
 				.build();
-		}
-
-		@Bean
-		InMemoryUserDetailsManager users() {
-			return new InMemoryUserDetailsManager(User.withUsername("anna").password("{noop}secret").build());
 		}
 
 	}

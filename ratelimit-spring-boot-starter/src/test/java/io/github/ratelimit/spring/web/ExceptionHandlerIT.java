@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
+import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
@@ -9,6 +10,7 @@ import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.http.HttpServletRequest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -36,36 +38,36 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ExceptionHandlerIT {
 
+	@RegisterExtension
+	static final TestApplications applications = new TestApplications();
+
 	@ParameterizedTest
 	@ValueSource(strings = { "/plain", "/local", "/wrapped" })
 	void handlersForFailuresDoNotGetDenials(String path) {
-		try (TestApplication application = TestApplication.start(CatchAll.class)) {
-			assertThat(application.get(path).statusCode()).isEqualTo(200);
-			HttpResponse<String> denied = application.get(path);
-			assertThat(denied.statusCode()).isEqualTo(429);
-			assertThat(denied.headers().allValues("Retry-After")).containsExactly("60");
-			assertThat(denied.body()).contains("#quota-exceeded");
-			assertThat(application.get("/broken").body()).isEqualTo("caught by advice");
-			assertThat(application.get("/broken/local").body()).isEqualTo("caught by controller");
-		}
+		TestApplication application = applications.get(CatchAll.class);
+		assertThat(application.get(path).statusCode()).isEqualTo(200);
+		HttpResponse<String> denied = application.get(path);
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertThat(denied.headers().allValues("Retry-After")).containsExactly("60");
+		assertThat(denied.body()).contains("#quota-exceeded");
+		assertThat(application.get("/broken").body()).isEqualTo("caught by advice");
+		assertThat(application.get("/broken/local").body()).isEqualTo("caught by controller");
 	}
 
 	@Test
 	void adviceThatNamesDenialComesFirst() {
-		try (TestApplication application = TestApplication.start(Named.class)) {
-			application.get("/plain");
-			assertAnswer(application.get("/plain"), 402, "named by advice");
-			application.get("/wrapped");
-			assertAnswer(application.get("/wrapped"), 402, "wrapper named by advice");
-		}
+		TestApplication application = applications.get(Named.class);
+		application.get("/plain");
+		assertAnswer(application.get("/plain"), 402, "named by advice");
+		application.get("/wrapped");
+		assertAnswer(application.get("/wrapped"), 402, "wrapper named by advice");
 	}
 
 	@Test
 	void catchAllOfControllerDoesNotHideDenialThatAdviceNames() {
-		try (TestApplication application = TestApplication.start(Named.class)) {
-			application.get("/local");
-			assertAnswer(application.get("/local"), 402, "named by advice");
-		}
+		TestApplication application = applications.get(Named.class);
+		application.get("/local");
+		assertAnswer(application.get("/local"), 402, "named by advice");
 	}
 
 	@ParameterizedTest
@@ -96,22 +98,21 @@ class ExceptionHandlerIT {
 
 	@Test
 	void controllerThatNamesDenialComesFirst() {
-		try (TestApplication application = TestApplication.start(CatchAll.class)) {
-			application.get("/named");
-			assertAnswer(application.get("/named"), 402, "named by controller");
-		}
+		TestApplication application = applications.get(CatchAll.class);
+		application.get("/named");
+		assertAnswer(application.get("/named"), 402, "named by controller");
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "/strict", "/strict/path" })
-	void denialWithoutStoreIsAnsweredWith503(String path) {
+	@Test
+	void denialWithoutStoreIsAnsweredWith503() {
 		try (TestApplication application = startWithoutStore(StrictCatchAll.class)) {
-			HttpResponse<String> response = application.get(path);
-			assertThat(response.statusCode()).isEqualTo(503);
-			assertThat(response.headers().allValues("Retry-After")).containsExactly("1");
-			assertThat(response.headers().allValues("Content-Type")).containsExactly("application/problem+json");
-			assertThat(response.headers().map()).doesNotContainKeys("ratelimit", "ratelimit-policy");
-			assertThat(response.body()).contains("#temporary-reduced-capacity");
+			assertThat(List.of("/strict", "/strict/path")).map(application::get).allSatisfy((response) -> {
+				assertThat(response.statusCode()).isEqualTo(503);
+				assertThat(response.headers().allValues("Retry-After")).containsExactly("1");
+				assertThat(response.headers().allValues("Content-Type")).containsExactly("application/problem+json");
+				assertThat(response.headers().map()).doesNotContainKeys("ratelimit", "ratelimit-policy");
+				assertThat(response.body()).contains("#temporary-reduced-capacity");
+			});
 		}
 	}
 

@@ -12,11 +12,11 @@ import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
@@ -36,6 +36,9 @@ import static org.assertj.core.api.Assertions.assertThatException;
  */
 @ExtendWith(OutputCaptureExtension.class)
 class ForgedAddressIT {
+
+	@RegisterExtension
+	static final TestApplications applications = new TestApplications();
 
 	private static final String STRATEGY = "server.forward-headers-strategy";
 
@@ -94,22 +97,20 @@ class ForgedAddressIT {
 	@ParameterizedTest
 	@EnumSource
 	void everyPortOfClientSharesItsCount(Server server) {
-		try (TestApplication application = start(server.configuration, STRATEGY + "=framework")) {
-			assertForgedIsCountedOnce(application, "203.0.113.7:%d"::formatted);
-			application.forget();
-			assertForgedIsCountedOnce(application, "[2001:db8::1]:%d"::formatted);
-		}
+		TestApplication application = shared(server.configuration, STRATEGY + "=framework");
+		assertForgedIsCountedOnce(application, "203.0.113.7:%d"::formatted);
+		application.forget();
+		assertForgedIsCountedOnce(application, "[2001:db8::1]:%d"::formatted);
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "TOMCAT, native", "TOMCAT, framework", "JETTY, native", "JETTY, framework" })
 	void emptyHeaderIsCountedByAddressOfConnection(Server server, String strategy) {
-		try (TestApplication application = start(server.configuration, STRATEGY + "=" + strategy)) {
-			for (int i = 0; i < 3; i++) {
-				assertThat(application.get("/api").statusCode()).isEqualTo(200);
-			}
-			assertThat(application.get("/api", "X-Forwarded-For", "").statusCode()).isEqualTo(429);
+		TestApplication application = shared(server.configuration, STRATEGY + "=" + strategy);
+		for (int i = 0; i < 3; i++) {
+			assertThat(application.get("/api").statusCode()).isEqualTo(200);
 		}
+		assertThat(application.get("/api", "X-Forwarded-For", "").statusCode()).isEqualTo(429);
 	}
 
 	@ParameterizedTest
@@ -123,7 +124,7 @@ class ForgedAddressIT {
 
 	@Test
 	void strategyOfKubernetesIsToldOnJetty(CapturedOutput output) {
-		start(Jetty.class, KUBERNETES).close();
+		start(TestApplication.ServedOnJetty.class, KUBERNETES).close();
 		assertThat(output).contains("because of " + STRATEGY
 				+ "=native, which Spring Boot sets by itself on the cloud platform KUBERNETES");
 	}
@@ -157,17 +158,25 @@ class ForgedAddressIT {
 		}
 	}
 
+	private static TestApplication shared(Class<?> configuration, String property) {
+		return applications.get(configuration, withPolicy(property));
+	}
+
 	private static TestApplication start(Class<?> configuration, String... properties) {
+		return TestApplication.start(configuration, withPolicy(properties));
+	}
+
+	private static String[] withPolicy(String... properties) {
 		String[] all = new String[properties.length + 2];
 		all[0] = "ratelimit.policies.api.paths=/api";
 		all[1] = "ratelimit.policies.api.limits=3/m";
 		System.arraycopy(properties, 0, all, 2, properties.length);
-		return TestApplication.start(configuration, all);
+		return all;
 	}
 
 	enum Server {
 
-		TOMCAT(TestApplication.Served.class), JETTY(Jetty.class);
+		TOMCAT(TestApplication.Served.class), JETTY(TestApplication.ServedOnJetty.class);
 
 		private final Class<?> configuration;
 
@@ -180,8 +189,8 @@ class ForgedAddressIT {
 	enum Rewriting {
 
 		TOMCAT_FRAMEWORK(TestApplication.Served.class, STRATEGY + "=framework"),
-		JETTY_FRAMEWORK(Jetty.class, STRATEGY + "=framework"), FILTER(FilterBean.class, STRATEGY + "=none"),
-		FILTER_ON_JETTY(JettyFilterBean.class, STRATEGY + "=none"),
+		JETTY_FRAMEWORK(TestApplication.ServedOnJetty.class, STRATEGY + "=framework"),
+		FILTER(FilterBean.class, STRATEGY + "=none"), FILTER_ON_JETTY(JettyFilterBean.class, STRATEGY + "=none"),
 		REGISTRATION(Registration.class, STRATEGY + "=none"), OWN(OwnFilter.class, STRATEGY + "=none");
 
 		private final Class<?> configuration;
@@ -192,12 +201,6 @@ class ForgedAddressIT {
 			this.configuration = configuration;
 			this.property = property;
 		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@Import({ JettyServletWebServerAutoConfiguration.class, TestApplication.Served.class })
-	static class Jetty {
 
 	}
 
@@ -213,7 +216,7 @@ class ForgedAddressIT {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@Import({ Jetty.class, FilterBean.class })
+	@Import({ TestApplication.ServedOnJetty.class, FilterBean.class })
 	static class JettyFilterBean {
 
 	}

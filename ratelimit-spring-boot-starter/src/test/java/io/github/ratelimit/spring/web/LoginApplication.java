@@ -25,6 +25,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpStatus;
 import org.springframework.security.authentication.AuthenticationManager;
 import org.springframework.security.authentication.BadCredentialsException;
@@ -33,7 +34,6 @@ import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
 import org.springframework.security.core.context.SecurityContextHolder;
-import org.springframework.security.core.userdetails.User;
 import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.authentication.AuthenticationEntryPointFailureHandler;
@@ -51,6 +51,7 @@ import org.springframework.web.filter.OncePerRequestFilter;
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
+@Import(TestUsers.class)
 @RestController
 class LoginApplication {
 
@@ -129,14 +130,6 @@ class LoginApplication {
 			}
 			return UsernamePasswordAuthenticationToken.authenticated(name, null, List.of());
 		};
-	}
-
-	@Bean
-	InMemoryUserDetailsManager users() {
-		return new InMemoryUserDetailsManager(List.of("anna", "berta", "clara")
-			.stream()
-			.map((name) -> User.withUsername(name).password("{noop}secret").build())
-			.toList());
 	}
 
 	private static UsernamePasswordAuthenticationToken bearer(HttpServletRequest request) {

@@ -27,12 +27,11 @@ import tools.jackson.databind.json.JsonMapper;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
-import org.springframework.security.core.userdetails.User;
-import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -257,6 +256,7 @@ class PlanIT {
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
+	@Import(TestUsers.class)
 	@RestController
 	static class Application {
 
@@ -301,13 +301,6 @@ class PlanIT {
 			return http.authorizeHttpRequests((requests) -> requests.anyRequest().permitAll())
 				.httpBasic(Customizer.withDefaults())
 				.build();
-		}
-
-		@Bean
-		InMemoryUserDetailsManager users() {
-			return new InMemoryUserDetailsManager(User.withUsername("anna").password("{noop}secret").build(),
-					User.withUsername("berta").password("{noop}secret").build(),
-					User.withUsername("carla").password("{noop}secret").build());
 		}
 
 	}

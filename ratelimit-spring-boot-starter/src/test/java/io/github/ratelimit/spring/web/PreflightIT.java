@@ -7,6 +7,7 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -34,71 +35,69 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class PreflightIT {
 
+	@RegisterExtension
+	static final TestApplications applications = new TestApplications();
+
 	private static final String PAGE = "https://page.example";
 
 	@ParameterizedTest
 	@ValueSource(classes = { Plain.class, PlainOnJetty.class, WithFilter.class, SecurityWithCors.class,
 			SecurityWithMvcCors.class })
 	void preflightIsFreeWhenCorsCodeAnswersIt(Class<?> configuration) {
-		try (TestApplication application = start(configuration)) {
-			assertThat(application.get("/api/x").statusCode()).isEqualTo(200);
-			assertThat(application.get("/api/x").statusCode()).isEqualTo(429);
-			for (int i = 0; i < 3; i++) {
-				HttpResponse<String> preflight = preflight(application, "/api/x");
-				assertThat(preflight.statusCode()).isEqualTo(200);
-				assertThat(preflight.headers().allValues("Access-Control-Allow-Origin")).containsExactly("*");
-			}
+		TestApplication application = application(configuration);
+		assertThat(application.get("/api/x").statusCode()).isEqualTo(200);
+		assertThat(application.get("/api/x").statusCode()).isEqualTo(429);
+		for (int i = 0; i < 3; i++) {
+			HttpResponse<String> preflight = preflight(application, "/api/x");
+			assertThat(preflight.statusCode()).isEqualTo(200);
+			assertThat(preflight.headers().allValues("Access-Control-Allow-Origin")).containsExactly("*");
 		}
 	}
 
 	@ParameterizedTest
 	@ValueSource(classes = { SecurityWithCors.class, SecurityWithMvcCors.class })
 	void preflightIsFreeWhateverItCarriesWhenCorsCodeAnswersFirst(Class<?> configuration) {
-		try (TestApplication application = start(configuration)) {
-			for (int i = 0; i < 3; i++) {
-				assertThat(preflight(application, "/api/x", "Authorization", "Basic d3Jvbmc6d3Jvbmc=").statusCode())
-					.isEqualTo(200);
-			}
-			assertThat(application.decisions()).isZero();
+		TestApplication application = application(configuration);
+		for (int i = 0; i < 3; i++) {
+			assertThat(preflight(application, "/api/x", "Authorization", "Basic d3Jvbmc6d3Jvbmc=").statusCode())
+				.isEqualTo(200);
 		}
+		assertThat(application.decisions()).isZero();
 	}
 
 	@Test
 	void whatCorsCodeAnswersBehindSpringSecurityIsGivenBack() {
-		try (TestApplication application = start(SecurityWithoutCors.class)) {
-			for (int i = 0; i < 3; i++) {
-				assertThat(preflight(application, "/api/x").statusCode()).isEqualTo(200);
-				application.assertUsed("api", 0);
-			}
-			assertThat(preflight(application, "/api/x", "Authorization", "Basic d3Jvbmc6d3Jvbmc=").statusCode())
-				.isEqualTo(401);
-			application.assertUsed("api", 1);
-			assertThat(preflight(application, "/api/x", "Authorization", "Basic d3Jvbmc6d3Jvbmc=").statusCode())
-				.isEqualTo(429);
+		TestApplication application = application(SecurityWithoutCors.class);
+		for (int i = 0; i < 3; i++) {
+			assertThat(preflight(application, "/api/x").statusCode()).isEqualTo(200);
+			application.assertUsed("api", 0);
 		}
+		assertThat(preflight(application, "/api/x", "Authorization", "Basic d3Jvbmc6d3Jvbmc=").statusCode())
+			.isEqualTo(401);
+		application.assertUsed("api", 1);
+		assertThat(preflight(application, "/api/x", "Authorization", "Basic d3Jvbmc6d3Jvbmc=").statusCode())
+			.isEqualTo(429);
 	}
 
 	@ParameterizedTest
 	@ValueSource(classes = { Plain.class, PlainOnJetty.class, SecurityWithoutCors.class })
 	void preflightIsCountedWhenAnotherServletGetsIt(Class<?> configuration) {
-		try (TestApplication application = start(configuration)) {
-			assertThat(preflight(application, "/api/servlet").body()).isEqualTo("reached");
-			application.assertUsed("api", 1);
-			assertThat(preflight(application, "/api/servlet").statusCode()).isEqualTo(429);
-		}
+		TestApplication application = application(configuration);
+		assertThat(preflight(application, "/api/servlet").body()).isEqualTo("reached");
+		application.assertUsed("api", 1);
+		assertThat(preflight(application, "/api/servlet").statusCode()).isEqualTo(429);
 	}
 
 	@Test
 	void preflightWithCredentialsIsCountedWhenAFilterMayReadThem() {
-		try (TestApplication application = start(Plain.class)) {
-			assertThat(preflight(application, "/api/y", "Authorization", "Bearer guess").statusCode()).isEqualTo(200);
-			application.assertUsed("api", 1);
-			assertThat(preflight(application, "/api/y", "Authorization", "Bearer other").statusCode()).isEqualTo(429);
-		}
+		TestApplication application = application(Plain.class);
+		assertThat(preflight(application, "/api/y", "Authorization", "Bearer guess").statusCode()).isEqualTo(200);
+		application.assertUsed("api", 1);
+		assertThat(preflight(application, "/api/y", "Authorization", "Bearer other").statusCode()).isEqualTo(429);
 	}
 
-	private static TestApplication start(Class<?> configuration) {
-		return TestApplication.start(configuration, "ratelimit.policies.api.paths=/api/**",
+	private static TestApplication application(Class<?> configuration) {
+		return applications.get(configuration, "ratelimit.policies.api.paths=/api/**",
 				"ratelimit.policies.api.limits=1/m");
 	}
 

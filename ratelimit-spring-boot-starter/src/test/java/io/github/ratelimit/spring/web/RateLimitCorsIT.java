@@ -7,6 +7,7 @@ import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.web.Browser.Seen;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -35,6 +36,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class RateLimitCorsIT {
 
+	@RegisterExtension
+	static final TestApplications applications = new TestApplications();
+
 	private static final String PAGE = "https://page.example";
 
 	private static final String[] POLICIES = { "ratelimit.policies.api.paths=/api/**",
@@ -49,13 +53,12 @@ class RateLimitCorsIT {
 	@ValueSource(classes = { MappingsOfMvc.class, FilterBean.class, RegisteredFilter.class, EarlyFilter.class,
 			SecurityWithSource.class, SecurityWithInlineSource.class, SecurityWithMvc.class, FilterAndMvc.class })
 	void pageReadsAllowedAndDeniedResponses(Class<?> configuration) {
-		try (TestApplication application = TestApplication.start(configuration, POLICIES)) {
-			for (String path : List.of("/api/x", "/user", "/annotated")) {
-				assertReadable(new Browser(application), path);
-				assertHidden(new Browser(application, "https://other.example", false), path);
-			}
-			assertThat(application.decisions()).isGreaterThanOrEqualTo(6);
+		TestApplication application = applications.get(configuration, POLICIES);
+		for (String path : List.of("/api/x", "/user", "/annotated")) {
+			assertReadable(new Browser(application), path);
+			assertHidden(new Browser(application, "https://other.example", false), path);
 		}
+		assertThat(application.decisions()).isGreaterThanOrEqualTo(6);
 	}
 
 	private static void assertReadable(Browser browser, String path) {
@@ -97,35 +100,32 @@ class RateLimitCorsIT {
 
 	@Test
 	void nothingIsAddedWhenApplicationAllowsNobody() {
-		try (TestApplication application = TestApplication.start(Application.class, POLICIES)) {
-			for (int i = 0; i < 2; i++) {
-				assertNoCors(application.get("/api/x", "Origin", PAGE));
-				assertNoCors(application.get("/annotated", "Origin", PAGE));
-			}
+		TestApplication application = applications.get(Application.class, POLICIES);
+		for (int i = 0; i < 2; i++) {
+			assertNoCors(application.get("/api/x", "Origin", PAGE));
+			assertNoCors(application.get("/annotated", "Origin", PAGE));
 		}
 	}
 
 	@Test
 	void nothingIsAddedWhenRequestIsOfSameOrigin() {
-		try (TestApplication application = TestApplication.start(MappingsOfMvc.class, POLICIES)) {
-			String origin = "http://127.0.0.1:" + application.port();
-			for (int i = 0; i < 2; i++) {
-				for (String path : List.of("/api/x", "/annotated")) {
-					assertNoCors(application.get(path, "Origin", origin));
-					assertNoCors(application.get(path));
-				}
+		TestApplication application = applications.get(MappingsOfMvc.class, POLICIES);
+		String origin = "http://127.0.0.1:" + application.port();
+		for (int i = 0; i < 2; i++) {
+			for (String path : List.of("/api/x", "/annotated")) {
+				assertNoCors(application.get(path, "Origin", origin));
+				assertNoCors(application.get(path));
 			}
 		}
 	}
 
 	@Test
 	void malformedOriginIsAnsweredLikeNone() {
-		try (TestApplication application = TestApplication.start(Application.class, POLICIES)) {
-			assertThat(application.get("/api/x", "Origin", "https://[").statusCode()).isEqualTo(200);
-			HttpResponse<String> denied = application.get("/api/x", "Origin", "https://[");
-			assertThat(denied.statusCode()).isEqualTo(429);
-			assertNoCors(denied);
-		}
+		TestApplication application = applications.get(Application.class, POLICIES);
+		assertThat(application.get("/api/x", "Origin", "https://[").statusCode()).isEqualTo(200);
+		HttpResponse<String> denied = application.get("/api/x", "Origin", "https://[");
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertNoCors(denied);
 	}
 
 	@Test
@@ -164,15 +164,14 @@ class RateLimitCorsIT {
 
 	@Test
 	void preflightIsFreeAndAnswered() {
-		try (TestApplication application = TestApplication.start(MappingsOfMvc.class, POLICIES)) {
-			for (int i = 0; i < 3; i++) {
-				HttpResponse<String> preflight = application.send("OPTIONS", "/api/x", "Origin", PAGE,
-						"Access-Control-Request-Method", "GET");
-				assertThat(preflight.statusCode()).isEqualTo(200);
-				assertThat(preflight.headers().allValues("Access-Control-Allow-Origin")).containsExactly(PAGE);
-			}
-			assertThat(application.decisions()).isZero();
+		TestApplication application = applications.get(MappingsOfMvc.class, POLICIES);
+		for (int i = 0; i < 3; i++) {
+			HttpResponse<String> preflight = application.send("OPTIONS", "/api/x", "Origin", PAGE,
+					"Access-Control-Request-Method", "GET");
+			assertThat(preflight.statusCode()).isEqualTo(200);
+			assertThat(preflight.headers().allValues("Access-Control-Allow-Origin")).containsExactly(PAGE);
 		}
+		assertThat(application.decisions()).isZero();
 	}
 
 	private static void assertNoCors(HttpResponse<String> response) {

@@ -18,10 +18,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
-import org.springframework.security.core.userdetails.User;
-import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -226,6 +225,7 @@ class RateLimitSecurityIT {
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
+	@Import(TestUsers.class)
 	@RestController
 	static class Application {
 
@@ -247,12 +247,6 @@ class RateLimitSecurityIT {
 						(requests) -> requests.requestMatchers("/nobody").permitAll().anyRequest().authenticated())
 				.httpBasic(Customizer.withDefaults())
 				.build();
-		}
-
-		@Bean
-		InMemoryUserDetailsManager users() {
-			return new InMemoryUserDetailsManager(User.withUsername("anna").password("{noop}secret").build(),
-					User.withUsername("berta").password("{noop}secret").build());
 		}
 
 	}

@@ -11,7 +11,8 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
@@ -25,12 +26,14 @@ import io.github.ratelimit.test.TestRedis;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -48,11 +51,14 @@ final class TestApplication implements AutoCloseable {
 	/** Much longer than anything takes, and much shorter than for ever. */
 	private static final Duration SOON = Duration.ofSeconds(30);
 
+	/** Longer than it takes to settle costs. */
+	private static final Duration MOMENT = Duration.ofMillis(20);
+
 	private static final HttpClient client = HttpClient.newHttpClient();
 
 	private final ManualClock clock = new ManualClock("2026-01-01T00:00:00Z");
 
-	private final AtomicInteger decisions = new AtomicInteger();
+	private final Queue<RateLimitRequest> decisions = new ConcurrentLinkedQueue<>();
 
 	private final ConfigurableApplicationContext context;
 
@@ -133,12 +139,19 @@ final class TestApplication implements AutoCloseable {
 	/** Lets so much time pass that nothing counts any more. */
 	void forget() {
 		advance(Duration.ofDays(10));
-		this.decisions.set(0);
+		this.decisions.clear();
 	}
 
 	/** How many decisions were asked for since the last {@link #forget()}. */
 	int decisions() {
-		return this.decisions.get();
+		return this.decisions.size();
+	}
+
+	/** Whether the policy was asked since the last {@link #forget()}. */
+	boolean asked(String policy) {
+		return this.decisions.stream()
+			.flatMap((request) -> request.charges().stream())
+			.anyMatch((charge) -> charge.policy().name().equals(policy));
 	}
 
 	/**
@@ -150,6 +163,8 @@ final class TestApplication implements AutoCloseable {
 		RateLimitRequest request = RateLimitRequest.of(counted, Identifier.ip("127.0.0.1"));
 		long remaining = counted.limits().get(0).quota() - used;
 		await().atMost(SOON)
+			.pollDelay(MOMENT)
+			.pollInterval(MOMENT)
 			.untilAsserted(() -> assertThat(bean(RateLimiter.class).peek(request).statuses().get(0).remaining())
 				.isEqualTo(remaining));
 	}
@@ -173,11 +188,18 @@ final class TestApplication implements AutoCloseable {
 
 	}
 
-	private record CountingRateLimiter(RateLimiter limiter, AtomicInteger decisions) implements RateLimiter {
+	/** The same on Jetty, with all that Spring Boot does for it. */
+	@Configuration(proxyBeanMethods = false)
+	@Import({ JettyServletWebServerAutoConfiguration.class, Served.class })
+	static class ServedOnJetty {
+
+	}
+
+	private record CountingRateLimiter(RateLimiter limiter, Queue<RateLimitRequest> decisions) implements RateLimiter {
 
 		@Override
 		public Decision tryAcquire(RateLimitRequest request) {
-			this.decisions.incrementAndGet();
+			this.decisions.add(request);
 			return this.limiter.tryAcquire(request);
 		}
 

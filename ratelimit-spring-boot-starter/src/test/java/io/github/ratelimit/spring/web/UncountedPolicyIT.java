@@ -16,7 +16,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.annotation.Value;
-import org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
@@ -41,7 +40,7 @@ class UncountedPolicyIT {
 	private static final String TOLD = "The policy 'api' does not count requests that have none of its identifiers";
 
 	@ParameterizedTest
-	@ValueSource(classes = { TestApplication.Served.class, Jetty.class })
+	@ValueSource(classes = { TestApplication.Served.class, TestApplication.ServedOnJetty.class })
 	void startFailsWhenOnlyUsersCountAndNobodyCanLogIn(Class<?> configuration, CapturedOutput output) {
 		for (String identifiers : new String[] { "user", "user,ip+user" }) {
 			assertThatException().isThrownBy(
@@ -126,12 +125,6 @@ class UncountedPolicyIT {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@Import({ JettyServletWebServerAutoConfiguration.class, TestApplication.Served.class })
-	static class Jetty {
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
 	@Import(TestApplication.Served.class)
 	static class OwnLogin {
 
@@ -145,7 +138,7 @@ class UncountedPolicyIT {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@Import({ Jetty.class, OwnLogin.class })
+	@Import({ TestApplication.ServedOnJetty.class, OwnLogin.class })
 	static class OwnLoginOnJetty {
 
 	}
