@@ -1,12 +1,22 @@
 package io.github.ratelimit.spring.web;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import javax.crypto.SecretKey;
+import javax.crypto.spec.SecretKeySpec;
+
+import com.nimbusds.jose.JOSEException;
+import com.nimbusds.jose.JWSAlgorithm;
+import com.nimbusds.jose.JWSHeader;
+import com.nimbusds.jose.crypto.MACSigner;
+import com.nimbusds.jwt.JWTClaimsSet;
+import com.nimbusds.jwt.SignedJWT;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -27,17 +37,14 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpStatus;
-import org.springframework.security.authentication.AuthenticationManager;
-import org.springframework.security.authentication.BadCredentialsException;
 import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
 import org.springframework.security.core.context.SecurityContextHolder;
-import org.springframework.security.provisioning.InMemoryUserDetailsManager;
+import org.springframework.security.oauth2.jwt.NimbusJwtDecoder;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.authentication.AuthenticationEntryPointFailureHandler;
-import org.springframework.security.web.authentication.AuthenticationFilter;
 import org.springframework.security.web.authentication.HttpStatusEntryPoint;
 import org.springframework.security.web.authentication.UsernamePasswordAuthenticationFilter;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -102,10 +109,7 @@ class LoginApplication {
 	}
 
 	@Bean
-	SecurityFilterChain security(HttpSecurity http, AuthenticationManager tokens) {
-		AuthenticationFilter bearer = new AuthenticationFilter(tokens, LoginApplication::bearer);
-		bearer.setSuccessHandler((request, response, authentication) -> {
-		});
+	SecurityFilterChain security(HttpSecurity http) {
 		return http.csrf(AbstractHttpConfigurer::disable)
 			.authorizeHttpRequests((requests) -> requests.anyRequest().authenticated())
 			.httpBasic(Customizer.withDefaults())
@@ -114,31 +118,27 @@ class LoginApplication {
 						.successHandler((request, response, authentication) -> response.setStatus(200))
 						.failureHandler(new AuthenticationEntryPointFailureHandler(
 								new HttpStatusEntryPoint(HttpStatus.UNAUTHORIZED))))
-			.addFilterBefore(bearer, UsernamePasswordAuthenticationFilter.class)
+			.oauth2ResourceServer((server) -> server
+				.jwt((jwt) -> jwt.decoder(NimbusJwtDecoder.withSecretKey(key("secret")).build())))
 			.addFilterBefore(new OwnFilter(), UsernamePasswordAuthenticationFilter.class)
 			.build();
 	}
 
-	@Bean
-	AuthenticationManager tokens(InMemoryUserDetailsManager users) {
-		return (authentication) -> {
-			String name = authentication.getName();
-			boolean known = users.userExists(name)
-					&& List.of("secret", "good").contains(String.valueOf(authentication.getCredentials()));
-			if (!known) {
-				throw new BadCredentialsException("wrong");
-			}
-			return UsernamePasswordAuthenticationToken.authenticated(name, null, List.of());
-		};
+	/** Returns a JWT that is signed with a key made of a password. */
+	static String jwt(String user, String password) {
+		SignedJWT jwt = new SignedJWT(new JWSHeader(JWSAlgorithm.HS256),
+				new JWTClaimsSet.Builder().subject(user).build());
+		try {
+			jwt.sign(new MACSigner(key(password)));
+		}
+		catch (JOSEException ex) {
+			throw new IllegalStateException(ex);
+		}
+		return jwt.serialize();
 	}
 
-	private static UsernamePasswordAuthenticationToken bearer(HttpServletRequest request) {
-		String token = request.getHeader("Authorization");
-		if (token == null || !token.startsWith("Bearer ")) {
-			return null;
-		}
-		String[] parts = token.substring("Bearer ".length()).split("\\.");
-		return UsernamePasswordAuthenticationToken.unauthenticated(parts[0], parts[1]);
+	private static SecretKey key(String password) {
+		return new SecretKeySpec(password.repeat(32).getBytes(StandardCharsets.UTF_8), "HmacSHA256");
 	}
 
 	/** Answers wrong keys by itself. */

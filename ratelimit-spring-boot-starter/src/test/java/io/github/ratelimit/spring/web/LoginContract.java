@@ -175,7 +175,7 @@ abstract class LoginContract {
 			return this.application.send("POST", "/form?username=" + user + "&password=" + password);
 		}
 		if (path.equals("/bearer")) {
-			return this.application.get(path, "Authorization", "Bearer " + user + "." + password);
+			return this.application.get(path, "Authorization", "Bearer " + LoginApplication.jwt(user, password));
 		}
 		if (path.equals("/own")) {
 			return this.application.get(path, "X-Key", user + ":" + password);
