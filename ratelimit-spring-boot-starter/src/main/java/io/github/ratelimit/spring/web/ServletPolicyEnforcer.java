@@ -184,8 +184,8 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 				List<String> patterns = routes.stream().map((route) -> route.pattern().getPatternString()).toList();
 				PolicyUse use = current(configured, patterns, request);
 				boolean apart = !use.policy().plans().isEmpty();
-				boolean counted = !unlimited && (!apart || mayFailToLogIn(request)) && add(use,
-						() -> this.identifiers.findBeforeLogin(use, patterns, request), request, charges);
+				boolean counted = !unlimited && (!apart || mayFailToLogIn(request))
+						&& add(use, () -> this.identifiers.findBeforeLogin(use, patterns, request), request, charges);
 				if (counted && apart) {
 					charges.add(charges.remove(charges.size() - 1).countedBeforeLogin());
 				}

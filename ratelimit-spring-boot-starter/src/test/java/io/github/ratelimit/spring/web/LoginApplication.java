@@ -118,8 +118,8 @@ class LoginApplication {
 						.successHandler((request, response, authentication) -> response.setStatus(200))
 						.failureHandler(new AuthenticationEntryPointFailureHandler(
 								new HttpStatusEntryPoint(HttpStatus.UNAUTHORIZED))))
-			.oauth2ResourceServer((server) -> server
-				.jwt((jwt) -> jwt.decoder(NimbusJwtDecoder.withSecretKey(key("secret")).build())))
+			.oauth2ResourceServer(
+					(server) -> server.jwt((jwt) -> jwt.decoder(NimbusJwtDecoder.withSecretKey(key("secret")).build())))
 			.addFilterBefore(new OwnFilter(), UsernamePasswordAuthenticationFilter.class)
 			.build();
 	}

@@ -103,7 +103,8 @@ public final class AddressResolver {
 		if (this.proxies == null) {
 			warnIfForwarded(request);
 			String text = remoteAddress(request);
-			return (text != null) ? this.resolved.get(text, (unknown) -> text(AddressText.connection(text), text)) : null;
+			return (text != null) ? this.resolved.get(text, (unknown) -> text(AddressText.connection(text), text))
+					: null;
 		}
 		return text(address(request), remoteAddress(ServerRequest.of(request)));
 	}
