@@ -36,8 +36,8 @@ public abstract class Call {
 
 	private final Thread caller = Thread.currentThread();
 
-	/** Where it waits to be sent. */
-	private volatile @Nullable Server server;
+	/** To be woken if the call is not sent soon. Only for the caller. */
+	private @Nullable Server server;
 
 	/** Whether the slot is moving to the node that this is sent to. */
 	private boolean asking;
@@ -78,13 +78,20 @@ public abstract class Call {
 		return this.asking;
 	}
 
-	/**
-	 * Notes where the call is about to wait.
-	 * @param asking whether its slot is moving there
-	 */
-	final void queueAt(Server server, boolean asking) {
+	final void asking(boolean asking) {
 		this.asking = asking;
+	}
+
+	/**
+	 * Has the caller wake a server if the call is not sent soon.
+	 * @return whether it does; not if another thread has handed the call over
+	 */
+	final boolean wakeLater(Server server) {
+		if (Thread.currentThread() != this.caller) {
+			return false;
+		}
 		this.server = server;
+		return true;
 	}
 
 	/**
@@ -121,11 +128,15 @@ public abstract class Call {
 				if (until - now <= 0) {
 					return false;
 				}
-				if (soon - now <= 0 && this.state == null) {
-					wakeServer();
-					soon = until;
+				long left = until - now;
+				if (this.server != null && this.state == null) {
+					left = Math.min(left, soon - now);
+					if (left <= 0) {
+						this.server.wake();
+						this.server = null;
+						continue;
+					}
 				}
-				long left = (this.state == null) ? Math.min(until - now, Math.max(soon - now, 1)) : until - now;
 				LockSupport.parkNanos(this, left);
 				interrupted |= Thread.interrupted();
 			}
@@ -135,13 +146,6 @@ public abstract class Call {
 			if (interrupted) {
 				Thread.currentThread().interrupt();
 			}
-		}
-	}
-
-	private void wakeServer() {
-		Server server = this.server;
-		if (server != null) {
-			server.wake();
 		}
 	}
 

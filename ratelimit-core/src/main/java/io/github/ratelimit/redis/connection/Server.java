@@ -83,14 +83,14 @@ public final class Server implements Servers {
 			call.fail(new NotSentException(Reason.QUEUE_FULL, "Too many others wait", null));
 			return;
 		}
-		call.queueAt(this, asking);
+		call.asking(asking);
 		int waiting = this.waiting.incrementAndGet();
 		if (waiting > 1) {
 			long now = System.nanoTime();
 			this.lanes.forEach((lane) -> lane.cutIfStuck(now));
 		}
 		this.queue.add(call);
-		if (!isTakenSoon(waiting)) {
+		if (!isTakenSoon(waiting) || !call.wakeLater(this)) {
 			wake();
 		}
 		cause = this.breaker.cause();
