@@ -1,6 +1,5 @@
 package io.github.ratelimit.redis.connection;
 
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
@@ -25,9 +24,6 @@ public abstract class Call {
 
 	private static final Object NO_ANSWER = new Object();
 
-	/** After which a call that is not sent wakes somebody to send it. */
-	private static final long SOON = TimeUnit.MILLISECONDS.toNanos(1);
-
 	private final Carrier carrier;
 
 	private final int slot;
@@ -35,9 +31,6 @@ public abstract class Call {
 	private final long deadline;
 
 	private final Thread caller = Thread.currentThread();
-
-	/** To be woken if the call is not sent soon. Only for the caller. */
-	private @Nullable Server server;
 
 	/** Whether the slot is moving to the node that this is sent to. */
 	private boolean asking;
@@ -83,18 +76,6 @@ public abstract class Call {
 	}
 
 	/**
-	 * Has the caller wake a server if the call is not sent soon.
-	 * @return whether it does; not if another thread has handed the call over
-	 */
-	final boolean wakeLater(Server server) {
-		if (Thread.currentThread() != this.caller) {
-			return false;
-		}
-		this.server = server;
-		return true;
-	}
-
-	/**
 	 * Waits for the answer until the deadline. For the thread that made the call. An
 	 * interrupt does not end that, which is short: what is given back must be given back
 	 * by a thread as well that is to end.
@@ -121,21 +102,11 @@ public abstract class Call {
 	 */
 	public final boolean await(long until) {
 		boolean interrupted = false;
-		long soon = System.nanoTime() + SOON;
 		try {
 			while (!isDone(this.state)) {
-				long now = System.nanoTime();
-				if (until - now <= 0) {
+				long left = until - System.nanoTime();
+				if (left <= 0) {
 					return false;
-				}
-				long left = until - now;
-				if (this.server != null && this.state == null) {
-					left = Math.min(left, soon - now);
-					if (left <= 0) {
-						this.server.wake();
-						this.server = null;
-						continue;
-					}
 				}
 				LockSupport.parkNanos(this, left);
 				interrupted |= Thread.interrupted();

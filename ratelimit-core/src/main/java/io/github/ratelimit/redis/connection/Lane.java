@@ -233,12 +233,7 @@ final class Lane implements WatchedSocket.Watch {
 		}
 		JedisException reason = silence ? NoAnswerException.silence(failure) : failure;
 		calls.forEach((call) -> call.fail(reason));
-		this.sent = List.of();
 		if (this.breaker.cause() == null) {
-			if (this.server.isWaitedFor()) {
-				// Who saw this at work has woken nobody, and connecting takes its time.
-				this.server.wake();
-			}
 			Link link = connect();
 			if (link != null && link.isBorrowed()) {
 				release();
@@ -296,11 +291,6 @@ final class Lane implements WatchedSocket.Watch {
 				link.cut();
 			}
 		}
-	}
-
-	/** How many calls were sent that are not answered. */
-	int inFlight() {
-		return this.sent.size();
 	}
 
 	/** Tells the callers of what was sent that the server counts as gone. */

@@ -84,34 +84,17 @@ public final class Server implements Servers {
 			return;
 		}
 		call.asking(asking);
-		int waiting = this.waiting.incrementAndGet();
-		if (waiting > 1) {
+		if (this.waiting.incrementAndGet() > 1) {
 			long now = System.nanoTime();
 			this.lanes.forEach((lane) -> lane.cutIfStuck(now));
 		}
 		this.queue.add(call);
-		if (!isTakenSoon(waiting) || !call.wakeLater(this)) {
-			wake();
-		}
+		wake();
 		cause = this.breaker.cause();
 		if (cause != null) {
 			// Who was told of it may not have seen the call.
 			refuse(cause);
 		}
-	}
-
-	/**
-	 * Whether a lane has sent more than waits, and takes all of it when that is answered.
-	 * One batch is cheaper than two, for the server as well, and who is alone never waits
-	 * for others. A call that is not taken soon wakes another lane.
-	 */
-	private boolean isTakenSoon(int waiting) {
-		for (Lane lane : this.lanes) {
-			if (lane.inFlight() > waiting) {
-				return true;
-			}
-		}
-		return false;
 	}
 
 	/** Has the queue looked into after this, if by one that is at it already. */

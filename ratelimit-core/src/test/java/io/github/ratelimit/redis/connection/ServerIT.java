@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
@@ -208,91 +207,6 @@ class ServerIT {
 		this.server.close();
 		assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(this.server, this.key, LONG))
 			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.OUTAGE));
-	}
-
-	@Test
-	void callWaitsForTheConnectionOnWhichMoreAreUnderWay() throws Exception {
-		Held batch = holdTwo();
-		Held later = new Held(List.of());
-		Increment call = new Increment(later, this.key, LONG);
-		this.server.submit(call);
-		TestRedis.client().lpush(this.key + ":gate", "open");
-		assertThat(call.await()).isEqualTo(1L);
-		assertThat(later.thread).isSameAs(batch.thread);
-	}
-
-	@Test
-	void callIsSentOnAnotherConnectionWhenTheFirstAnswersNothing() throws Exception {
-		Held batch = holdTwo();
-		Held later = new Held(List.of());
-		Increment call = new Increment(later, this.key, LONG);
-		this.server.submit(call);
-		assertThat(call.await()).isEqualTo(1L);
-		assertThat(later.thread).isNotSameAs(batch.thread);
-		TestRedis.client().lpush(this.key + ":gate", "open");
-	}
-
-	/**
-	 * Has two calls sent together that are not answered until somebody pushes to the
-	 * gate, and the other connection idle.
-	 */
-	private Held holdTwo() throws InterruptedException {
-		List<Held> first = List.of(new Held(List.of()), new Held(List.of()));
-		for (Held each : first) {
-			each.mayGo = new CountDownLatch(1);
-			this.server.submit(new Increment(each, this.key + ":first", LONG));
-			each.isMade.await();
-		}
-		Held batch = new Held(List.of(new CommandArguments(Command.BLPOP).add(this.key + ":gate").add(0)));
-		this.server.submit(new Increment(batch, this.key + ":held", LONG));
-		this.server.submit(new Increment(batch, this.key + ":held", LONG));
-		first.get(0).mayGo.countDown();
-		batch.isMade.await();
-		first.get(1).mayGo.countDown();
-		Thread idle = first.get(1).thread;
-		while (idle.getState() != Thread.State.TIMED_WAITING) {
-			Thread.onSpinWait();
-		}
-		return batch;
-	}
-
-	/**
-	 * Counts behind other commands, and notes which thread makes the commands, and when.
-	 */
-	private static final class Held implements Carrier {
-
-		private final List<CommandArguments> before;
-
-		private final CountDownLatch isMade = new CountDownLatch(1);
-
-		private volatile CountDownLatch mayGo = new CountDownLatch(0);
-
-		private volatile Thread thread;
-
-		Held(List<CommandArguments> before) {
-			this.before = before;
-		}
-
-		@Override
-		public List<CommandArguments> commands(List<Call> calls, boolean source) {
-			this.thread = Thread.currentThread();
-			this.isMade.countDown();
-			try {
-				this.mayGo.await();
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
-			}
-			List<CommandArguments> commands = new ArrayList<>(this.before);
-			commands.addAll(Increment.PLAIN.commands(calls, source));
-			return commands;
-		}
-
-		@Override
-		public void deliver(List<Call> calls, List<Object> replies) {
-			Increment.PLAIN.deliver(calls, replies.subList(this.before.size(), replies.size()));
-		}
-
 	}
 
 	private record Failing(boolean early) implements Carrier {

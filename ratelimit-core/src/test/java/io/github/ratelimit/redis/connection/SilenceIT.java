@@ -228,6 +228,23 @@ class SilenceIT {
 		}
 	}
 
+	@Test
+	void loginsFromBeforeTheEndOfAnOutageDoNotBeginAnother() throws Exception {
+		try (FaultyProxy proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.port));
+				Server server = patient(proxy.uri().getPort())) {
+			proxy.delay(CEILING.plusSeconds(2));
+			List<Increment> calls = List.of(new Increment(Increment.PLAIN, "b", LONG),
+					new Increment(Increment.PLAIN, "b", LONG));
+			calls.forEach(server::submit);
+			assertThat(calls).allSatisfy((call) -> assertThatExceptionOfType(NotSentException.class)
+				.isThrownBy(call::await));
+			proxy.delay(Duration.ZERO);
+			this.events.await("closed", 1);
+			assertThat(Increment.of(server, "b", LONG)).isEqualTo(1);
+			assertThat(this.events.all()).containsExactly("opened", "closed");
+		}
+	}
+
 	private Server patient(int port) {
 		var config = DefaultJedisClientConfig.builder().connectionTimeoutMillis((int) LONG.toMillis()).build();
 		return new Server(Connecting.settings("patient", BUDGET),
