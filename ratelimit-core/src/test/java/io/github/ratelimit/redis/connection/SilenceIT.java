@@ -236,8 +236,8 @@ class SilenceIT {
 			List<Increment> calls = List.of(new Increment(Increment.PLAIN, "b", LONG),
 					new Increment(Increment.PLAIN, "b", LONG));
 			calls.forEach(server::submit);
-			assertThat(calls).allSatisfy((call) -> assertThatExceptionOfType(NotSentException.class)
-				.isThrownBy(call::await));
+			assertThat(calls)
+				.allSatisfy((call) -> assertThatExceptionOfType(NotSentException.class).isThrownBy(call::await));
 			proxy.delay(Duration.ZERO);
 			this.events.await("closed", 1);
 			assertThat(Increment.of(server, "b", LONG)).isEqualTo(1);

@@ -96,7 +96,8 @@ class RandomRequestsIT {
 	 */
 	private static void forgetIdle(Policy policy, Map<Identifier, Instant> used, Instant now,
 			List<RateLimiter> limiters) {
-		Duration longest = policy.limits().get(policy.limits().size() - 1).window();
+		int windows = (policy.algorithm() instanceof SlidingWindowCounter) ? 2 : 1;
+		Duration longest = policy.limits().get(policy.limits().size() - 1).window().multipliedBy(windows);
 		used.forEach((identifier, last) -> {
 			if (last.plus(longest).isBefore(now)) {
 				limiters.forEach((limiter) -> limiter.reset(policy, identifier));

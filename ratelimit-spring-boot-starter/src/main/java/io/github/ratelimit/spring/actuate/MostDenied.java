@@ -159,7 +159,8 @@ final class MostDenied implements DecisionListener {
 		/** Returns the numbers, the oldest first. */
 		synchronized List<Long> at(long minute) {
 			advance(minute);
-			return LongStream.rangeClosed(minute - MINUTES + 1, minute)
+			// A minute may have begun since the caller looked.
+			return LongStream.rangeClosed(this.newest - MINUTES + 1, this.newest)
 				.map((each) -> this.counts[Math.floorMod(each, MINUTES)])
 				.boxed()
 				.toList();

@@ -33,6 +33,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CostSettlement {
 
+	/** So many charges are kept before they are added up. */
+	private static final int MOST_USED = 64;
+
 	/** What has been used, and is still to be settled. */
 	private final List<PolicyCharge> used = new ArrayList<>(2);
 
@@ -46,6 +49,8 @@ public final class CostSettlement {
 
 	private boolean failed;
 
+	private int mostUsed = MOST_USED;
+
 	CostSettlement() {
 	}
 
@@ -56,9 +61,7 @@ public final class CostSettlement {
 	 * @return its costs, always the same
 	 */
 	public static CostSettlement of(HttpServletRequest request) {
-		RequestState state = RequestState.of(request);
-		state.watch();
-		return state.costs();
+		return RequestState.of(request).costs();
 	}
 
 	static @Nullable CostSettlement find(ServletRequest request) {
@@ -108,6 +111,12 @@ public final class CostSettlement {
 	synchronized void add(PolicyCharge charge, @Nullable HttpServletResponse response) {
 		this.response = (this.response != null) ? this.response : response;
 		this.used.add(charge);
+		if (this.used.size() >= this.mostUsed) {
+			List<PolicyCharge> summed = List.copyOf(accounts(this.used).values());
+			this.used.clear();
+			this.used.addAll(summed);
+			this.mostUsed = Math.max(MOST_USED, 2 * summed.size());
+		}
 	}
 
 	private void forgetUsed() {

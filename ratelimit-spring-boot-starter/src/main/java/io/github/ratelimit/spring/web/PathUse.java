@@ -20,4 +20,9 @@ record PathUse(PolicyUse configured, PolicyUse use, List<String> patterns, boole
 		return !this.use.policy().plans().isEmpty();
 	}
 
+	/** Returns the same use, counted by some identifier or not. */
+	PathUse withCounted(boolean counted) {
+		return new PathUse(this.configured, this.use, this.patterns, counted);
+	}
+
 }

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-import io.github.ratelimit.spring.PolicyCharge;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletRequestWrapper;
@@ -32,8 +31,6 @@ final class RequestState {
 	private List<PathUse> left = List.of();
 
 	private boolean denied;
-
-	private @Nullable Runnable watch;
 
 	private boolean watched;
 
@@ -111,30 +108,11 @@ final class RequestState {
 		return this.denied;
 	}
 
-	/**
-	 * Has the response watched if something may be settled: some of the charges, or what
-	 * the application settles itself.
-	 * @param watch watches the response
-	 */
-	synchronized void watchWhenSettled(List<PolicyCharge> charges, Runnable watch) {
-		if (!this.watched) {
-			this.watch = watch;
-			for (PolicyCharge charge : charges) {
-				if (charge.isProvisional()) {
-					watch();
-					return;
-				}
-			}
-		}
-	}
-
-	/** Has the response watched, because something may be settled. */
-	synchronized void watch() {
-		if (this.watch != null) {
-			this.watched = true;
-			this.watch.run();
-			this.watch = null;
-		}
+	/** Returns whether this is called for the first time. */
+	synchronized boolean watch() {
+		boolean first = !this.watched;
+		this.watched = true;
+		return first;
 	}
 
 }

@@ -116,9 +116,8 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	private Decision decide(List<PolicyCharge> charges, RequestState state, HttpServletRequest request,
 			@Nullable HttpServletResponse response) {
-		if (response != null) {
-			state.watchWhenSettled(charges,
-					() -> BrokenResponse.watch(state.costs(), request, response, this.decisions));
+		if (response != null && state.watch()) {
+			BrokenResponse.watch(state.costs(), request, response, this.decisions);
 		}
 		Decision decision = this.decisions.decide(charges, (used) -> state.costs().add(used, response));
 		state.statuses().add(decision, charges);
@@ -172,31 +171,46 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		if (policies.isEmpty() && !needsFilter(false)) {
 			return UNLIMITED;
 		}
+		List<PathUse> uses = uses(policies, paths, state, request);
 		// That may be another matter after the login.
 		boolean unlimited = isUnlimited(request, false);
-		List<PolicyCharge> charges = new ArrayList<>(2);
+		List<PolicyCharge> charges = new ArrayList<>(uses.size());
 		List<PathUse> left = List.of();
+		for (PathUse each : uses) {
+			PolicyUse use = each.use();
+			boolean apart = each.needsPlan();
+			boolean counted = !unlimited && (!apart || mayFailToLogIn(request)) && add(use,
+					() -> this.identifiers.findBeforeLogin(use, each.patterns(), request), request, charges);
+			if (counted && apart) {
+				charges.add(charges.remove(charges.size() - 1).countedBeforeLogin());
+			}
+			if (needsUser(use.policy())) {
+				left = left.isEmpty() ? new ArrayList<>(2) : left;
+				left.add(each.withCounted(counted && !apart));
+			}
+		}
+		state.leave(left, request.getDispatcherType());
+		return charges.isEmpty() ? UNLIMITED : decide(charges, state, request, response);
+	}
+
+	/**
+	 * Returns what a request uses of the policies of its path that were not decided. All
+	 * of them count as decided from now on, even if one of them fails: what an error page
+	 * reaches again is not charged.
+	 */
+	private List<PathUse> uses(List<PathPolicy> policies, RequestPaths paths, RequestState state,
+			HttpServletRequest request) {
+		List<PathUse> uses = new ArrayList<>(2);
 		for (PathPolicy policy : policies) {
 			List<Route> routes = policy.routes(request, paths);
 			if (!routes.isEmpty() && this.conditions.apply(policy.policy(), request)
 					&& state.isFirstUse(policy.policy().policy().name())) {
 				PolicyUse configured = policy.use(routes);
 				List<String> patterns = routes.stream().map((route) -> route.pattern().getPatternString()).toList();
-				PolicyUse use = current(configured, patterns, request);
-				boolean apart = !use.policy().plans().isEmpty();
-				boolean counted = !unlimited && (!apart || mayFailToLogIn(request))
-						&& add(use, () -> this.identifiers.findBeforeLogin(use, patterns, request), request, charges);
-				if (counted && apart) {
-					charges.add(charges.remove(charges.size() - 1).countedBeforeLogin());
-				}
-				if (needsUser(use.policy())) {
-					left = left.isEmpty() ? new ArrayList<>(2) : left;
-					left.add(new PathUse(configured, use, patterns, counted && !apart));
-				}
+				uses.add(new PathUse(configured, current(configured, patterns, request), patterns, false));
 			}
 		}
-		state.leave(left, request.getDispatcherType());
-		return charges.isEmpty() ? UNLIMITED : decide(charges, state, request, response);
+		return uses;
 	}
 
 	/**
@@ -337,7 +351,6 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	void giveBack(HttpServletRequest request) {
 		RequestState state = RequestState.find(request);
 		if (state != null) {
-			state.watch();
 			state.costs().giveBack();
 		}
 	}

@@ -98,6 +98,19 @@ class CostSettlementTests {
 	}
 
 	@Test
+	void manyCallsOfOneRequestAreAddedUp() {
+		for (int i = 0; i < 1000; i++) {
+			this.costs.add(charge(1, ADDRESS), null);
+			this.costs.add(charge(2, ALICE), null);
+		}
+		this.costs.settle("tokens", 10);
+		assertThat(this.costs.end())
+			.extracting((settlement) -> settlement.used().charge().identifiers(),
+					(settlement) -> settlement.used().charge().cost(), Settlement::cost)
+			.containsExactlyInAnyOrder(tuple(List.of(ADDRESS), 1000L, 10L), tuple(List.of(ALICE), 2000L, 10L));
+	}
+
+	@Test
 	void nothingIsSettledTwice() {
 		this.costs.add(charge(1, ALICE), null);
 		this.costs.settle("tokens", 2);

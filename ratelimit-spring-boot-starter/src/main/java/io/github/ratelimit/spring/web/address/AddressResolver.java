@@ -36,6 +36,9 @@ public final class AddressResolver {
 
 	private static final int MOST_RESOLVED = 10_000;
 
+	/** Characters of an IPv6 address with a port and a zone. */
+	private static final int LONGEST_RESOLVED = 64;
+
 	private final int ipv6Prefix;
 
 	private final @Nullable TrustedProxies proxies;
@@ -103,8 +106,12 @@ public final class AddressResolver {
 		if (this.proxies == null) {
 			warnIfForwarded(request);
 			String text = remoteAddress(request);
-			return (text != null) ? this.resolved.get(text, (unknown) -> text(AddressText.connection(text), text))
-					: null;
+			if (text == null) {
+				return null;
+			}
+			// Filters and servers may take longer ones from a header.
+			return (text.length() > LONGEST_RESOLVED) ? text(AddressText.connection(text), text)
+					: this.resolved.get(text, (unknown) -> text(AddressText.connection(text), text));
 		}
 		return text(address(request), remoteAddress(ServerRequest.of(request)));
 	}
