@@ -13,6 +13,7 @@ import io.github.ratelimit.spring.policy.AnnotatedPolicies;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
 import io.github.ratelimit.spring.policy.RateLimitProperties;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.beans.factory.ObjectProvider;
@@ -45,8 +46,9 @@ public final class RateLimitEndpointAutoConfiguration {
 	@ConditionalOnBooleanProperty(name = "ratelimit.most-denied.enabled", matchIfMissing = true)
 	MostDenied rateLimitMostDenied(RateLimitProperties properties) {
 		String secret = properties.identifierSecret();
-		return new MostDenied((secret == null || secret.isEmpty()) ? UnaryOperator.identity()
-				: (identifier) -> RedisRateLimiter.hashed(identifier, secret), System::nanoTime);
+		return new MostDenied((secret != null && !secret.isEmpty())
+				? (identifier) -> RedisRateLimiter.hashed(identifier, secret) : UnaryOperator.identity(),
+				System::nanoTime);
 	}
 
 	@Bean
@@ -54,13 +56,17 @@ public final class RateLimitEndpointAutoConfiguration {
 	RateLimitsEndpoint rateLimitsEndpoint(RateLimiter limiter, ConfiguredPolicies policies, PolicyDecisions decisions,
 			ObjectProvider<AnnotatedPolicies> annotated, ObjectProvider<BlockList> blocks,
 			ObjectProvider<RequestHistory> history, ObjectProvider<DenialCache> denials,
-			ObjectProvider<MostDenied> mostDenied) {
+			ObjectProvider<MostDenied> mostDenied, RateLimitProperties properties) {
 		DenialCache cache = denials.getIfAvailable();
 		BlockList list = blocks.getIfAvailable();
 		return new RateLimitsEndpoint((cache != null) ? cache.watchCounts(limiter) : limiter, policies,
 				() -> annotated.stream().flatMap((each) -> each.annotatedPolicies().stream()).toList(),
 				decisions::current, (cache != null && list != null) ? cache.watchBlocks(list) : list,
-				history.getIfAvailable(), mostDenied.getIfAvailable());
+				history.getIfAvailable(), mostDenied.getIfAvailable(), isHashed(properties.identifierSecret()));
+	}
+
+	private static boolean isHashed(@Nullable String secret) {
+		return secret != null && !secret.isEmpty();
 	}
 
 }

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.BlockList;
@@ -62,6 +63,9 @@ public final class RateLimitsEndpoint {
 
 	private static final List<String> PARTS = List.of(COUNTS, BLOCKS, DENIED);
 
+	/** How lists show a value that is hashed with a secret. */
+	private static final Pattern HASH = Pattern.compile("~[A-Za-z0-9_-]{43}");
+
 	/** The identifiers denied most, for each policy. */
 	private static final int DEFAULT_SIZE = 10;
 
@@ -75,6 +79,8 @@ public final class RateLimitsEndpoint {
 
 	private final @Nullable MostDenied denied;
 
+	private final boolean hashed;
+
 	/**
 	 * Creates an endpoint.
 	 * @param limiter the store
@@ -84,15 +90,17 @@ public final class RateLimitsEndpoint {
 	 * @param blocks the blocks; {@code null} if the store does not support blocks
 	 * @param history the past requests; {@code null} if the store does not keep them
 	 * @param denied counts of denied requests; {@code null} if they are not counted
+	 * @param hashed whether the values of identifiers are hashed with a secret
 	 */
 	RateLimitsEndpoint(RateLimiter limiter, ConfiguredPolicies configured,
 			Supplier<? extends Collection<AnnotatedPolicy>> annotated, UnaryOperator<IdentifiedPolicy> current,
-			@Nullable BlockList blocks, @Nullable RequestHistory history, @Nullable MostDenied denied) {
+			@Nullable BlockList blocks, @Nullable RequestHistory history, @Nullable MostDenied denied, boolean hashed) {
 		this.limiter = limiter;
 		this.policies = new KnownPolicies(configured, annotated, current);
 		this.blocks = blocks;
 		this.history = history;
 		this.denied = denied;
+		this.hashed = hashed;
 	}
 
 	/**
@@ -233,7 +241,14 @@ public final class RateLimitsEndpoint {
 		if (text == null) {
 			throw new IllegalArgumentException("Invalid identifier: must be given, such as ip:203.0.113.7.");
 		}
-		return this.policies.parse(text);
+		Identifier identifier = this.policies.parse(text);
+		if (this.hashed && HASH.matcher(identifier.value()).matches()) {
+			// It would be hashed again, and mean nobody.
+			throw new IllegalArgumentException(
+					"Invalid identifier (%s): is a hash. Name the identifier itself, such as ip:203.0.113.7."
+						.formatted(text));
+		}
+		return identifier;
 	}
 
 	private @Nullable String known(@Nullable String policy) {

@@ -131,6 +131,22 @@ class MostDeniedIT {
 		}
 	}
 
+	/** It would be hashed once more, and block nobody. */
+	@Test
+	void hashIsRejectedWhereAnIdentifierIsExpected() {
+		try (ActuatorApplication secret = application("ratelimit.identifier-secret=pepper",
+				"management.endpoint.ratelimits.access=unrestricted")) {
+			String hash = hashed(new Identifier("header:X-User", "api-key")).toString();
+			Response blocked = secret.post("/actuator/ratelimits/blocks",
+					"{\"identifier\":\"%s\",\"time\":\"1h\"}".formatted(hash));
+			assertThat(blocked.status()).isEqualTo(400);
+			assertThat(blocked.body())
+				.contains("Invalid identifier (%s): is a hash. Name the identifier itself, such as ip:203.0.113.7."
+					.formatted(hash));
+			assertThat(secret.get("/actuator/ratelimits/counts?identifier=" + hash).status()).isEqualTo(400);
+		}
+	}
+
 	private static Identifier hashed(Identifier identifier) {
 		return RedisRateLimiter.hashed(identifier, "pepper");
 	}
