@@ -13,7 +13,6 @@ import io.github.ratelimit.spring.policy.AnnotatedPolicies;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
 import io.github.ratelimit.spring.policy.RateLimitProperties;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.beans.factory.ObjectProvider;
@@ -25,6 +24,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.util.StringUtils;
 
 /**
  * Auto-configuration of the actuator endpoint {@code ratelimits}.
@@ -46,7 +46,7 @@ public final class RateLimitEndpointAutoConfiguration {
 	@ConditionalOnBooleanProperty(name = "ratelimit.most-denied.enabled", matchIfMissing = true)
 	MostDenied rateLimitMostDenied(RateLimitProperties properties) {
 		String secret = properties.identifierSecret();
-		return new MostDenied((secret != null && !secret.isEmpty())
+		return new MostDenied(StringUtils.hasLength(secret)
 				? (identifier) -> RedisRateLimiter.hashed(identifier, secret) : UnaryOperator.identity(),
 				System::nanoTime);
 	}
@@ -62,11 +62,8 @@ public final class RateLimitEndpointAutoConfiguration {
 		return new RateLimitsEndpoint((cache != null) ? cache.watchCounts(limiter) : limiter, policies,
 				() -> annotated.stream().flatMap((each) -> each.annotatedPolicies().stream()).toList(),
 				decisions::current, (cache != null && list != null) ? cache.watchBlocks(list) : list,
-				history.getIfAvailable(), mostDenied.getIfAvailable(), isHashed(properties.identifierSecret()));
-	}
-
-	private static boolean isHashed(@Nullable String secret) {
-		return secret != null && !secret.isEmpty();
+				history.getIfAvailable(), mostDenied.getIfAvailable(),
+				StringUtils.hasLength(properties.identifierSecret()));
 	}
 
 }

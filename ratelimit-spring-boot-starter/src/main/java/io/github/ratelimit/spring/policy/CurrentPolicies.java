@@ -26,8 +26,7 @@ final class CurrentPolicies implements PolicySource {
 	CurrentPolicies(Supplier<List<PolicySource>> sources, Consumer<Policy> requireSupported) {
 		this.sources = SingletonSupplier.of(() -> sources.get()
 			.stream()
-			.map((source) -> (source instanceof RefreshedPolicies) ? source
-					: new CheckedPolicySource(source, requireSupported, System::nanoTime))
+			.<PolicySource>map((source) -> new CheckedPolicySource(source, requireSupported, System::nanoTime))
 			.toList());
 	}
 

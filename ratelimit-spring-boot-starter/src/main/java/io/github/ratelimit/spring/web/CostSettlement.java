@@ -103,7 +103,7 @@ public final class CostSettlement {
 	 */
 	synchronized List<PolicyCharge> takeBeforeLogin() {
 		List<PolicyCharge> taken = this.used.stream().filter(PolicyCharge::beforeLogin).toList();
-		this.used.removeAll(taken);
+		this.used.removeIf(PolicyCharge::beforeLogin);
 		return settle(accounts(taken), (account, charge) -> 0).stream().map(Settlement::used).toList();
 	}
 

@@ -159,9 +159,7 @@ public final class RequestIdentifiers {
 	private List<Identifier> orInstead(List<Identifier> found, boolean foundBefore, PolicyUse use,
 			Collection<String> patterns, HttpServletRequest request) {
 		List<Identifier> identifiers = (found.isEmpty() && !foundBefore) ? instead(use, patterns, request) : found;
-		if (use.policy().enforcement().missing() == MissingIdentifier.SKIP) {
-			this.uncounted.note(use.policy(), foundBefore || !identifiers.isEmpty());
-		}
+		this.uncounted.note(use.policy(), foundBefore || !identifiers.isEmpty());
 		return identifiers;
 	}
 
