@@ -87,6 +87,15 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 	}
 
 	/**
+	 * Returns whether the charge never denies a request, because its policy is in shadow
+	 * mode.
+	 * @return whether the policy is in shadow mode
+	 */
+	public boolean isShadow() {
+		return this.policy.enforcement().mode() == Mode.SHADOW;
+	}
+
+	/**
 	 * Returns the charge for the plan.
 	 * @return a charge of the plan's policy; empty if the plan is unlimited
 	 */

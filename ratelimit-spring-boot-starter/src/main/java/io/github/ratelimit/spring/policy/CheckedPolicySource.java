@@ -61,6 +61,15 @@ final class CheckedPolicySource implements PolicySource {
 		this.nanoTime = nanoTime;
 	}
 
+	/**
+	 * Returns a source whose results can be enforced: the same one if it has checked the
+	 * policies itself.
+	 */
+	static PolicySource of(PolicySource source, Consumer<Policy> requireSupported) {
+		return (source instanceof RefreshedPolicies) ? source
+				: new CheckedPolicySource(source, requireSupported, System::nanoTime);
+	}
+
 	@Override
 	public IdentifiedPolicy current(IdentifiedPolicy configured, Caller caller) {
 		String name = configured.policy().name();

@@ -27,6 +27,8 @@ import io.github.ratelimit.spring.PolicyCharge;
 import io.github.ratelimit.spring.PolicySource;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.function.SingletonSupplier;
+
 /**
  * Decides over policies as each of them is to be enforced, and tells the listeners.
  * <p>
@@ -50,9 +52,10 @@ public final class PolicyDecisions {
 
 	private final Reservations reservations = new Reservations();
 
-	private final PolicyOutcomes outcomes;
+	/** Notifies the listeners; {@code null} if there are none. */
+	private final @Nullable PolicyOutcomes outcomes;
 
-	private final CurrentPolicies policies;
+	private final SingletonSupplier<List<PolicySource>> sources;
 
 	/**
 	 * Creates decisions over policies that change.
@@ -82,8 +85,11 @@ public final class PolicyDecisions {
 		RateLimiter cached = (denials != null) ? denials.cache(store, this.reservations::longestDenial) : store;
 		// Every request says itself what is to become of it.
 		this.limiter = new OutageRateLimiter(cached, (policy) -> OnStoreFailure.DENY, this.local, outages.isOutage());
-		this.outcomes = new PolicyOutcomes(listeners, this.limiter);
-		this.policies = new CurrentPolicies(sources, store::requireSupported);
+		this.outcomes = listeners.isEmpty() ? null : new PolicyOutcomes(listeners, this::source);
+		this.sources = SingletonSupplier.of(() -> sources.get()
+			.stream()
+			.map((source) -> CheckedPolicySource.of(source, store::requireSupported))
+			.toList());
 	}
 
 	/**
@@ -92,7 +98,7 @@ public final class PolicyDecisions {
 	 * @return the policy as the sources of policies say; the same if they change nothing
 	 */
 	public IdentifiedPolicy current(IdentifiedPolicy configured) {
-		return this.policies.current(configured, Caller.UNKNOWN);
+		return current(configured, Caller.UNKNOWN);
 	}
 
 	/**
@@ -103,8 +109,15 @@ public final class PolicyDecisions {
 	 * @return the same use of the policy as the sources of policies say
 	 */
 	public PolicyUse current(PolicyUse configured, Caller caller) {
-		return configured
-			.withPolicy(this.policies.current(configured.policy(), (name) -> configured.identify(name, caller::find)));
+		return configured.withPolicy(current(configured.policy(), (name) -> configured.identify(name, caller::find)));
+	}
+
+	private IdentifiedPolicy current(IdentifiedPolicy configured, Caller caller) {
+		IdentifiedPolicy policy = configured;
+		for (PolicySource source : this.sources.obtain()) {
+			policy = source.current(policy, caller);
+		}
+		return policy;
 	}
 
 	/**
@@ -217,28 +230,52 @@ public final class PolicyDecisions {
 	/** What the store counts. */
 	private static Charge counted(PolicyCharge charge) {
 		Charge counted = charge.beforeLogin() ? BeforeLogin.counted(charge) : charge.charge();
-		return PolicyOutcomes.isShadow(charge) ? counted.inShadow() : counted;
+		return charge.isShadow() ? counted.inShadow() : counted;
 	}
 
 	private Decision acquire(List<PolicyCharge> charges, Consumer<PolicyCharge> used) {
 		long start = System.nanoTime();
+		Decision decision;
 		try {
-			Decision decision = ask(charges);
-			this.outcomes.tell(charges, decision, start);
-			for (int i = 0; decision.allowed() && i < charges.size(); i++) {
-				PolicyCharge charge = charges.get(i);
-				Decision own = PolicyOutcomes.own(charge, decision);
-				Decision.Source source = this.outcomes.source(charge, own);
-				if (own.allowed() && source != Decision.Source.NONE) {
-					used.accept(charge.countedIn(source));
-				}
-			}
-			return decision;
+			decision = ask(charges);
 		}
 		catch (StoreException ex) {
-			this.outcomes.tell(charges, null, start);
+			notify(charges, null, start);
 			throw ex;
 		}
+		notify(charges, decision, start);
+		for (int i = 0; decision.allowed() && i < charges.size(); i++) {
+			PolicyCharge charge = charges.get(i);
+			Decision own = own(charge, decision);
+			Decision.Source source = source(charge, own);
+			if (own.allowed() && source != Decision.Source.NONE) {
+				used.accept(charge.countedIn(source));
+			}
+		}
+		return decision;
+	}
+
+	private void notify(List<PolicyCharge> charges, @Nullable Decision decision, long start) {
+		if (this.outcomes != null) {
+			this.outcomes.notify(charges, decision, start);
+		}
+	}
+
+	/** Returns what a decision over several policies means for the policy of a charge. */
+	static Decision own(PolicyCharge charge, Decision decision) {
+		return charge.isShadow() ? decision.shadow(charge.charge()) : decision;
+	}
+
+	/**
+	 * Returns where a charge was decided. During an outage, policies that are not limited
+	 * locally are allowed if those that are allow the request. If the store is only busy,
+	 * all policies are limited.
+	 */
+	private Decision.Source source(PolicyCharge charge, Decision own) {
+		boolean unlimited = own.source() == Decision.Source.LOCAL && own.allowed()
+				&& this.limiter.failingSince().isPresent()
+				&& charge.policy().enforcement().whenStoreFails() != OnStoreFailure.LOCAL;
+		return unlimited ? Decision.Source.NONE : own.source();
 	}
 
 	private Decision ask(List<PolicyCharge> charges) {
@@ -278,7 +315,7 @@ public final class PolicyDecisions {
 		Policy policy = charge.charge().policy();
 		for (Limit limit : policy.limits()) {
 			if (limit.quota() == 0) {
-				return !policy.countDenied() && !PolicyOutcomes.isShadow(charge);
+				return !policy.countDenied() && !charge.isShadow();
 			}
 		}
 		return false;
