@@ -12,8 +12,6 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.PolicyCharge;
-import io.github.ratelimit.spring.policy.PolicyDecisions;
-import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
@@ -64,11 +62,6 @@ public final class CostSettlement {
 		return RequestState.of(request).costs();
 	}
 
-	static @Nullable CostSettlement find(ServletRequest request) {
-		RequestState state = RequestState.find(request);
-		return (state != null) ? state.costs() : null;
-	}
-
 	/**
 	 * Tells what the request really costs in a policy, whatever it was taken to cost so
 	 * far. The last word counts.
@@ -91,8 +84,8 @@ public final class CostSettlement {
 		return true;
 	}
 
-	/** Gives back everything that was used so far, even if a true cost was told. */
-	synchronized void giveBack() {
+	/** Refunds everything that was used so far, whatever its true cost is. */
+	synchronized void refund() {
 		this.free.addAll(this.used);
 		forgetUsed();
 	}
@@ -142,29 +135,6 @@ public final class CostSettlement {
 	 */
 	synchronized void fail() {
 		this.failed = true;
-	}
-
-	/**
-	 * Settles costs at the end of a request if other threads go on to serve it.
-	 * @return whether they do
-	 */
-	boolean awaitEnd(ServletRequest request, PolicyDecisions decisions) {
-		try {
-			if (!request.isAsyncStarted()) {
-				return false;
-			}
-			request.getAsyncContext().addListener(new AsyncEnd(this, decisions));
-			return true;
-		}
-		catch (IllegalStateException ex) {
-			// Tomcat throws when the client has gone away, which is the end.
-			return false;
-		}
-	}
-
-	/** Ends the request, and settles what it has used. Does nothing the second time. */
-	void end(PolicyDecisions decisions) {
-		end().forEach((settlement) -> decisions.settle(settlement.used(), settlement.cost()));
 	}
 
 	/**

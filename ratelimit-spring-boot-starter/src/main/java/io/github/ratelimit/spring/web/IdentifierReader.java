@@ -10,6 +10,7 @@ import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.ForwardedHeader;
 import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.MissingIdentifier;
+import io.github.ratelimit.spring.RateLimitExemption;
 import io.github.ratelimit.spring.policy.HiddenValueException;
 import io.github.ratelimit.spring.policy.InvalidBeanException;
 import io.github.ratelimit.spring.policy.ListPropertyNames;
@@ -103,18 +104,18 @@ final class IdentifierReader {
 		return ServerForwarding.isFramework(this.environment) || ServerForwarding.find(this.environment).isPresent();
 	}
 
-	/** Makes the lists of who is never limited and who is always denied. */
-	AccessLists readLists(RequestIdentifiers identifiers) {
+	/** Reads the lists of clients that are never limited or always denied. */
+	AccessLists readLists(RequestIdentifiers identifiers, List<RateLimitExemption> exemptions) {
 		requireEntries("ratelimit.allow", this.properties.allow(), identifiers);
 		requireEntries("ratelimit.deny", this.properties.deny(), identifiers);
-		return new AccessLists(this.properties.allow(), this.properties.deny(), identifiers);
+		return new AccessLists(this.properties.allow(), this.properties.deny(), identifiers, exemptions);
 	}
 
 	private void requireEntries(String property, List<String> entries, RequestIdentifiers identifiers) {
 		for (int i = 0; i < entries.size(); i++) {
 			String entry = entries.get(i);
 			try {
-				new AccessLists(List.of(entry), List.of(), identifiers);
+				new AccessLists(List.of(entry), List.of(), identifiers, List.of());
 			}
 			catch (IllegalArgumentException ex) {
 				throw new HiddenValueException(this.names.element(property, i), shown(entry),

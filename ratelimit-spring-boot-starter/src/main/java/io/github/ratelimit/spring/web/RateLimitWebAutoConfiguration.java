@@ -5,9 +5,11 @@ import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.RateLimitExemption;
@@ -15,7 +17,6 @@ import io.github.ratelimit.spring.RejectionHandler;
 import io.github.ratelimit.spring.policy.AnnotatedPolicies;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
-import io.github.ratelimit.spring.policy.PolicyReader;
 import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
 import io.github.ratelimit.spring.policy.RateLimitProperties;
 import io.github.ratelimit.spring.policy.RefreshedPolicies;
@@ -101,12 +102,6 @@ public final class RateLimitWebAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	RequestCost rateLimitRequestCost() {
-		return RequestCost.configured();
-	}
-
-	@Bean
-	@ConditionalOnMissingBean
 	ApplicationCors rateLimitApplicationCors(ObjectProvider<CorsFilters> filters,
 			ObjectProvider<HandlerMapping> mappings) {
 		return new ApplicationCors(
@@ -141,8 +136,9 @@ public final class RateLimitWebAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	AccessLists rateLimitAccessLists(RateLimitProperties properties, RequestIdentifiers identifiers,
-			Environment environment) {
-		return new IdentifierReader(properties, environment).readLists(identifiers);
+			ObjectProvider<RateLimitExemption> exemptions, Environment environment) {
+		return new IdentifierReader(properties, environment).readLists(identifiers,
+				exemptions.orderedStream().toList());
 	}
 
 	@Bean
@@ -161,10 +157,10 @@ public final class RateLimitWebAutoConfiguration {
 	@ConditionalOnMissingBean
 	@Fallback
 	ServletPolicyEnforcer rateLimitPolicyEnforcer(PolicyDecisions decisions, RequestIdentifiers identifiers,
-			AccessLists lists, UserPlans plans, RequestConditions conditions, LimitedResponses responses,
-			RequestCost cost, ObjectProvider<RateLimitExemption> exemptions, ListableBeanFactory beans) {
-		return new ServletPolicyEnforcer(decisions, identifiers, lists, plans, conditions, responses, cost,
-				exemptions.orderedStream().toList(), beans.containsBean(SECURITY_FILTER));
+			AccessLists lists, RequestConditions conditions, ObjectProvider<RequestCost> cost, UserPlans plans,
+			LimitedResponses responses, ListableBeanFactory beans) {
+		return new ServletPolicyEnforcer(decisions, identifiers, lists, conditions, cost.getIfAvailable(), plans,
+				responses, beans.containsBean(SECURITY_FILTER));
 	}
 
 	/**
@@ -178,55 +174,53 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	@Bean
-	FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeSecurity(ServletPolicyEnforcer enforcer,
-			AccessLists lists, RateLimitProperties properties, ConfiguredPolicies policies, Preflights preflights,
+	LimitedPaths rateLimitPaths(RateLimitProperties properties, ConfiguredPolicies policies,
 			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
-		List<PathPolicy> pathPolicies = pathPolicies(properties, policies, parser, environment);
-		List<String> limited = pathPolicies.stream()
-			.map(PathPolicy::policy)
-			.filter(enforcer::countsBeforeLogin)
-			.map((policy) -> policy.policy().name())
-			.toList();
+		return new LimitedPathsReader(properties, policies,
+				parser.getIfAvailable(() -> PathPatternParser.defaultInstance), environment)
+			.read();
+	}
+
+	@Bean
+	FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeSecurity(ServletPolicyEnforcer enforcer,
+			LimitedPaths paths, AccessLists lists, LimitedResponses responses, Preflights preflights,
+			RateLimitProperties properties, Environment environment) {
+		List<String> limited = names(paths, enforcer::countsBeforeLogin);
 		if (lists.allowUsers() && !limited.isEmpty()) {
-			logger.warn(
-					"Some entries of ratelimit.allow are known only after login: the policies {} come before that."
-							+ " What such clients use of them is given back, but they are denied while it is used up",
+			logger.warn("Some entries of ratelimit.allow are known only after the login, but the policies {} count"
+					+ " before it. What such clients use of them is refunded, but they are denied while it is used up",
 					limited);
 		}
 		FilterRegistrationBean<RateLimitFilter> registration = registration("rateLimitFilterBeforeSecurity",
 				FilterOrders.read(properties.filter(), environment).beforeLogin(),
-				new RateLimitFilter(enforcer, pathPolicies, false, preflights));
-		registration.setEnabled(!pathPolicies.isEmpty() || enforcer.needsFilter(false));
+				new RateLimitFilter(enforcer, paths, false, responses, preflights));
+		registration.setEnabled(!paths.policies().isEmpty() || lists.needFilter(false));
 		return registration;
 	}
 
 	@Bean
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterAfterSecurity(ServletPolicyEnforcer enforcer,
-			RateLimitProperties properties, ConfiguredPolicies policies, Preflights preflights,
-			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
+			LimitedPaths paths, AccessLists lists, LimitedResponses responses, Preflights preflights,
+			RateLimitProperties properties, Environment environment) {
 		FilterRegistrationBean<RateLimitFilter> registration = registration("rateLimitFilterAfterSecurity",
 				FilterOrders.read(properties.filter(), environment).afterLogin(),
-				new RateLimitFilter(enforcer, List.of(), true, preflights));
-		// What a policy needs may change while the application runs.
-		registration.setEnabled(
-				!pathPolicies(properties, policies, parser, environment).isEmpty() || enforcer.needsFilter(true));
+				new RateLimitFilter(enforcer, paths, true, responses, preflights));
+		// Policies may need the user only later, when they are refreshed.
+		registration.setEnabled(!paths.policies().isEmpty() || lists.needFilter(true));
 		return registration;
 	}
 
 	@Bean
-	CountedTwice rateLimitCountedTwice(RateLimitProperties properties, ConfiguredPolicies policies,
-			AnnotatedPolicies annotated, @Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser,
-			Environment environment, ObjectProvider<RequestMappingInfoHandlerMapping> mappings) {
-		return new CountedTwice(pathPolicies(properties, policies, parser, environment), annotated, mappings);
+	CountedTwice rateLimitCountedTwice(LimitedPaths paths, AnnotatedPolicies annotated,
+			ObjectProvider<RequestMappingInfoHandlerMapping> mappings) {
+		return new CountedTwice(paths, annotated, mappings);
 	}
 
-	/** In a web server of others, users may log in without any filter. */
+	/** An external container may authenticate users without a filter. */
 	@Bean
 	@ConditionalOnNotWarDeployment
-	UserCheck rateLimitUserCheck(RateLimitProperties properties, ConfiguredPolicies policies,
-			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment,
-			WebApplicationContext context) {
-		return new UserCheck(pathPolicies(properties, policies, parser, environment), context);
+	UserCheck rateLimitUserCheck(LimitedPaths paths, WebApplicationContext context) {
+		return new UserCheck(paths, context);
 	}
 
 	@Bean
@@ -236,18 +230,19 @@ public final class RateLimitWebAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	RateLimitExceededResolver rateLimitExceededResolver(ServletPolicyEnforcer enforcer, ApplicationContext context) {
-		return new RateLimitExceededResolver(enforcer, context);
+	RateLimitExceededResolver rateLimitExceededResolver(LimitedResponses responses, ApplicationContext context) {
+		return new RateLimitExceededResolver(responses, context);
 	}
 
 	/**
-	 * Comes before all filters that may call methods, but after those that measure
-	 * requests and answer failures.
+	 * Runs before all filters that may call methods, but after those that measure
+	 * requests and handle failures.
 	 */
 	@Bean
-	FilterRegistrationBean<RateLimitExceededFilter> rateLimitExceededFilter(ServletPolicyEnforcer enforcer) {
+	FilterRegistrationBean<RateLimitExceededFilter> rateLimitExceededFilter(LimitedResponses responses,
+			PolicyDecisions decisions) {
 		FilterRegistrationBean<RateLimitExceededFilter> registration = new FilterRegistrationBean<>(
-				new RateLimitExceededFilter(enforcer));
+				new RateLimitExceededFilter(responses, decisions));
 		registration.setName("rateLimitExceededFilter");
 		registration.setOrder(Ordered.HIGHEST_PRECEDENCE + DISTANCE);
 		registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC);
@@ -305,18 +300,13 @@ public final class RateLimitWebAutoConfiguration {
 		}
 
 		@Bean
-		SmartInitializingSingleton rateLimitFilterOrderCheck(ListableBeanFactory beans, RateLimitProperties properties,
-				ConfiguredPolicies policies, ServletPolicyEnforcer enforcer, Environment environment,
-				@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser) {
+		SmartInitializingSingleton rateLimitFilterOrderCheck(ListableBeanFactory beans, LimitedPaths paths,
+				ServletPolicyEnforcer enforcer, RateLimitProperties properties, Environment environment) {
 			return () -> {
-				List<PathPolicy> paths = pathPolicies(properties, policies, parser, environment);
-				if (!paths.isEmpty() && beans.getBeanNamesForType(FilterChainProxy.class, true, false).length > 0) {
+				if (!paths.policies().isEmpty()
+						&& beans.getBeanNamesForType(FilterChainProxy.class, true, false).length > 0) {
 					FilterOrders.read(properties.filter(), environment)
-						.requireUsable(paths.stream()
-							.map(PathPolicy::policy)
-							.filter(enforcer::needsUser)
-							.map((policy) -> policy.policy().name())
-							.toList());
+						.requireUsable(names(paths, enforcer::needsUser));
 				}
 			};
 		}
@@ -332,11 +322,8 @@ public final class RateLimitWebAutoConfiguration {
 
 	}
 
-	private static List<PathPolicy> pathPolicies(RateLimitProperties properties, ConfiguredPolicies policies,
-			ObjectProvider<PathPatternParser> parser, Environment environment) {
-		return new PathPolicyReader(properties, policies,
-				parser.getIfAvailable(() -> PathPatternParser.defaultInstance), environment)
-			.read();
+	private static List<String> names(LimitedPaths paths, Predicate<IdentifiedPolicy> included) {
+		return paths.policies().stream().filter(included).map((policy) -> policy.policy().name()).toList();
 	}
 
 	/** Whether a bean of the application may give policies plans while it runs. */

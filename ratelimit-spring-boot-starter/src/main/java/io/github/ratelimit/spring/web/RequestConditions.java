@@ -75,6 +75,10 @@ public final class RequestConditions {
 		return expression;
 	}
 
+	boolean isEmpty() {
+		return this.conditions.isEmpty();
+	}
+
 	/** Returns whether a policy applies to a request. */
 	boolean apply(IdentifiedPolicy policy, HttpServletRequest request) {
 		List<Condition> conditions = this.conditions.get(policy.policy().name());

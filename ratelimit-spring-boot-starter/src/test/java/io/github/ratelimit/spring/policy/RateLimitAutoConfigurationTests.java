@@ -25,7 +25,6 @@ import io.github.ratelimit.spring.web.LimitedResponses;
 import io.github.ratelimit.spring.web.RateLimitExceededResolver;
 import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
 import io.github.ratelimit.spring.web.RequestConditions;
-import io.github.ratelimit.spring.web.RequestCost;
 import io.github.ratelimit.spring.web.RequestIdentifiers;
 import io.github.ratelimit.spring.web.ServletPolicyEnforcer;
 import io.github.ratelimit.spring.web.UserPlans;
@@ -237,7 +236,7 @@ class RateLimitAutoConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { LimitHeaders.class, RequestCost.class, ApplicationCors.class })
+	@ValueSource(classes = { LimitHeaders.class, ApplicationCors.class })
 	<T> void beanOfApplicationReplacesOurs(Class<T> type) {
 		this.runner.run((context) -> assertThat(context).hasSingleBean(type));
 		T mine = (type == ApplicationCors.class) ? type.cast(new ApplicationCors((request) -> List.of(), List::of))
@@ -383,8 +382,8 @@ class RateLimitAutoConfigurationTests {
 	static class OwnResolver {
 
 		@Bean
-		RateLimitExceededResolver mine(ServletPolicyEnforcer enforcer, ApplicationContext context) {
-			return new RateLimitExceededResolver(enforcer, context);
+		RateLimitExceededResolver mine(LimitedResponses responses, ApplicationContext context) {
+			return new RateLimitExceededResolver(responses, context);
 		}
 
 	}
@@ -394,9 +393,9 @@ class RateLimitAutoConfigurationTests {
 
 		@Bean
 		ServletPolicyEnforcer mine(PolicyDecisions decisions, RequestIdentifiers identifiers, AccessLists lists,
-				LimitedResponses responses, RequestConditions conditions, RequestCost cost) {
-			return new ServletPolicyEnforcer(decisions, identifiers, lists, UserPlans.none(), conditions, responses,
-					cost, List.of(), false);
+				LimitedResponses responses, RequestConditions conditions) {
+			return new ServletPolicyEnforcer(decisions, identifiers, lists, conditions, null, UserPlans.none(),
+					responses, false);
 		}
 
 	}

@@ -69,13 +69,13 @@ class AccessListsTests {
 		this.request.setRemoteAddr("203.0.113.7");
 		List<String> block = List.of("ip:203.0.113.0/24");
 		List<String> address = List.of("ip:203.0.113.7");
-		assertThat(new AccessLists(block, address, this.identifiers).access(this.request, true))
+		assertThat(new AccessLists(block, address, this.identifiers, List.of()).access(this.request, true))
 			.isEqualTo(Access.DENIED);
-		assertThat(new AccessLists(address, block, this.identifiers).access(this.request, true))
+		assertThat(new AccessLists(address, block, this.identifiers, List.of()).access(this.request, true))
 			.isEqualTo(Access.DENIED);
-		assertThat(new AccessLists(address, List.of(), this.identifiers).access(this.request, true))
+		assertThat(new AccessLists(address, List.of(), this.identifiers, List.of()).access(this.request, true))
 			.isEqualTo(Access.UNLIMITED);
-		assertThat(new AccessLists(List.of(), List.of(), this.identifiers).access(this.request, true))
+		assertThat(new AccessLists(List.of(), List.of(), this.identifiers, List.of()).access(this.request, true))
 			.isEqualTo(Access.LIMITED);
 	}
 
@@ -84,7 +84,7 @@ class AccessListsTests {
 		List<String> entries = IntStream.range(0, 50_000)
 			.mapToObj((i) -> "ip:10.%d.%d.%d".formatted(i / 65536, i / 256 % 256, i % 256))
 			.toList();
-		AccessLists lists = new AccessLists(List.of(), entries, this.identifiers);
+		AccessLists lists = new AccessLists(List.of(), entries, this.identifiers, List.of());
 		this.request.setRemoteAddr("10.0.195.79");
 		assertThat(lists.access(this.request, false)).isEqualTo(Access.DENIED);
 		this.request.setRemoteAddr("10.0.195.80");
@@ -92,19 +92,19 @@ class AccessListsTests {
 	}
 
 	@Test
-	void filtersHaveToDenyThoseTheyCanKnow() {
-		assertThat(denyAnybody(false, "user:anna")).isFalse();
-		assertThat(denyAnybody(true, "user:anna")).isTrue();
-		assertThat(denyAnybody(false, "ip:::1")).isTrue();
-		assertThat(denyAnybody(true, "ip:::1")).isFalse();
-		assertThat(denyAnybody(false, "tenant:acme")).isTrue();
-		assertThat(denyAnybody(true, "plan:gold")).isTrue();
-		assertThat(denyAnybody(false)).isFalse();
-		assertThat(denyAnybody(true)).isFalse();
+	void filterIsNeededWhereDeniedClientsAreKnown() {
+		assertThat(filterIsNeeded(false, "user:anna")).isFalse();
+		assertThat(filterIsNeeded(true, "user:anna")).isTrue();
+		assertThat(filterIsNeeded(false, "ip:::1")).isTrue();
+		assertThat(filterIsNeeded(true, "ip:::1")).isFalse();
+		assertThat(filterIsNeeded(false, "tenant:acme")).isTrue();
+		assertThat(filterIsNeeded(true, "plan:gold")).isTrue();
+		assertThat(filterIsNeeded(false)).isFalse();
+		assertThat(filterIsNeeded(true)).isFalse();
 	}
 
-	private boolean denyAnybody(boolean userKnown, String... entries) {
-		return new AccessLists(List.of(), List.of(entries), this.identifiers).denyAnybody(userKnown);
+	private boolean filterIsNeeded(boolean userKnown, String... entries) {
+		return new AccessLists(List.of(), List.of(entries), this.identifiers, List.of()).needFilter(userKnown);
 	}
 
 	@ParameterizedTest
@@ -125,10 +125,10 @@ class AccessListsTests {
 					""")
 	void entryIsRefused(String entry, String message) {
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new AccessLists(List.of(entry), List.of(), this.identifiers))
+			.isThrownBy(() -> new AccessLists(List.of(entry), List.of(), this.identifiers, List.of()))
 			.withMessage(message);
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new AccessLists(List.of(), List.of(entry), this.identifiers))
+			.isThrownBy(() -> new AccessLists(List.of(), List.of(entry), this.identifiers, List.of()))
 			.withMessage(message);
 	}
 
@@ -136,11 +136,11 @@ class AccessListsTests {
 	@ValueSource(strings = { "", " ", ":", "::", "header::x", "header:a b:x", ":x" })
 	void oddEntryIsRefused(String entry) {
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new AccessLists(List.of(entry), List.of(), this.identifiers));
+			.isThrownBy(() -> new AccessLists(List.of(entry), List.of(), this.identifiers, List.of()));
 	}
 
 	private boolean isDenied(boolean userKnown, String... entries) {
-		return new AccessLists(List.of(), List.of(entries), this.identifiers).access(this.request,
+		return new AccessLists(List.of(), List.of(entries), this.identifiers, List.of()).access(this.request,
 				userKnown) == Access.DENIED;
 	}
 

@@ -45,7 +45,7 @@ class CostSettlementTests {
 	@Test
 	void whatIsGivenBackStaysSoWhateverIsToldLater() {
 		this.costs.add(charge(1, ALICE), null);
-		this.costs.giveBack();
+		this.costs.refund();
 		assertThat(this.costs.settle("tokens", 100)).isFalse();
 		assertThat(this.costs.end()).singleElement().extracting(Settlement::cost).isEqualTo(0L);
 	}
@@ -54,7 +54,7 @@ class CostSettlementTests {
 	void whatIsGivenBackStaysSoWhateverWasToldBefore() {
 		this.costs.add(charge(1, ALICE), null);
 		this.costs.settle("tokens", 100);
-		this.costs.giveBack();
+		this.costs.refund();
 		assertThat(this.costs.end()).singleElement().extracting(Settlement::cost).isEqualTo(0L);
 	}
 

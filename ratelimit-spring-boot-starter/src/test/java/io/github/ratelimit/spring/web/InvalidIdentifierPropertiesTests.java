@@ -266,7 +266,7 @@ class InvalidIdentifierPropertiesTests {
 					"ratelimit.policies.one.paths=/**", "ratelimit.policies.two.limits=1/s",
 					"ratelimit.policies.two.paths=/**", "ratelimit.policies.two.identifiers=user")
 			.run((context) -> assertThat(output).contains(
-					"Some entries of ratelimit.allow are known only after login: the policies [one] come before that. What such clients use of them is given back, but they are denied while it is used up"));
+					"Some entries of ratelimit.allow are known only after the login, but the policies [one] count before it. What such clients use of them is refunded, but they are denied while it is used up"));
 	}
 
 	@Test

@@ -8,7 +8,6 @@ import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 
 import io.github.ratelimit.Decision;
@@ -23,7 +22,6 @@ import io.github.ratelimit.spring.Rejection.Reason;
 import io.github.ratelimit.spring.RejectionHandler;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.RateLimitProperties.RejectionProperties;
-import io.github.ratelimit.spring.web.address.AddressResolver;
 import io.github.ratelimit.test.ManualClock;
 import jakarta.servlet.ServletOutputStream;
 import org.jspecify.annotations.Nullable;
@@ -125,7 +123,7 @@ class RejectionsTests {
 					() -> rejections(null).write(Reason.DENIED, decision(1, 1), new MockHttpServletRequest(), response))
 			.withMessage("Broken pipe");
 		StaticWebApplicationContext context = new StaticWebApplicationContext();
-		assertThat(new RateLimitExceededResolver(enforcer(), context).resolveException(new MockHttpServletRequest(),
+		assertThat(new RateLimitExceededResolver(responses(), context).resolveException(new MockHttpServletRequest(),
 				response, null, new RateLimitExceededException(decision(1, 1))))
 			.isNotNull();
 	}
@@ -135,7 +133,7 @@ class RejectionsTests {
 		MockHttpServletResponse response = new MockHttpServletResponse();
 		RateLimitExceededException denied = new RateLimitExceededException(decision(1, 1));
 		assertThatExceptionOfType(RateLimitExceededException.class)
-			.isThrownBy(() -> new RateLimitExceededFilter(enforcer()).doFilter(new MockHttpServletRequest(), response,
+			.isThrownBy(() -> new RateLimitExceededFilter(responses(), decisions()).doFilter(new MockHttpServletRequest(), response,
 					(request, same) -> {
 						same.getWriter().write("begun");
 						same.flushBuffer();
@@ -281,15 +279,13 @@ class RejectionsTests {
 		return RejectionReader.read(new RejectionProperties(429, null), JsonMapper.shared(), handler);
 	}
 
-	private static ServletPolicyEnforcer enforcer() {
-		PolicyDecisions decisions = new PolicyDecisions(new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")),
-				List.of(), List::of);
-		LimitedResponses responses = new LimitedResponses(LimitHeaders.of(Set.of(), Instant::now), rejections(null),
+	static PolicyDecisions decisions() {
+		return new PolicyDecisions(new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")), List.of(), List::of);
+	}
+
+	static LimitedResponses responses() {
+		return new LimitedResponses(LimitHeaders.of(Set.of(), Instant::now), rejections(null),
 				new ApplicationCors((request) -> List.of(), List::of), SecurityHeaders.NONE);
-		RequestIdentifiers identifiers = new RequestIdentifiers(new AddressResolver(64, null, false), Map.of());
-		return new ServletPolicyEnforcer(decisions, identifiers, new AccessLists(List.of(), List.of(), identifiers),
-				UserPlans.none(), new RequestConditions(Map.of()), responses, RequestCost.configured(), List.of(),
-				false);
 	}
 
 	private static MockHttpServletResponse write(long perSecond, long perMinute) {

@@ -126,7 +126,7 @@ class RequestIdentifiersTests {
 			}
 
 		};
-		assertThat(this.identifiers.find(use(MissingIdentifier.ADDRESS, "cookie:session"), List.of(), tooMany))
+		assertThat(this.identifiers.find(use(MissingIdentifier.ADDRESS, "cookie:session"), tooMany))
 			.containsExactly(ADDRESS);
 	}
 
@@ -170,9 +170,9 @@ class RequestIdentifiersTests {
 	@Test
 	void whatCallerKnowsComesFirst() {
 		IdentifiedPolicy policy = use(MissingIdentifier.ADDRESS, "#id", "ip").policy();
-		assertThat(this.identifiers.find(new PolicyUse(policy, 1, Map.of("#id", "42")), List.of(), this.request))
+		assertThat(this.identifiers.find(new PolicyUse(policy, 1, Map.of("#id", "42")), this.request))
 			.containsExactly(new Identifier("#id", "42"), ADDRESS);
-		assertThat(this.identifiers.find(new PolicyUse(policy, 1, Map.of("#id", "")), List.of(), this.request))
+		assertThat(this.identifiers.find(new PolicyUse(policy, 1, Map.of("#id", "")), this.request))
 			.containsExactly(ADDRESS);
 	}
 
@@ -196,7 +196,7 @@ class RequestIdentifiersTests {
 	void callerIsNotDeniedInShadowMode() {
 		IdentifiedPolicy policy = new IdentifiedPolicy(POLICY, List.of("header:X-User"),
 				new Enforcement(Mode.SHADOW, OnStoreFailure.ALLOW, null, MissingIdentifier.DENY));
-		assertThat(this.identifiers.find(new PolicyUse(policy, 1), List.of(), this.request)).isEmpty();
+		assertThat(this.identifiers.find(new PolicyUse(policy, 1, Map.of()), this.request)).isEmpty();
 	}
 
 	@Test
@@ -253,12 +253,12 @@ class RequestIdentifiersTests {
 	}
 
 	private List<Identifier> find(MissingIdentifier missing, List<String> patterns, String... names) {
-		return this.identifiers.find(use(missing, names), patterns, this.request);
+		return this.identifiers.find(use(missing, names).withPatterns(patterns), this.request);
 	}
 
 	private static PolicyUse use(MissingIdentifier missing, String... names) {
 		return new PolicyUse(new IdentifiedPolicy(POLICY, List.of(names),
-				new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null, missing)), 1);
+				new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null, missing)), 1, Map.of());
 	}
 
 }
