@@ -29,7 +29,7 @@ public final class LimitedResponses {
 
 	private final ApplicationCors cors;
 
-	private final SecurityHeaders security;
+	private final SecurityFilters security;
 
 	private final ExposedHeaders exposed;
 
@@ -38,9 +38,9 @@ public final class LimitedResponses {
 	 * @param headers writes the headers
 	 * @param rejections answers rejected requests
 	 * @param cors the CORS configuration of the application
-	 * @param security the security headers of the application
+	 * @param security writes the security headers of the application
 	 */
-	LimitedResponses(LimitHeaders headers, Rejections rejections, ApplicationCors cors, SecurityHeaders security) {
+	LimitedResponses(LimitHeaders headers, Rejections rejections, ApplicationCors cors, SecurityFilters security) {
 		this.headers = headers;
 		this.rejections = rejections;
 		this.cors = cors;
@@ -77,7 +77,7 @@ public final class LimitedResponses {
 	/** Answers a rejected request that has not reached the handlers of the application. */
 	void answer(Answer answer, HttpServletRequest request, HttpServletResponse response)
 			throws ServletException, IOException {
-		this.security.write(request, response);
+		this.security.writeHeaders(request, response);
 		if (!ApplicationCors.concerns(request) || this.cors.apply(request, response)) {
 			reject(answer, request, response);
 		}

@@ -1,12 +1,9 @@
 package io.github.ratelimit.spring.web;
 
-import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
@@ -21,8 +18,6 @@ import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
 import io.github.ratelimit.spring.policy.RateLimitProperties;
 import io.github.ratelimit.spring.policy.RefreshedPolicies;
 import jakarta.servlet.DispatcherType;
-import jakarta.servlet.Filter;
-import jakarta.servlet.http.HttpServletRequest;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
@@ -45,13 +40,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Fallback;
 import org.springframework.core.Ordered;
-import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.security.web.FilterChainProxy;
 import org.springframework.web.context.WebApplicationContext;
-import org.springframework.security.web.header.HeaderWriterFilter;
-import org.springframework.web.filter.CorsFilter;
-import org.springframework.web.filter.PreFlightRequestFilter;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
@@ -71,17 +62,16 @@ public final class RateLimitWebAutoConfiguration {
 
 	private static final Logger logger = LoggerFactory.getLogger(RateLimitWebAutoConfiguration.class);
 
-	/** The bean of Spring Security that users log in by. */
+	/** The filter bean of Spring Security, in which users log in. */
 	private static final String SECURITY_FILTER = "springSecurityFilterChain";
 
-	/** How far the filter that answers for others stands from the first. */
+	/** Distance of the outermost filter from the first order. */
 	private static final int DISTANCE = 10;
 
 	@Bean
 	@ConditionalOnMissingBean
 	LimitHeaders rateLimitHeaders(RateLimitProperties properties, Environment environment) {
-		return LimitHeaders.of(HeaderStyles.read(properties.headers().styles(), environment), InstantSource.system(),
-				QuotaUnits.read(properties));
+		return ResponseReader.readHeaders(properties, environment);
 	}
 
 	@Bean
@@ -89,7 +79,7 @@ public final class RateLimitWebAutoConfiguration {
 	RequestIdentifiers rateLimitIdentifiers(RateLimitProperties properties, ConfiguredPolicies policies,
 			ListableBeanFactory beans, Environment environment) {
 		IdentifierReader reader = new IdentifierReader(properties, environment);
-		RequestIdentifiers identifiers = reader.readIdentifiers(IdentifierBean.all(beans));
+		RequestIdentifiers identifiers = reader.readIdentifiers(beans);
 		reader.requireKnown(identifiers, policies);
 		return identifiers;
 	}
@@ -101,30 +91,29 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
-	ApplicationCors rateLimitApplicationCors(ObjectProvider<CorsFilters> filters,
-			ObjectProvider<HandlerMapping> mappings) {
-		return new ApplicationCors(
-				(request) -> filters.orderedStream().flatMap((source) -> source.find(request).stream()).toList(),
-				() -> mappings.orderedStream().toList());
+	CorsFilters rateLimitCorsFilters(ObjectProvider<SecurityFilters> security, ListableBeanFactory beans) {
+		return new CorsFilters(security.getIfAvailable(SecurityFilters::none), beans);
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
-	Preflights rateLimitPreflights(ObjectProvider<CorsFilters> filters, ObjectProvider<SecurityPreflights> security) {
-		return new Preflights(
-				(request) -> filters.orderedStream().flatMap((source) -> source.find(request).stream()).toList(),
-				security.getIfAvailable(() -> (request) -> Optional.empty()));
+	ApplicationCors rateLimitApplicationCors(CorsFilters filters, ObjectProvider<HandlerMapping> mappings) {
+		return new ApplicationCors(filters::find, () -> mappings.orderedStream().toList());
+	}
+
+	@Bean
+	Preflights rateLimitPreflights(CorsFilters filters, ObjectProvider<SecurityFilters> security) {
+		return new Preflights(filters, security.getIfAvailable(SecurityFilters::none));
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	LimitedResponses rateLimitedResponses(LimitHeaders headers, RateLimitProperties properties,
 			ObjectProvider<JsonMapper> jsonMapper, ObjectProvider<RejectionHandler> handler, ApplicationCors cors,
-			ObjectProvider<SecurityHeaders> security) {
-		return new LimitedResponses(headers, RejectionReader.read(properties.rejection(),
+			ObjectProvider<SecurityFilters> security) {
+		return new LimitedResponses(headers, ResponseReader.readRejections(properties.rejection(),
 				jsonMapper.getIfAvailable(JsonMapper::shared), handler.getIfAvailable()), cors,
-				security.getIfAvailable(() -> SecurityHeaders.NONE));
+				security.getIfAvailable(SecurityFilters::none));
 	}
 
 	@Bean
@@ -150,8 +139,8 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	/**
-	 * Paths need this one; annotations prefer a {@link PolicyEnforcer} of the
-	 * application.
+	 * Annotated methods use a {@link PolicyEnforcer} of the application instead, if there
+	 * is one.
 	 */
 	@Bean
 	@ConditionalOnMissingBean
@@ -164,8 +153,8 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	/**
-	 * Creates the resolver, which the enforcer does only with the first request: it may
-	 * depend on beans whose methods are limited.
+	 * Creates the resolver before the first request. The enforcer gets it lazily, because
+	 * it may depend on beans whose methods are limited.
 	 */
 	@Bean
 	SmartInitializingSingleton rateLimitPlanResolverCheck(ObjectProvider<PlanResolver> planResolver) {
@@ -249,54 +238,13 @@ public final class RateLimitWebAutoConfiguration {
 		return registration;
 	}
 
-	@Bean
-	@Order(1)
-	CorsFilters rateLimitRegisteredCorsFilters(ListableBeanFactory beans) {
-		return new RegisteredCorsFilters(beans);
-	}
-
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(FilterChainProxy.class)
 	static class SecurityConfiguration {
 
 		@Bean
-		@Order(0)
-		CorsFilters rateLimitSecurityCorsFilters(ObjectProvider<FilterChainProxy> security) {
-			return (request) -> filters(security, request).filter(CorsFilter.class::isInstance).toList();
-		}
-
-		/**
-		 * The filter writes them when the chain returns, which has nothing to do here.
-		 */
-		@Bean
-		@ConditionalOnMissingBean
-		SecurityHeaders rateLimitSecurityHeaders(ObjectProvider<FilterChainProxy> security) {
-			return (request, response) -> {
-				for (Filter filter : filters(security, request).filter(HeaderWriterFilter.class::isInstance).toList()) {
-					filter.doFilter(request, response, (sameRequest, sameResponse) -> {
-					});
-				}
-			};
-		}
-
-		/** Filters that come before the CORS filter may look for credentials. */
-		@Bean
-		@ConditionalOnMissingBean
-		SecurityPreflights rateLimitSecurityPreflights(ObjectProvider<FilterChainProxy> security) {
-			return (request) -> {
-				List<Filter> filters = filters(security, request).toList();
-				return filters.isEmpty() ? Optional.empty()
-						: filters.stream()
-							.filter((filter) -> isOfCors(filter)
-									|| !filter.getClass().getName().startsWith("org.springframework.security."))
-							.findFirst()
-							.map(SecurityConfiguration::isOfCors)
-							.or(() -> Optional.of(false));
-			};
-		}
-
-		private static boolean isOfCors(Filter filter) {
-			return filter instanceof CorsFilter || filter instanceof PreFlightRequestFilter;
+		SecurityFilters rateLimitSecurityFilters(ObjectProvider<FilterChainProxy> proxies) {
+			return new SpringSecurityFilters(proxies);
 		}
 
 		@Bean
@@ -311,22 +259,13 @@ public final class RateLimitWebAutoConfiguration {
 			};
 		}
 
-		private static Stream<Filter> filters(ObjectProvider<FilterChainProxy> security, HttpServletRequest request) {
-			return security.stream()
-				.flatMap((proxy) -> proxy.getFilterChains().stream())
-				.filter((chain) -> chain.matches(request))
-				.findFirst()
-				.stream()
-				.flatMap((chain) -> chain.getFilters().stream());
-		}
-
 	}
 
 	private static List<String> names(LimitedPaths paths, Predicate<IdentifiedPolicy> included) {
 		return paths.policies().stream().filter(included).map((policy) -> policy.policy().name()).toList();
 	}
 
-	/** Whether a bean of the application may give policies plans while it runs. */
+	/** Returns whether a bean of the application may add plans to policies at runtime. */
 	private static boolean mayGainPlans(ListableBeanFactory beans) {
 		return Arrays.stream(beans.getBeanNamesForType(PolicySource.class, true, false))
 			.anyMatch((name) -> !RefreshedPolicies.class.equals(beans.getType(name)));

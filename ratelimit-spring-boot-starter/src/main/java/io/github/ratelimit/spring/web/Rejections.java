@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.web;
 
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -12,8 +13,10 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.spring.Rejection;
 import io.github.ratelimit.spring.Rejection.Reason;
 import io.github.ratelimit.spring.RejectionHandler;
+import jakarta.servlet.ServletOutputStream;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import jakarta.servlet.http.HttpServletResponseWrapper;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -189,6 +192,47 @@ final class Rejections {
 			members.putAll(problem.getProperties());
 		}
 		return members;
+	}
+
+	/**
+	 * A response that remembers whether the handler has begun to answer.
+	 */
+	private static final class BodyWatch extends HttpServletResponseWrapper {
+
+		private boolean answered;
+
+		BodyWatch(HttpServletResponse response) {
+			super(response);
+		}
+
+		boolean isAnswered() {
+			return this.answered || isCommitted();
+		}
+
+		@Override
+		public ServletOutputStream getOutputStream() throws IOException {
+			this.answered = true;
+			return super.getOutputStream();
+		}
+
+		@Override
+		public PrintWriter getWriter() throws IOException {
+			this.answered = true;
+			return super.getWriter();
+		}
+
+		@Override
+		public void sendError(int status) throws IOException {
+			this.answered = true;
+			super.sendError(status);
+		}
+
+		@Override
+		public void sendError(int status, String message) throws IOException {
+			this.answered = true;
+			super.sendError(status, message);
+		}
+
 	}
 
 }

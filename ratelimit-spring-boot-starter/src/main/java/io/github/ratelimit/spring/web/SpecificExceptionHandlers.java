@@ -63,7 +63,7 @@ final class SpecificExceptionHandlers extends ExceptionHandlerExceptionResolver 
 	protected @Nullable ServletInvocableHandlerMethod getExceptionHandlerMethod(@Nullable HandlerMethod handler,
 			Exception ex, ServletWebRequest request) {
 		List<MediaType> mediaTypes = mediaTypes(request);
-		for (Throwable cause : Causes.of(ex)) {
+		for (Throwable cause : Answer.chain(ex)) {
 			ServletInvocableHandlerMethod found = find(handler, cause.getClass(), mediaTypes, request);
 			if (found != null) {
 				return found;

@@ -4,7 +4,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.web.AccessLists.Access;
 import io.github.ratelimit.spring.web.address.AddressResolver;
 import jakarta.servlet.http.Cookie;

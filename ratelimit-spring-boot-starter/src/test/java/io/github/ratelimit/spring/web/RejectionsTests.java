@@ -256,7 +256,7 @@ class RejectionsTests {
 
 	@Test
 	void statusAndTypeAreThoseOfProperties() throws IOException {
-		Rejections rejections = RejectionReader.read(new RejectionProperties(420, "https://example.com/problems/quota"),
+		Rejections rejections = ResponseReader.readRejections(new RejectionProperties(420, "https://example.com/problems/quota"),
 				JsonMapper.shared(), null);
 		MockHttpServletResponse response = new MockHttpServletResponse();
 		rejections.write(Reason.DENIED, decision(1, 1), new MockHttpServletRequest(), response);
@@ -276,7 +276,7 @@ class RejectionsTests {
 	}
 
 	private static Rejections rejections(@Nullable RejectionHandler handler) {
-		return RejectionReader.read(new RejectionProperties(429, null), JsonMapper.shared(), handler);
+		return ResponseReader.readRejections(new RejectionProperties(429, null), JsonMapper.shared(), handler);
 	}
 
 	static PolicyDecisions decisions() {
@@ -285,7 +285,7 @@ class RejectionsTests {
 
 	static LimitedResponses responses() {
 		return new LimitedResponses(LimitHeaders.of(Set.of(), Instant::now), rejections(null),
-				new ApplicationCors((request) -> List.of(), List::of), SecurityHeaders.NONE);
+				new ApplicationCors((request) -> List.of(), List::of), SecurityFilters.none());
 	}
 
 	private static MockHttpServletResponse write(long perSecond, long perMinute) {

@@ -11,7 +11,6 @@ import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
-import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.policy.PolicyUse;

@@ -162,13 +162,13 @@ class UserPlansTests {
 
 		};
 		request.setUserPrincipal(authentication);
-		assertThat(new PlanExpression(expression).resolve(authentication, request)).isEqualTo(plan);
+		assertThat(PlanReader.expression(expression).resolve(authentication, request)).isEqualTo(plan);
 	}
 
 	@Test
 	void principalIsTheUserWithoutSpringSecurity() {
 		Principal user = () -> "anna";
-		assertThat(new PlanExpression("#principal.name").resolve(user, request("anna"))).isEqualTo("anna");
+		assertThat(PlanReader.expression("#principal.name").resolve(user, request("anna"))).isEqualTo("anna");
 	}
 
 	@ParameterizedTest
@@ -184,7 +184,7 @@ class UserPlansTests {
 					#plan()                                   | is not allowed
 					""")
 	void expressionThatCouldNeverBeEvaluatedIsRefused(String expression, String rule) {
-		assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> new PlanExpression(expression))
+		assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> PlanReader.expression(expression))
 			.withMessageStartingWith("Invalid expression (" + expression + "): ")
 			.withMessageContaining(rule);
 	}
