@@ -52,7 +52,7 @@ final class CheckedPolicySource implements PolicySource {
 	/**
 	 * Creates a source.
 	 * @param source the source to check
-	 * @param requireSupported refuses a policy that the store does not support
+	 * @param requireSupported rejects a policy that the store does not support
 	 * @param nanoTime the time, as from {@link System#nanoTime()}
 	 */
 	CheckedPolicySource(PolicySource source, Consumer<Policy> requireSupported, LongSupplier nanoTime) {
@@ -62,8 +62,8 @@ final class CheckedPolicySource implements PolicySource {
 	}
 
 	/**
-	 * Returns a source whose results can be enforced: the same one if it has checked the
-	 * policies itself.
+	 * Returns a source whose results can be enforced. The policies that were read from the
+	 * environment have been checked already.
 	 */
 	static PolicySource of(PolicySource source, Consumer<Policy> requireSupported) {
 		return (source instanceof RefreshedPolicies) ? source

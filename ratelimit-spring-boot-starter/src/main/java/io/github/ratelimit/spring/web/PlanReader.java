@@ -80,8 +80,8 @@ final class PlanReader {
 		PlanResolver resolver = PolicyReader.read("ratelimit.plan", expression, () -> expression(expression));
 		if (!ttl.isZero() && REQUEST.matcher(expression).find()) {
 			logger.warn(
-					"ratelimit.plan reads #request, but {} is {}: the plan of a user's first request counts for all"
-							+ " requests of that user in this time. Set {} to 0 if requests of a user differ",
+					"ratelimit.plan reads #request, but {} is {}: the plan of a user's first request applies to all"
+							+ " requests of that user in this time. Set {} to 0 if the plan differs between requests",
 					TTL, ttl, TTL);
 		}
 		return new UserPlans(resolver, ttl);
@@ -96,7 +96,7 @@ final class PlanReader {
 	private void rejectMissingResolver(String policy) {
 		throw new InvalidConfigurationPropertyValueException(PolicyReader.property(policy, ".plans"),
 				plans(policy).keySet(),
-				"Nobody says which plan a user is on: set ratelimit.plan, or provide a PlanResolver bean.");
+				"The plans of users are unknown: set ratelimit.plan, or provide a PlanResolver bean.");
 	}
 
 	/** Returns the time to live as written; {@code null} if it is not configured. */

@@ -70,8 +70,8 @@ public final class RateLimitExceededFilter implements Filter {
 			doFilterAsCurrent(request, response, chain);
 			RequestState state = RequestState.find(request);
 			if (state != null) {
-				// Tomcat reports an end that comes at once only to listeners that exist by
-				// now.
+				// If the request ends soon, Tomcat reports that only to listeners that
+				// exist by now.
 				state.awaitEnd(request, this.decisions);
 			}
 		}

@@ -92,7 +92,7 @@ public final class RateLimitWebAutoConfiguration {
 
 	@Bean
 	CorsFilters rateLimitCorsFilters(ObjectProvider<SecurityFilters> security, ListableBeanFactory beans) {
-		return new CorsFilters(security.getIfAvailable(SecurityFilters::none), beans);
+		return new CorsFilters(security.getIfAvailable(() -> SecurityFilters.NONE), beans);
 	}
 
 	@Bean
@@ -103,7 +103,7 @@ public final class RateLimitWebAutoConfiguration {
 
 	@Bean
 	Preflights rateLimitPreflights(CorsFilters filters, ObjectProvider<SecurityFilters> security) {
-		return new Preflights(filters, security.getIfAvailable(SecurityFilters::none));
+		return new Preflights(filters, security.getIfAvailable(() -> SecurityFilters.NONE));
 	}
 
 	@Bean
@@ -113,7 +113,7 @@ public final class RateLimitWebAutoConfiguration {
 			ObjectProvider<SecurityFilters> security) {
 		return new LimitedResponses(headers, ResponseReader.readRejections(properties.rejection(),
 				jsonMapper.getIfAvailable(JsonMapper::shared), handler.getIfAvailable()), cors,
-				security.getIfAvailable(SecurityFilters::none));
+				security.getIfAvailable(() -> SecurityFilters.NONE));
 	}
 
 	@Bean
@@ -243,6 +243,7 @@ public final class RateLimitWebAutoConfiguration {
 	static class SecurityConfiguration {
 
 		@Bean
+		@ConditionalOnMissingBean
 		SecurityFilters rateLimitSecurityFilters(ObjectProvider<FilterChainProxy> proxies) {
 			return new SpringSecurityFilters(proxies);
 		}

@@ -28,9 +28,9 @@ import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
 
 /**
- * Answers requests that may not go on: status, {@code Retry-After}, and a problem body
- * (RFC 9457), of the types that draft-ietf-httpapi-ratelimit-headers defines. A handler
- * of the application may change each of them.
+ * Answers rejected requests with a status, {@code Retry-After}, and a problem body (RFC
+ * 9457) of a type that draft-ietf-httpapi-ratelimit-headers defines. A handler of the
+ * application may change all of them.
  */
 final class Rejections {
 
@@ -57,11 +57,11 @@ final class Rejections {
 	private final AtomicBoolean failed = new AtomicBoolean();
 
 	/**
-	 * Creates answers.
+	 * Creates an instance.
 	 * @param status the status of denied requests
 	 * @param type the type of their problems; {@code null} for {@code quota-exceeded}
 	 * @param jsonMapper writes bodies
-	 * @param handler changes answers; {@code null} for none
+	 * @param handler may change answers; {@code null} for none
 	 */
 	Rejections(int status, @Nullable URI type, JsonMapper jsonMapper, @Nullable RejectionHandler handler) {
 		this.status = status;
@@ -70,23 +70,22 @@ final class Rejections {
 		this.handler = handler;
 	}
 
-	/** Sets how long to wait, as far as that is known and helps. */
+	/** Sets {@code Retry-After}, if the time is known. */
 	static void setRetryAfter(@Nullable Decision decision, Reason reason, HttpServletResponse response) {
 		if (decision != null) {
-			// Whole seconds, rounded up and at least 1 (RFC 9110, section 10.2.3):
-			// clients
-			// that read 0 come back at once.
+			// Whole seconds (RFC 9110, section 10.2.3), at least 1: with 0, clients
+			// would retry at once.
 			decision.retryAfter()
 				.map((time) -> Math.max(1, StatusHeaders.seconds(time)))
 				.ifPresent((seconds) -> response.setHeader(HttpHeaders.RETRY_AFTER, Long.toString(seconds)));
 		}
 		else if (reason == Reason.STORE_FAILED) {
-			// As soon as the store answers, requests are decided again.
+			// The store may answer again at any time.
 			response.setHeader(HttpHeaders.RETRY_AFTER, "1");
 		}
 	}
 
-	/** Answers a request, instead of what a handler may have begun to write. */
+	/** Answers a request, and discards what a handler has written so far. */
 	void write(Reason reason, @Nullable Decision decision, HttpServletRequest request, HttpServletResponse response)
 			throws IOException {
 		ProblemDetail problem = problem(reason, decision);
@@ -108,7 +107,7 @@ final class Rejections {
 	}
 
 	/**
-	 * If the handler fails, the request gets the standard answer, whatever it changed.
+	 * Calls the handler. If it fails, the request gets the standard answer.
 	 */
 	private boolean isAnswered(RejectionHandler handler, Rejection rejection, HttpServletRequest request,
 			HttpServletResponse response) throws IOException {
@@ -121,7 +120,7 @@ final class Rejections {
 		}
 		catch (RuntimeException ex) {
 			if (this.failed.compareAndSet(false, true)) {
-				logger.warn("{} fails, and its requests are answered without it. This is said once only",
+				logger.warn("{} failed, so that the standard answer was sent. This is logged once",
 						handler.getClass().getName(), ex);
 			}
 			if (!response.isCommitted()) {
@@ -169,12 +168,12 @@ final class Rejections {
 			response.getOutputStream().write(body);
 		}
 		catch (IllegalStateException ex) {
-			// The handler has asked for the writer, and one excludes the other.
+			// The handler has called getWriter, which excludes the output stream.
 			response.getWriter().write(new String(body, StandardCharsets.UTF_8));
 		}
 	}
 
-	/** A map needs no knowledge of the class in a native image. */
+	/** Unlike the class, a map needs no hints in a native image. */
 	private static Map<String, Object> members(ProblemDetail problem) {
 		Map<String, Object> members = new LinkedHashMap<>();
 		members.put("type", (problem.getType() != null) ? problem.getType().toString() : BLANK.toString());

@@ -45,7 +45,7 @@ public final class RequestIdentifiers {
 	/** A token (RFC 9110, section 5.6.2), without the plus sign that joins. */
 	private static final Pattern NAMED = Pattern.compile("(header|cookie):([!#$%&'*.^_`|~0-9A-Za-z-]+)");
 
-	private static final Pattern OWN_NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]*");
+	private static final Pattern CUSTOM_NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]*");
 
 	/** Names with another meaning. */
 	private static final Set<String> RESERVED = Set.of(ADDRESS, USER, PATH, METHOD, "global", "header", "cookie",
@@ -53,7 +53,7 @@ public final class RequestIdentifiers {
 
 	private final AddressResolver addresses;
 
-	private final Map<String, OwnIdentifier> own = new TreeMap<>();
+	private final Map<String, CustomIdentifier> custom = new TreeMap<>();
 
 	private final Map<String, Kind> kinds = new ConcurrentHashMap<>();
 
@@ -62,12 +62,12 @@ public final class RequestIdentifiers {
 	/**
 	 * Creates identifiers.
 	 * @param addresses finds the addresses of clients
-	 * @param own custom identifiers, by name
+	 * @param custom custom identifiers, by name
 	 * @throws IllegalArgumentException if a name is reserved or malformed
 	 */
-	public RequestIdentifiers(AddressResolver addresses, Map<String, IdentifierResolver> own) {
+	public RequestIdentifiers(AddressResolver addresses, Map<String, IdentifierResolver> custom) {
 		this.addresses = addresses;
-		own.forEach((name, resolver) -> this.own.put(requireUsable(name), new OwnIdentifier(name, resolver)));
+		custom.forEach((name, resolver) -> this.custom.put(requireUsable(name), new CustomIdentifier(name, resolver)));
 	}
 
 	/**
@@ -77,7 +77,7 @@ public final class RequestIdentifiers {
 	 * @throws IllegalArgumentException if the name is reserved or malformed
 	 */
 	public static String requireUsable(String name) {
-		if (RESERVED.contains(name) || !OWN_NAME.matcher(name).matches()) {
+		if (RESERVED.contains(name) || !CUSTOM_NAME.matcher(name).matches()) {
 			throw new IllegalArgumentException(
 					"Invalid name of an identifier (%s): must be letters, digits, dots, underscores and hyphens, and none of %s."
 						.formatted(name, RESERVED.stream().sorted().toList()));
@@ -258,21 +258,21 @@ public final class RequestIdentifiers {
 			return part.startsWith("header") ? Kind.of(part, (request) -> request.getHeader(wanted))
 					: Kind.of(part, (request) -> RequestValues.cookie(wanted, request));
 		}
-		OwnIdentifier resolver = this.own.get(part);
+		CustomIdentifier resolver = this.custom.get(part);
 		if (resolver != null) {
 			return new Kind(resolver::needsUser, false,
 					(request, pattern) -> identifier(part, resolver.resolve(request)));
 		}
 		throw new IllegalArgumentException(
 				"Invalid identifier (%s): must be ip, user, header:NAME, cookie:NAME, path, method, global%s, or several of them joined by '+'.%s"
-					.formatted(name, this.own.isEmpty() ? "" : ", " + String.join(", ", this.own.keySet()),
+					.formatted(name, this.custom.isEmpty() ? "" : ", " + String.join(", ", this.custom.keySet()),
 							NearestNames.question(part, similar(part))));
 	}
 
 	/** Returns known names that an unknown part may be a misspelling of. */
 	private List<String> similar(String part) {
 		List<String> names = new ArrayList<>(List.of(ADDRESS, USER, PATH, METHOD, Identifier.GLOBAL.type()));
-		names.addAll(this.own.keySet());
+		names.addAll(this.custom.keySet());
 		String[] named = part.split(":", 2);
 		if (named.length > 1 && !named[0].equals("header") && !named[0].equals("cookie")) {
 			names.addAll(List.of("header:" + named[1], "cookie:" + named[1]));

@@ -224,9 +224,8 @@ final class RequestState {
 	 * A use of a policy that is decided after the login, wholly or in part.
 	 *
 	 * @param use the use of the policy as configured
-	 * @param whole whether no identifier is counted for good before the login, because
-	 * the policy has plans
-	 * @param counted whether some identifiers were counted before the login for good
+	 * @param whole whether all of its identifiers are, because the policy had plans
+	 * @param counted whether some of its identifiers were counted before the login
 	 */
 	record DeferredUse(PolicyUse use, boolean whole, boolean counted) {
 

@@ -92,7 +92,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		}
 		HttpServletRequest request = attributes.getRequest();
 		RequestState state = RequestState.of(request);
-		if (isUnlimited(state, request, true)) {
+		if (isUnlimited(!uses.isEmpty(), state, request, true)) {
 			return UNLIMITED;
 		}
 		Object pattern = request.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE);
@@ -121,8 +121,8 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 				uses.add(use);
 			}
 		}
-		// After the login, another user may be limited.
-		boolean unlimited = isUnlimited(state, request, false);
+		// After the login, the request may be limited all the same, or no longer.
+		boolean unlimited = isUnlimited(!uses.isEmpty(), state, request, false);
 		List<PolicyCharge> charges = new ArrayList<>(uses.size());
 		List<DeferredUse> deferred = List.of();
 		for (PolicyUse each : uses) {
@@ -149,8 +149,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	Decision enforceAfterLogin(RequestState state, HttpServletRequest request, HttpServletResponse response) {
 		refundBeforeLogin(state, request, response);
 		List<DeferredUse> deferred = state.takeDeferred();
-		if ((deferred.isEmpty() && (this.lists == null || !this.lists.needFilter(true)))
-				|| isUnlimited(state, request, true)) {
+		if (isUnlimited(!deferred.isEmpty(), state, request, true)) {
 			return UNLIMITED;
 		}
 		List<PolicyCharge> charges = new ArrayList<>(deferred.size());
@@ -167,12 +166,12 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		return this.login && request.getDispatcherType() == DispatcherType.REQUEST;
 	}
 
-	/** Refunds in one call of the store, and at once, so that it denies nobody longer. */
+	/** Refunds at once, so that other requests are not denied longer than necessary. */
 	private void refundBeforeLogin(RequestState state, HttpServletRequest request, HttpServletResponse response) {
 		List<PolicyCharge> used = mayFailToLogIn(request) ? state.takeBeforeLogin() : List.of();
 		if (!used.isEmpty()) {
-			this.decisions.giveBack(used);
-			used.forEach((charge) -> state.statuses().forget(charge.charge().policy().name()));
+			this.decisions.refund(used);
+			used.forEach((charge) -> state.statuses().remove(charge.charge().policy().name()));
 			this.responses.writeHeadersAgain(state.statuses(), response);
 		}
 	}
@@ -186,13 +185,18 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 				(name) -> this.identifiers.find(name, configured.patterns(), request));
 	}
 
-	private boolean isUnlimited(RequestState state, HttpServletRequest request, boolean userKnown) {
-		if (this.lists == null) {
+	/**
+	 * Returns whether a request is not limited, whatever its policies are.
+	 * @param limited whether there are policies; if not, only clients on lists matter
+	 * @throws CallerDeniedException if the client is always denied
+	 */
+	private boolean isUnlimited(boolean limited, RequestState state, HttpServletRequest request, boolean userKnown) {
+		if (this.lists == null || (!limited && !this.lists.needFilter(userKnown))) {
 			return false;
 		}
 		AccessLists.Access access = this.lists.access(request, userKnown);
 		if (access == AccessLists.Access.DENIED) {
-			throw new CallerDeniedException("The caller is on the list of those that are denied");
+			throw new CallerDeniedException("The caller is on the list of denied clients");
 		}
 		if (access == AccessLists.Access.UNLIMITED) {
 			// Such clients may have been counted before the login.

@@ -93,7 +93,7 @@ class PolicyEnforcerTests {
 	}
 
 	@Test
-	void shadowDeniesNobodyWhoLacksItsIdentifier() {
+	void shadowDoesNotDenyMissingIdentifier() {
 		IdentifiedPolicy policy = policy("user")
 			.withEnforcement(new Enforcement(Mode.SHADOW, OnStoreFailure.ALLOW, null, MissingIdentifier.DENY));
 		assertThat(PolicyEnforcer.withoutRequest(new PolicyUse(policy, 1, Map.of()))).isEmpty();

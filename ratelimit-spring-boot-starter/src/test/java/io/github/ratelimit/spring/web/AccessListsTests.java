@@ -51,7 +51,7 @@ class AccessListsTests {
 
 	@ParameterizedTest
 	@CsvSource({ "user:anna, true", "user:berta, false", "plan:anna, true", "tenant:acme, true" })
-	void usersAreKnownOnlyAfterLogin(String entry, boolean expected) {
+	void usersAreComparedOnlyAfterLogin(String entry, boolean expected) {
 		prepare();
 		assertThat(isDenied(true, entry)).isEqualTo(expected);
 	}
@@ -122,7 +122,7 @@ class AccessListsTests {
 					ip+user:1           | Invalid entry: must be of ip, user, header:NAME, cookie:NAME or an identifier of your own, not of ip+user.
 					users:admin         | Invalid identifier (users): must be ip, user, header:NAME, cookie:NAME, path, method, global, plan, tenant, or several of them joined by '+'. Did you mean 'user'?
 					""")
-	void entryIsRefused(String entry, String message) {
+	void entryIsRejected(String entry, String message) {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> new AccessLists(List.of(entry), List.of(), this.identifiers, List.of()))
 			.withMessage(message);
@@ -133,7 +133,7 @@ class AccessListsTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", " ", ":", "::", "header::x", "header:a b:x", ":x" })
-	void oddEntryIsRefused(String entry) {
+	void malformedEntryIsRejected(String entry) {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> new AccessLists(List.of(entry), List.of(), this.identifiers, List.of()));
 	}

@@ -95,7 +95,7 @@ abstract class LoginContract {
 	}
 
 	@Test
-	void whoIsUnlimitedIsToldOfNoLimit() {
+	void unlimitedUserGetsNoLimitHeaders() {
 		for (int i = 0; i < 9; i++) {
 			HttpResponse<String> served = logIn("/tariff", "clara", "secret");
 			assertThat(served.statusCode()).isEqualTo(200);
@@ -138,7 +138,7 @@ abstract class LoginContract {
 	}
 
 	@Test
-	void allPoliciesAreGivenBackAtOnce() {
+	void allPoliciesAreRefundedInOneCall() {
 		assertThat(logIn("/twice", "anna", "secret").statusCode()).isEqualTo(200);
 		assertThat(this.application.decisions()).isEqualTo(2);
 		assertThat(LoginApplication.refunds).hasValue(1);
@@ -153,7 +153,7 @@ abstract class LoginContract {
 	}
 
 	@Test
-	void requestThatWaitsForAnotherIsToldToTryAgainSoon() throws Exception {
+	void requestDeniedByReservationGetsShortRetryAfter() throws Exception {
 		CompletableFuture<HttpResponse<String>> first = CompletableFuture
 			.supplyAsync(() -> logIn("/held/200", "anna", "secret"));
 		LoginApplication.arrived.acquire();

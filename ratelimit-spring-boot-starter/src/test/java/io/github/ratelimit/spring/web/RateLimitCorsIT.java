@@ -99,7 +99,7 @@ class RateLimitCorsIT {
 	}
 
 	@Test
-	void nothingIsAddedWhenApplicationAllowsNobody() {
+	void nothingIsAddedWhenApplicationAllowsNoOrigin() {
 		TestApplication application = applications.get(Application.class, POLICIES);
 		for (int i = 0; i < 2; i++) {
 			assertNoCors(application.get("/api/x", "Origin", PAGE));

@@ -148,7 +148,7 @@ class RateLimitDispatchIT {
 	}
 
 	@Test
-	void callThatOutlivesItsRequestHarmsNobody() throws Exception {
+	void callThatOutlivesItsRequestIsHarmless() throws Exception {
 		HttpResponse<String> response = application.get("/late");
 		assertThat(response.statusCode()).isEqualTo(200);
 		LateController.mayCall.countDown();
@@ -159,7 +159,7 @@ class RateLimitDispatchIT {
 	}
 
 	@Test
-	void callInAnotherThreadCountsForEverybody() {
+	void callInAnotherThreadIsCountedGlobally() {
 		assertThat(application.get("/async").body()).isEqualTo("called");
 		assertThat(application.get("/async").body()).isEqualTo("called");
 		assertThat(application.get("/async").statusCode()).isEqualTo(429);

@@ -251,7 +251,7 @@ class RejectionsTests {
 			assertThat(response.getStatus()).isEqualTo(429);
 			assertThat(response.getContentAsString()).startsWith("{\"type\":").contains("\"status\":429").endsWith("}");
 		}
-		assertThat(output).containsOnlyOnce("its requests are answered without it");
+		assertThat(output).containsOnlyOnce("so that the standard answer was sent");
 	}
 
 	@Test
@@ -285,7 +285,7 @@ class RejectionsTests {
 
 	static LimitedResponses responses() {
 		return new LimitedResponses(LimitHeaders.of(Set.of(), Instant::now), rejections(null),
-				new ApplicationCors((request) -> List.of(), List::of), SecurityFilters.none());
+				new ApplicationCors((request) -> List.of(), List::of), SecurityFilters.NONE);
 	}
 
 	private static MockHttpServletResponse write(long perSecond, long perMinute) {

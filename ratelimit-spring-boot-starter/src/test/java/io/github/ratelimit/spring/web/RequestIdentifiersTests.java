@@ -131,13 +131,13 @@ class RequestIdentifiersTests {
 
 	@ParameterizedTest
 	@CsvSource({ "GET, GET", "HEAD, GET", "POST, POST", "DELETE, DELETE", "get, *", "FETCH, *", "X1, *" })
-	void methodIsOneOfThoseThatHttpKnows(String method, String expected) {
+	void unknownMethodsShareOneValue(String method, String expected) {
 		this.request.setMethod(method);
 		assertThat(find("method")).containsExactly(new Identifier("method", expected));
 	}
 
 	@Test
-	void pathIsPatternAndNeverWhatClientWrote() {
+	void pathIsPatternAndNotPathOfRequest() {
 		this.request.setRequestURI("/users/42");
 		assertThat(find(MissingIdentifier.ADDRESS, List.of("/users/{id}"), "path"))
 			.containsExactly(new Identifier("path", "/users/{id}"));
@@ -152,7 +152,7 @@ class RequestIdentifiersTests {
 	}
 
 	@Test
-	void ownIdentifiersAreFound() {
+	void customIdentifiersAreFound() {
 		this.request.addHeader("X-Tenant", "acme");
 		this.request.setUserPrincipal(() -> "gold");
 		assertThat(find("tenant", "plan", "ip+tenant")).containsExactly(new Identifier("tenant", "acme"),
@@ -161,13 +161,13 @@ class RequestIdentifiersTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", " ", "\t" })
-	void ownIdentifierIsMissingWhenItIsBlank(String value) {
+	void customIdentifierIsMissingWhenItIsBlank(String value) {
 		this.request.addHeader("X-Tenant", value);
 		assertThat(find("tenant", "global")).containsExactly(Identifier.GLOBAL);
 	}
 
 	@Test
-	void whatCallerKnowsComesFirst() {
+	void valuesOfExpressionsComeFirst() {
 		IdentifiedPolicy policy = use(MissingIdentifier.ADDRESS, "#id", "ip").policy();
 		assertThat(this.identifiers.find(new PolicyUse(policy, 1, Map.of("#id", "42")), this.request))
 			.containsExactly(new Identifier("#id", "42"), ADDRESS);
@@ -199,14 +199,14 @@ class RequestIdentifiersTests {
 	}
 
 	@Test
-	void fallbackCountsWhenNothingElseDoes() {
+	void fallbackIsUsedWhenAllIdentifiersAreMissing() {
 		MissingIdentifier global = MissingIdentifier.parse("global");
 		assertThat(find(global, List.of(), "header:X-User", "user")).containsExactly(Identifier.GLOBAL);
 		assertThat(find(global, List.of(), "header:X-User", "method")).containsExactly(new Identifier("method", "*"));
 	}
 
 	@Test
-	void addressCountsWhenEvenFallbackIsMissing() {
+	void addressIsUsedWhenFallbackIsMissing() {
 		assertThat(find(MissingIdentifier.parse("cookie:id+user"), List.of(), "header:X-User"))
 			.containsExactly(ADDRESS);
 	}
@@ -222,7 +222,7 @@ class RequestIdentifiersTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "ip", "user", "path", "method", "global", "header", "cookie", "skip", "deny", "", "a b",
 			"a+b", "header:X", "-a", "ä", "a\n" })
-	void nameOfOwnIdentifierIsRefused(String name) {
+	void nameOfCustomIdentifierIsRejected(String name) {
 		assertThatIllegalArgumentException()
 			.isThrownBy(
 					() -> new RequestIdentifiers(new AddressResolver(64, null, false), Map.of(name, (request) -> "x")))
@@ -242,7 +242,7 @@ class RequestIdentifiersTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "", "+", "address", "header:", "header:X:Y", "header:X Y", "Ip", "ip+address", "ip++user",
 			"cookie:", "cookie:a b", "skip", "deny", "Tenant", "path:/a", "#id" })
-	void unknownIdentifierIsRefused(String name) {
+	void unknownIdentifierIsRejected(String name) {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.identifiers.requireKnown(name))
 			.withMessageStartingWith("Invalid identifier (%s): %s".formatted(name, RULE));
 	}

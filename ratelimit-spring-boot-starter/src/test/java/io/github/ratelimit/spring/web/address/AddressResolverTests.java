@@ -90,7 +90,7 @@ class AddressResolverTests {
 
 	@ParameterizedTest
 	@ValueSource(ints = { -1, 0, 31, 129 })
-	void lengthOfNetworkIsRefusedWhenOutOfRange(int prefix) {
+	void lengthOfNetworkIsRejectedWhenOutOfRange(int prefix) {
 		assertThatIllegalArgumentException().isThrownBy(() -> new AddressResolver(prefix, null, false))
 			.withMessage("Invalid IPv6 prefix (%d): must be from 32 to 128 bits.", prefix);
 	}
