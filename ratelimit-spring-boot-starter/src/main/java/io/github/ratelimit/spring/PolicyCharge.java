@@ -64,9 +64,9 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 
 	/**
 	 * Returns the same charge, to be counted separately until the login. It uses the
-	 * limits of the policy itself, regardless of the plan. Its cost is at most the largest
-	 * that these limits can ever allow, so that they do not deny a request that the plan
-	 * allows.
+	 * limits of the policy itself, regardless of the plan. Its cost is at most the
+	 * largest that these limits can ever allow, so that they do not deny a request that
+	 * the plan allows.
 	 * @return a new charge
 	 */
 	public PolicyCharge countedBeforeLogin() {

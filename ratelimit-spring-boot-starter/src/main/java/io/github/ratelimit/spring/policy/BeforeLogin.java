@@ -72,8 +72,8 @@ public final class BeforeLogin {
 	/** Returns the decision with the names of the policies themselves. */
 	static Decision restoreNames(Decision decision, List<PolicyCharge> charges) {
 		return new Decision(decision.allowed(),
-				decision.statuses().stream().map((status) -> restoreName(status, charges)).toList(), decision.blockedFor(),
-				decision.source(), shadowsWithNames(decision, charges));
+				decision.statuses().stream().map((status) -> restoreName(status, charges)).toList(),
+				decision.blockedFor(), decision.source(), shadowsWithNames(decision, charges));
 	}
 
 	private static Map<String, Decision> shadowsWithNames(Decision decision, List<PolicyCharge> charges) {

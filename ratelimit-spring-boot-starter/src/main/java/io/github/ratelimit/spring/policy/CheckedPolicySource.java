@@ -62,8 +62,8 @@ final class CheckedPolicySource implements PolicySource {
 	}
 
 	/**
-	 * Returns a source whose results can be enforced. The policies that were read from the
-	 * environment have been checked already.
+	 * Returns a source whose results can be enforced. The policies that were read from
+	 * the environment have been checked already.
 	 */
 	static PolicySource of(PolicySource source, Consumer<Policy> requireSupported) {
 		return (source instanceof RefreshedPolicies) ? source

@@ -55,7 +55,8 @@ final class PolicyOutcomes {
 			return new PolicyDecision(charge, Outcome.STORE_FAILED_DENIED, Decision.Source.NONE, time, List.of());
 		}
 		List<LimitStatus> violated = violated(charge, own);
-		return new PolicyDecision(charge, outcome(charge, own, violated), this.source.apply(charge, own), time, violated);
+		return new PolicyDecision(charge, outcome(charge, own, violated), this.source.apply(charge, own), time,
+				violated);
 	}
 
 	private static List<LimitStatus> violated(PolicyCharge charge, Decision decision) {
@@ -77,7 +78,8 @@ final class PolicyOutcomes {
 
 	private Outcome outcome(PolicyCharge charge, Decision decision, List<LimitStatus> violated) {
 		if (decision.allowed()) {
-			return (this.source.apply(charge, decision) == Decision.Source.NONE) ? Outcome.STORE_FAILED_ALLOWED : Outcome.ALLOWED;
+			return (this.source.apply(charge, decision) == Decision.Source.NONE) ? Outcome.STORE_FAILED_ALLOWED
+					: Outcome.ALLOWED;
 		}
 		if (charge.isShadow()) {
 			return Outcome.SHADOW_DENIED;

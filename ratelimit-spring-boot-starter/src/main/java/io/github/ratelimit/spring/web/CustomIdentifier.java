@@ -39,8 +39,8 @@ final class CustomIdentifier {
 		}
 		catch (RuntimeException ex) {
 			if (this.failed.compareAndSet(false, true)) {
-				logger.warn("The identifier {} counts as missing, because its resolver failed: {}. This is logged once", this.name,
-						reason(ex));
+				logger.warn("The identifier {} counts as missing, because its resolver failed: {}. This is logged once",
+						this.name, reason(ex));
 			}
 			return null;
 		}

@@ -50,7 +50,8 @@ final class ExpressionResolver implements IdentifierResolver {
 		}
 		// The text of other objects may contain their hash code, which always differs.
 		if (value != null && !BeanUtils.isSimpleValueType(value.getClass())) {
-			throw new IllegalStateException("The value must be text or a number, but is a " + value.getClass().getName());
+			throw new IllegalStateException(
+					"The value must be text or a number, but is a " + value.getClass().getName());
 		}
 		return (value != null) ? value.toString() : null;
 	}

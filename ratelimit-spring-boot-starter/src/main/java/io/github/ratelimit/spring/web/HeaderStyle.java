@@ -41,8 +41,8 @@ public enum HeaderStyle {
 
 	/**
 	 * Returns the style that has a name in the configuration.
-	 * @param name the name, such as {@code x-rate-limit}, which is another style
-	 * than {@code x-ratelimit}
+	 * @param name the name, such as {@code x-rate-limit}, which is another style than
+	 * {@code x-ratelimit}
 	 * @return the style
 	 * @throws IllegalArgumentException if there is no such style
 	 */

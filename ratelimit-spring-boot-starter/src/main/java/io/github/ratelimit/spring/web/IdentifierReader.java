@@ -56,8 +56,8 @@ final class IdentifierReader {
 		Map<String, IdentifierResolver> own = new HashMap<>();
 		for (String name : beans.getBeanNamesForType(IdentifierResolver.class, true, false)) {
 			if (!ScopedProxyUtils.isScopedTarget(name)) {
-				own.put(requireUsable(name), new LazyResolver(
-						SingletonSupplier.of(() -> beans.getBean(name, IdentifierResolver.class))));
+				own.put(requireUsable(name),
+						new LazyResolver(SingletonSupplier.of(() -> beans.getBean(name, IdentifierResolver.class))));
 			}
 		}
 		this.properties.identifiers().forEach((name, expression) -> {

@@ -103,7 +103,8 @@ final class LimitedPaths {
 			if (patterns.isEmpty()) {
 				return List.of(pattern);
 			}
-			return patterns.contains(pattern) ? patterns : Stream.concat(patterns.stream(), Stream.of(pattern)).toList();
+			return patterns.contains(pattern) ? patterns
+					: Stream.concat(patterns.stream(), Stream.of(pattern)).toList();
 		}
 
 		private static @Nullable Route find(List<Route> routes, HttpServletRequest request, PathContainer path) {

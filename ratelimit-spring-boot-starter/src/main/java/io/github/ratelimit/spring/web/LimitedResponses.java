@@ -74,7 +74,9 @@ public final class LimitedResponses {
 		return (state != null && !state.statuses().isEmpty()) ? this.exposed.watch(response) : response;
 	}
 
-	/** Answers a rejected request that has not reached the handlers of the application. */
+	/**
+	 * Answers a rejected request that has not reached the handlers of the application.
+	 */
 	void answer(Answer answer, HttpServletRequest request, HttpServletResponse response)
 			throws ServletException, IOException {
 		this.security.writeHeaders(request, response);

@@ -111,9 +111,10 @@ public final class RateLimitWebAutoConfiguration {
 	LimitedResponses rateLimitedResponses(LimitHeaders headers, RateLimitProperties properties,
 			ObjectProvider<JsonMapper> jsonMapper, ObjectProvider<RejectionHandler> handler, ApplicationCors cors,
 			ObjectProvider<SecurityFilters> security) {
-		return new LimitedResponses(headers, ResponseReader.readRejections(properties.rejection(),
-				jsonMapper.getIfAvailable(JsonMapper::shared), handler.getIfAvailable()), cors,
-				security.getIfAvailable(() -> SecurityFilters.NONE));
+		return new LimitedResponses(
+				headers, ResponseReader.readRejections(properties.rejection(),
+						jsonMapper.getIfAvailable(JsonMapper::shared), handler.getIfAvailable()),
+				cors, security.getIfAvailable(() -> SecurityFilters.NONE));
 	}
 
 	@Bean

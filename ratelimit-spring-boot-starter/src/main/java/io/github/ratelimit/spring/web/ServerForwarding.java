@@ -17,8 +17,8 @@ import org.springframework.util.StringUtils;
  *
  * @param property the property
  * @param value its value
- * @param platform the cloud platform for which Spring Boot sets it; {@code null}
- * if the application does
+ * @param platform the cloud platform for which Spring Boot sets it; {@code null} if the
+ * application does
  */
 record ServerForwarding(String property, String value, @Nullable CloudPlatform platform) {
 

@@ -71,7 +71,8 @@ class PolicyDecisionsTests {
 			.containsExactly(tuple("one", Outcome.ALLOWED), tuple("two", Outcome.ALLOWED), tuple("one", Outcome.DENIED),
 					tuple("two", Outcome.DENIED_BY_OTHER));
 		assertThat(this.notified).extracting(PolicyDecision::source).containsOnly(Decision.Source.STORE);
-		assertThat(this.notified).extracting(PolicyDecision::time).allMatch((time) -> time.compareTo(Duration.ZERO) > 0);
+		assertThat(this.notified).extracting(PolicyDecision::time)
+			.allMatch((time) -> time.compareTo(Duration.ZERO) > 0);
 	}
 
 	@Test

@@ -157,7 +157,8 @@ class ExpressionResolverTests {
 		CustomIdentifier identifier = new CustomIdentifier("tenant", (request) -> {
 			throw new IllegalStateException("The token " + request.getHeader("X-Token") + " is odd");
 		});
-		CustomIdentifier expression = new CustomIdentifier("plan", new ExpressionResolver("#request.getAttribute('X').foo"));
+		CustomIdentifier expression = new CustomIdentifier("plan",
+				new ExpressionResolver("#request.getAttribute('X').foo"));
 		this.request.addHeader("X-Token", "s3cr3t");
 		this.request.setAttribute("X", "s3cr3t");
 		for (int i = 0; i < 3; i++) {

@@ -133,12 +133,12 @@ class RejectionsTests {
 		MockHttpServletResponse response = new MockHttpServletResponse();
 		RateLimitExceededException denied = new RateLimitExceededException(decision(1, 1));
 		assertThatExceptionOfType(RateLimitExceededException.class)
-			.isThrownBy(() -> new RateLimitExceededFilter(responses(), decisions()).doFilter(new MockHttpServletRequest(), response,
-					(request, same) -> {
-						same.getWriter().write("begun");
-						same.flushBuffer();
-						throw denied;
-					}))
+			.isThrownBy(() -> new RateLimitExceededFilter(responses(), decisions())
+				.doFilter(new MockHttpServletRequest(), response, (request, same) -> {
+					same.getWriter().write("begun");
+					same.flushBuffer();
+					throw denied;
+				}))
 			.isSameAs(denied);
 		assertThat(response.getStatus()).isEqualTo(200);
 		assertThat(response.getContentAsString()).isEqualTo("begun");
@@ -256,8 +256,8 @@ class RejectionsTests {
 
 	@Test
 	void statusAndTypeAreThoseOfProperties() throws IOException {
-		Rejections rejections = ResponseReader.readRejections(new RejectionProperties(420, "https://example.com/problems/quota"),
-				JsonMapper.shared(), null);
+		Rejections rejections = ResponseReader.readRejections(
+				new RejectionProperties(420, "https://example.com/problems/quota"), JsonMapper.shared(), null);
 		MockHttpServletResponse response = new MockHttpServletResponse();
 		rejections.write(Reason.DENIED, decision(1, 1), new MockHttpServletRequest(), response);
 		assertThat(response.getStatus()).isEqualTo(420);
