@@ -118,7 +118,7 @@ class PolicyDecisionsTests {
 		assertThat(this.store.peek(RateLimitRequest.of(SHADOW.policy(), ALICE)).allowed()).isTrue();
 	}
 
-	/** One call of the store, whatever it decides, and settled as others. */
+	/** Policies in shadow mode are settled like others. */
 	@Test
 	void allPoliciesAreDecidedInOneCall() {
 		List<PolicyCharge> used = new ArrayList<>();

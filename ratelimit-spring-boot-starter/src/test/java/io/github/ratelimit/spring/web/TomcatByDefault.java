@@ -6,7 +6,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurationImportFilter;
 import org.springframework.boot.autoconfigure.AutoConfigurationMetadata;
 
 /**
- * Leaves it to Tomcat to serve the applications of tests, though Jetty is there as well:
+ * Uses Tomcat for the applications of tests, though Jetty is on the class path too:
  * tests choose that by {@link JettyServer}.
  */
 public final class TomcatByDefault implements AutoConfigurationImportFilter {

@@ -133,7 +133,7 @@ class TrustedProxiesTests {
 		}
 	}
 
-	/** Whatever a client sends, the proxy in front of it tells the truth about it. */
+	/** The proxy in front of a client appends its true address, whatever it sends. */
 	@Test
 	void nothingThatClientSendsHidesWhatItsProxyWrote() {
 		Random random = new Random(1);
