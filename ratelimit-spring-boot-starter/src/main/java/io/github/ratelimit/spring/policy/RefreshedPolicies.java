@@ -179,9 +179,8 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 				continue;
 			}
 			for (String property : changed(before, now)) {
-				if (!REFRESHED.contains(property)
-						|| (property.equals("plans") && hasUnresolvedPlans(this.startedPolicies.find(name).orElseThrow(),
-								policies.find(name).orElseThrow()))) {
+				if (!REFRESHED.contains(property) || (property.equals("plans") && hasUnresolvedPlans(
+						this.startedPolicies.find(name).orElseThrow(), policies.find(name).orElseThrow()))) {
 					names.add(PolicyReader.property(name, "." + property));
 				}
 			}

@@ -121,7 +121,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 				uses.add(use);
 			}
 		}
-		// After the login, the request may be limited all the same, or no longer.
+		// This may change after the login, when the user is known.
 		boolean unlimited = isUnlimited(!uses.isEmpty(), state, request, false);
 		List<PolicyCharge> charges = new ArrayList<>(uses.size());
 		List<DeferredUse> deferred = List.of();
