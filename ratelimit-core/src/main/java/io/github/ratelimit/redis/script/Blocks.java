@@ -6,17 +6,18 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Block;
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Limit;
 import io.github.ratelimit.Meter;
 import io.github.ratelimit.redis.connection.Carrier;
 import io.github.ratelimit.redis.connection.CommandCall;
 import io.github.ratelimit.redis.connection.Servers;
+import io.github.ratelimit.redis.connection.WrongReplyException;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.exceptions.JedisDataException;
@@ -54,18 +55,14 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 
 	/** Returns all blocks, from the first that ends. */
 	public List<Block> list(long deadline) {
-		ListReply reply = new ListReply(run(LIST, List.of(this.keys.blockDescriptions()), List.of(), deadline));
-		long time = reply.number();
-		Instant now = (this.clock != null) ? this.clock.instant() : Answer.instant(time);
-		List<Block> blocks = new ArrayList<>();
-		while (reply.hasNext()) {
-			Block block = read(reply.text());
-			if (block != null && block.until().isAfter(now)) {
-				blocks.add(block);
-			}
-		}
-		blocks.sort(Comparator.comparing(Block::until));
-		return blocks;
+		Object reply = run(LIST, List.of(this.keys.blockDescriptions()), List.of(), deadline);
+		List<Block> blocks = Answer.list(reply, 1, 1, (description) -> read(Answer.text(description.get(0))))
+			.stream()
+			.flatMap(Optional::stream)
+			.sorted(Comparator.comparing(Block::until))
+			.toList();
+		Instant now = (this.clock != null) ? this.clock.instant() : Answer.instant(((List<?>) reply).get(0));
+		return blocks.stream().filter((block) -> block.until().isAfter(now)).toList();
 	}
 
 	/**
@@ -115,11 +112,7 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 		List<String> arguments = new ArrayList<>(List.of(now));
 		arguments.addAll(block);
 		arguments.addAll(List.of(which));
-		Object reply = run(BLOCK, keys, arguments, deadline);
-		if (reply instanceof Long number && number >= 0 && number <= Limit.MAX_QUOTA) {
-			return number;
-		}
-		throw Answer.invalid(reply);
+		return Answer.number(run(BLOCK, keys, arguments, deadline));
 	}
 
 	private @Nullable Object run(Script script, List<byte[]> keys, List<String> arguments, long deadline) {
@@ -140,23 +133,22 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 			.collect(Collectors.joining(" "));
 	}
 
-	/** Reads a block of the list; {@code null} if another program wrote it. */
-	private static @Nullable Block read(String described) {
+	/** Reads a block of the list; empty if another program wrote it. */
+	private static Optional<Block> read(String described) {
 		String[] texts = described.split(" ", -1);
-		for (int i = 1; i < texts.length; i++) {
-			texts[i] = RedisKeys.percentDecode(texts[i]);
-		}
 		try {
+			for (int i = 1; i < texts.length; i++) {
+				texts[i] = RedisKeys.percentDecode(texts[i]);
+			}
 			String policy = texts[3].isEmpty() ? null : texts[3];
 			BlockList.requireValid(policy);
 			Identifier identifier = new Identifier(texts[1], texts[2]);
-			long until = Long.parseLong(texts[0]);
-			boolean isOurs = until <= Limit.MAX_QUOTA
-					&& described.equals(texts[0] + ' ' + description(identifier, texts[3], texts[4]));
-			return isOurs ? new Block(identifier, policy, Answer.instant(until), texts[4]) : null;
+			Block block = new Block(identifier, policy, Answer.instant(Long.valueOf(texts[0])), texts[4]);
+			return described.equals(texts[0] + ' ' + description(identifier, texts[3], texts[4])) ? Optional.of(block)
+					: Optional.empty();
 		}
-		catch (IllegalArgumentException | IndexOutOfBoundsException ex) {
-			return null;
+		catch (IllegalArgumentException | IndexOutOfBoundsException | WrongReplyException ex) {
+			return Optional.empty();
 		}
 	}
 

@@ -41,10 +41,6 @@ public final class Scripts {
 	/** Where algorithms are whose scripts are known to be sound. */
 	private static final String LIBRARY = Algorithm.class.getPackageName() + ".algorithm";
 
-	/** Together, their scripts have all sections of a fragment but its history. */
-	private static final List<Operation> COUNTING = List.of(Operation.REFUND, Operation.CHARGE, Operation.CANCEL,
-			Operation.ACQUIRE);
-
 	private final RedisKeys keys;
 
 	private final Servers servers;
@@ -80,10 +76,11 @@ public final class Scripts {
 	 * @throws IllegalArgumentException if its scripts cannot be composed
 	 */
 	public void requireComposable(Policy policy) {
-		boolean known = policy.algorithm().getClass().getPackageName().equals(LIBRARY);
-		if (!known && code(policy).script(Operation.ACQUIRE, 1) == null) {
-			Charge charge = Charge.of(policy, Identifier.GLOBAL);
-			COUNTING.forEach((operation) -> script(operation, charge));
+		if (!policy.algorithm().getClass().getPackageName().equals(LIBRARY)) {
+			for (Operation operation : Operation.values()) {
+				Charge charge = Charge.of(policy, Identifier.GLOBAL);
+				script(operation, Scope.ALL, List.of(charge), codes(List.of(charge)), charge.identifiers());
+			}
 		}
 	}
 
@@ -120,7 +117,7 @@ public final class Scripts {
 
 	/** Returns a call that forgets what an identifier has used of a policy. */
 	public Call reset(Policy policy, Identifier identifier, long deadline) {
-		byte[] key = this.keys.key(identifier, code(policy).suffix);
+		byte[] key = this.keys.key(identifier, policy);
 		return new CommandCall((source) -> List.of(new CommandArguments(Command.DEL).key(key)), 1,
 				this.servers.slot(key), deadline);
 	}
@@ -128,44 +125,49 @@ public final class Scripts {
 	private ScriptCall call(Operation operation, Scope scope, RateLimitRequest request, long[] first,
 			@Nullable Predicate<Charge> stays, long deadline) {
 		List<Charge> charges = request.charges();
-		List<Identifier> identifiers = identifiers(charges);
-		boolean isAlone = charges.size() == 1 && scope == Scope.ALL && !charges.get(0).shadow();
-		Script script = isAlone ? script(operation, charges.get(0))
-				: script(shape(operation, scope, charges, identifiers));
+		PolicyCode[] codes = codes(charges);
+		List<Identifier> identifiers = (codes.length == 1) ? charges.get(0).identifiers()
+				: charges.stream().flatMap((charge) -> charge.identifiers().stream()).distinct().toList();
+		Script script = script(operation, scope, charges, codes, identifiers);
 		boolean hasBlocks = operation.decides() && scope != Scope.COUNTS;
-		byte[][] keys = keys(charges, identifiers, scope != Scope.BLOCKS, hasBlocks);
+		byte[][] keys = keys(charges, codes, identifiers, scope != Scope.BLOCKS, hasBlocks);
 		byte[] metadata = script.metadata ? request.metadata().getBytes(StandardCharsets.UTF_8) : null;
-		byte[] argument = argument(charges, first, stays, hasBlocks, metadata);
+		byte[] argument = argument(charges, codes, first, stays, hasBlocks, metadata);
 		return new ScriptCall(script, operation, scope, request, keys, argument, this.servers.slot(keys[0]), deadline);
 	}
 
-	private Script script(Operation operation, Charge charge) {
-		PolicyCode code = code(charge.policy());
-		int identifiers = charge.identifiers().size();
-		Script script = code.script(operation, identifiers);
+	private PolicyCode[] codes(List<Charge> charges) {
+		PolicyCode[] codes = new PolicyCode[charges.size()];
+		for (int c = 0; c < codes.length; c++) {
+			codes[c] = find(this.policies, charges.get(c).policy(), PolicyCode::new);
+		}
+		return codes;
+	}
+
+	private Script script(Operation operation, Scope scope, List<Charge> charges, PolicyCode[] codes,
+			List<Identifier> identifiers) {
+		if (codes.length > 1 || scope != Scope.ALL || charges.get(0).shadow()) {
+			return find(this.scripts, shape(operation, scope, charges, codes, identifiers), Composer::compose);
+		}
+		// Without the shape, which is garbage.
+		Integer form = identifiers.size() * Operation.values().length + operation.ordinal();
+		Script script = codes[0].scripts.get(form);
 		if (script == null) {
-			script = script(shape(operation, Scope.ALL, List.of(charge), charge.identifiers()));
-			code.remember(script, operation, identifiers);
+			script = find(this.scripts, shape(operation, scope, charges, codes, identifiers), Composer::compose);
+			codes[0].scripts.put(form, script);
 		}
 		return script;
 	}
 
-	private Shape shape(Operation operation, Scope scope, List<Charge> charges, List<Identifier> identifiers) {
+	private Shape shape(Operation operation, Scope scope, List<Charge> charges, PolicyCode[] codes,
+			List<Identifier> identifiers) {
 		List<Shape.OfPolicy> policies = new ArrayList<>();
 		List<List<Integer>> blocks = new ArrayList<>();
-		for (Charge charge : charges) {
-			policies.add(code(charge.policy()).shape(charge.shadow() && operation.decides()));
-			blocks.add(charge.identifiers().stream().map(identifiers::indexOf).toList());
+		for (int c = 0; c < codes.length; c++) {
+			policies.add(codes[c].shape(charges.get(c).shadow() && operation.decides()));
+			blocks.add(charges.get(c).identifiers().stream().map(identifiers::indexOf).toList());
 		}
 		return new Shape(operation, scope, this.handsInTime, policies, blocks);
-	}
-
-	private Script script(Shape shape) {
-		return find(this.scripts, shape, Composer::compose);
-	}
-
-	private PolicyCode code(Policy policy) {
-		return find(this.policies, policy, PolicyCode::new);
 	}
 
 	private static <K, V> V find(Map<K, V> known, K key, Function<K, V> maker) {
@@ -179,16 +181,11 @@ public final class Scripts {
 		return value;
 	}
 
-	/** All identifiers, none twice. */
-	private static List<Identifier> identifiers(List<Charge> charges) {
-		return (charges.size() == 1) ? charges.get(0).identifiers()
-				: charges.stream().flatMap((charge) -> charge.identifiers().stream()).distinct().toList();
-	}
-
-	/** What is counted, then the blocks. */
-	private byte[][] keys(List<Charge> charges, List<Identifier> identifiers, boolean hasStates, boolean hasBlocks) {
+	/** Returns the Redis keys of counts, then those of blocks. */
+	private byte[][] keys(List<Charge> charges, PolicyCode[] codes, List<Identifier> identifiers, boolean hasStates,
+			boolean hasBlocks) {
 		int states = 0;
-		for (int c = 0; hasStates && c < charges.size(); c++) {
+		for (int c = 0; hasStates && c < codes.length; c++) {
 			states += charges.get(c).identifiers().size();
 		}
 		byte[][] keys = new byte[states + identifiers.size()][];
@@ -196,24 +193,23 @@ public final class Scripts {
 			keys[states + i] = this.keys.blocks(identifiers.get(i));
 		}
 		int at = 0;
-		for (int c = 0; hasStates && c < charges.size(); c++) {
+		for (int c = 0; hasStates && c < codes.length; c++) {
 			List<Identifier> own = charges.get(c).identifiers();
-			byte[] suffix = code(charges.get(c).policy()).suffix;
 			for (int i = 0; i < own.size(); i++) {
 				int blocks = (own == identifiers) ? i : identifiers.indexOf(own.get(i));
-				keys[at++] = RedisKeys.withSuffix(keys[states + blocks], suffix);
+				keys[at++] = RedisKeys.withSuffix(keys[states + blocks], codes[c].suffix);
 			}
 		}
 		return hasBlocks ? keys : Arrays.copyOf(keys, states);
 	}
 
-	/** The numbers that {@link Words} names, in its order, names, and metadata. */
-	private byte[] argument(List<Charge> charges, long[] first, @Nullable Predicate<Charge> stays, boolean named,
-			byte @Nullable [] metadata) {
-		int length = Double.BYTES * (first.length + charges.size() * ((stays != null) ? 2 : 1));
-		length += (this.handsInTime ? Double.BYTES : 0) + ((metadata != null) ? Double.BYTES + metadata.length : 0);
-		for (int c = 0; c < charges.size(); c++) {
-			PolicyCode code = code(charges.get(c).policy());
+	/** Returns the numbers in the order of {@link Words}, names, and metadata. */
+	private byte[] argument(List<Charge> charges, PolicyCode[] codes, long[] first, @Nullable Predicate<Charge> stays,
+			boolean named, byte @Nullable [] metadata) {
+		int numbers = first.length + codes.length + (this.handsInTime ? 1 : 0) + ((stays != null) ? codes.length : 0)
+				+ ((metadata != null) ? 1 : 0);
+		int length = Double.BYTES * numbers + ((metadata != null) ? metadata.length : 0);
+		for (PolicyCode code : codes) {
 			length += code.numbers(this.clock).length + (named ? code.name.length : 0);
 		}
 		ByteBuffer argument = ByteBuffer.allocate(length);
@@ -226,16 +222,15 @@ public final class Scripts {
 		if (metadata != null) {
 			argument.putDouble(metadata.length);
 		}
-		for (int c = 0; c < charges.size(); c++) {
-			Charge charge = charges.get(c);
-			argument.putDouble(Math.min(charge.cost(), LARGEST_COST));
+		for (int c = 0; c < codes.length; c++) {
+			argument.putDouble(Math.min(charges.get(c).cost(), LARGEST_COST));
 			if (stays != null) {
-				argument.putDouble(stays.test(charge) ? 1 : 0);
+				argument.putDouble(stays.test(charges.get(c)) ? 1 : 0);
 			}
-			argument.put(code(charge.policy()).numbers(this.clock));
+			argument.put(codes[c].numbers(this.clock));
 		}
-		for (int c = 0; named && c < charges.size(); c++) {
-			argument.put(code(charges.get(c).policy()).name);
+		for (int c = 0; named && c < codes.length; c++) {
+			argument.put(codes[c].name);
 		}
 		return ((metadata != null) ? argument.put(metadata) : argument).array();
 	}

@@ -84,6 +84,11 @@ record Shape(Operation operation, Scope scope, boolean handsInTime, List<OfPolic
 		return this.blocks.stream().mapToInt(List::size).sum();
 	}
 
+	/** How many identifiers a request has. */
+	int identifiers() {
+		return 1 + this.blocks.stream().flatMap(List::stream).mapToInt(Integer::intValue).max().orElse(0);
+	}
+
 	/** How many Redis keys with counts stand in front of those of blocks. */
 	int stateKeys() {
 		return (this.scope == Scope.BLOCKS) ? 0 : slots();
