@@ -26,7 +26,7 @@ final class FirstRequestCounter extends Counter {
 	FirstRequestCounter(Charge charge, Identifier identifier, Limit limit, String key, int slot, Time time) {
 		super(charge, identifier, limit, slot, time);
 		this.window = limit.windowMicros();
-		for (int k = 0; k < (time.handedIn() ? 2 : 1); k++) {
+		for (int k = 0; k < (time.customClock() ? 2 : 1); k++) {
 			this.keys.add(key + ':' + this.window / 1000 + ':' + k);
 		}
 	}
@@ -43,7 +43,7 @@ final class FirstRequestCounter extends Counter {
 	@Override
 	void increment(Transaction transaction) {
 		transaction.add(Command.SET, presentKey(), 0, "PX", ttlMillis(), "NX");
-		if (this.time.handedIn()) {
+		if (this.time.customClock()) {
 			transaction.add(Command.SET, this.keys.get(1), this.time.micros() + this.window, "PX", ttlMillis(), "NX");
 		}
 		super.increment(transaction);
@@ -57,7 +57,7 @@ final class FirstRequestCounter extends Counter {
 
 	private void acceptTtl(@Nullable Object reply) {
 		long millis = (reply instanceof Long ttl) ? ttl : NO_TTL;
-		this.left = this.time.handedIn() ? this.counts[1] - this.time.micros()
+		this.left = this.time.customClock() ? this.counts[1] - this.time.micros()
 				: (millis == NO_TTL) ? Long.MAX_VALUE : 1000 * (millis + 1);
 		if (this.left <= 0) {
 			forget();
@@ -71,7 +71,7 @@ final class FirstRequestCounter extends Counter {
 	@Override
 	void settle(Transaction transaction, boolean stays) {
 		super.settle(transaction, stays);
-		if (this.renewed && this.time.handedIn()) {
+		if (this.renewed && this.time.customClock()) {
 			transaction.add(Command.SET, this.keys.get(1), this.time.micros() + this.window, "PX", ttlMillis());
 		}
 		else if (this.renewed) {
@@ -85,7 +85,7 @@ final class FirstRequestCounter extends Counter {
 	 */
 	@Override
 	void giveBack(Transaction transaction, String key, long cost) {
-		if (this.time.handedIn() || this.left > this.time.lateness()) {
+		if (this.time.customClock() || this.left > this.time.lateness()) {
 			super.giveBack(transaction, key, cost);
 		}
 	}

@@ -53,7 +53,7 @@ public final class PlainCommands implements RateLimiter {
 
 	private final InstantSource clock;
 
-	private final boolean handsInTime;
+	private final boolean customClock;
 
 	/** Counts of windows that are over and change no more, by Redis key. */
 	private final Cache<String, Long> pastCounts = newCache();
@@ -63,12 +63,12 @@ public final class PlainCommands implements RateLimiter {
 		this(servers, budget, keys, InstantSource.system(), false);
 	}
 
-	private PlainCommands(Servers servers, Duration budget, RedisKeys keys, InstantSource clock, boolean handsInTime) {
+	private PlainCommands(Servers servers, Duration budget, RedisKeys keys, InstantSource clock, boolean customClock) {
 		this.servers = servers;
 		this.budget = budget;
 		this.keys = keys;
 		this.clock = clock;
-		this.handsInTime = handsInTime;
+		this.customClock = customClock;
 	}
 
 	/** Returns the same by a clock that the server's does not follow. */
@@ -135,7 +135,7 @@ public final class PlainCommands implements RateLimiter {
 
 	private List<Counter> counters(RateLimitRequest request, Cache<String, Long> pastCounts) {
 		Time time = new Time(Meter.micros(this.clock.instant()), this.budget.toNanos() / 1000,
-				System.nanoTime() + this.budget.toNanos(), this.handsInTime);
+				System.nanoTime() + this.budget.toNanos(), this.customClock);
 		List<Counter> counters = new ArrayList<>();
 		for (Charge charge : request.charges()) {
 			requireSupported(charge.policy());

@@ -6,9 +6,9 @@ package io.github.ratelimit.redis.pipeline;
  * @param micros microseconds since the epoch
  * @param budget how long the request may take, in microseconds
  * @param deadline until when that is, by {@link System#nanoTime()}
- * @param handedIn whether the clock was handed in, so that the server's does not follow
+ * @param customClock whether the clock was handed in, so that the server's does not follow
  */
-record Time(long micros, long budget, long deadline, boolean handedIn) {
+record Time(long micros, long budget, long deadline, boolean customClock) {
 
 	/**
 	 * By how much the clocks of two processes may differ, and how long after it was sent
@@ -16,7 +16,7 @@ record Time(long micros, long budget, long deadline, boolean handedIn) {
 	 */
 	private static final long DIFFERENCE = 500_000;
 
-	private static final long HANDED_IN_TTL_MILLIS = 60_000;
+	private static final long CUSTOM_CLOCK_TTL_MILLIS = 60_000;
 
 	/** By how much a request may be ahead that was counted before this one. */
 	long overtaking() {
@@ -30,7 +30,7 @@ record Time(long micros, long budget, long deadline, boolean handedIn) {
 
 	/** Time to live, in milliseconds, of what matters for some microseconds. */
 	long ttlMillis(long micros) {
-		return Math.max((micros + 999) / 1000, this.handedIn ? HANDED_IN_TTL_MILLIS : 1);
+		return Math.max((micros + 999) / 1000, this.customClock ? CUSTOM_CLOCK_TTL_MILLIS : 1);
 	}
 
 }

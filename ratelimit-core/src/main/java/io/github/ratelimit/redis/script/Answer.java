@@ -25,15 +25,15 @@ import org.jspecify.annotations.Nullable;
  * The decision of a script on a request, or on its part in one slot.
  *
  * @param decision the decision
- * @param heldAt when the cost was counted by {@link Operation#HOLD}, in microseconds
+ * @param reservedAt when the cost was counted by {@link Operation#RESERVE}, in microseconds
  * since the epoch; otherwise 0
  */
-public record Answer(Decision decision, long heldAt) {
+public record Answer(Decision decision, long reservedAt) {
 
 	private static final Answer NOTHING = new Answer(new Decision(true, List.of()), 0);
 
 	/** The position of that in a reply. */
-	private static final int HELD_AT = 1 + Double.BYTES;
+	private static final int RESERVED_AT = 1 + Double.BYTES;
 
 	static Answer read(Operation operation, Scope scope, RateLimitRequest request, @Nullable Object reply) {
 		if (!(reply instanceof byte[] bytes) || bytes.length == 0) {
@@ -47,7 +47,7 @@ public record Answer(Decision decision, long heldAt) {
 			if (!shadows.isEmpty()) {
 				decision = decision.withShadows(shadows, (charge) -> read(scope, List.of(charge), numbers));
 			}
-			answer = new Answer(decision, (long) numbers.getDouble(HELD_AT));
+			answer = new Answer(decision, (long) numbers.getDouble(RESERVED_AT));
 		}
 		else {
 			numbers.get();

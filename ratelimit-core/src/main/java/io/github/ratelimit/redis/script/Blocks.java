@@ -24,11 +24,10 @@ import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
  * The blocks in Redis: one key for each blocked identifier, which every request of the
- * identifier reads, and a list of all blocks that is written together with it.
- * <p>
- * Where values of identifiers are hashed, the list has the hashes.
+ * identifier reads, and a list of all blocks, which is written together with it. If
+ * values of identifiers are hashed, the list has the hashes.
  *
- * @param clock the clock to go by; {@code null} for that of the server
+ * @param clock the clock; {@code null} for that of the server
  */
 public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource clock) {
 
@@ -36,10 +35,10 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 
 	private static final Script LIST = Script.named("block-list");
 
-	/** As so many of the simplest decisions. */
+	/** In units of the simplest decision. */
 	private static final int WORK = 10;
 
-	/** Blocks an identifier in a policy; in all if that is {@code null}. */
+	/** Blocks an identifier in a policy, or in all if that is {@code null}. */
 	public Block block(Identifier identifier, @Nullable String policy, Duration time, String reason, long deadline) {
 		long until = update(identifier, policy, time.toNanos() / 1000, reason, deadline);
 		return new Block(identifier, policy, Answer.instant(until), reason);
@@ -53,7 +52,7 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 		return update(identifier, policy, 0, "", deadline) > 0;
 	}
 
-	/** Returns all blocks, from the first that ends. */
+	/** Returns all blocks, in the order in which they end. */
 	public List<Block> list(long deadline) {
 		Object reply = run(LIST, List.of(this.keys.blockDescriptions()), List.of(), deadline);
 		List<Block> blocks = Answer.list(reply, 1, 1, (description) -> read(Answer.text(description.get(0))))
@@ -66,8 +65,8 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 	}
 
 	/**
-	 * In a cluster the list is elsewhere, and written after what holds: if that fails, or
-	 * somebody else changes the same block at that moment, it may not agree with it.
+	 * In a cluster, the list may be in another slot. It is then written after the block
+	 * itself; if that fails, or the same block is changed concurrently, they may differ.
 	 */
 	private long update(Identifier identifier, @Nullable String policy, long micros, String reason, long deadline) {
 		byte[] own = this.keys.blocks(identifier);
@@ -90,7 +89,7 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 		return result;
 	}
 
-	/** One Redis key after the other if their slot is moving. */
+	/** Writes one Redis key after the other if their slot is moving. */
 	private void updateList(List<byte[]> list, String now, List<String> block, long deadline) {
 		try {
 			write(list, now, block, deadline, "list");
@@ -126,7 +125,7 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 		return call.await();
 	}
 
-	/** How the list describes a block, besides its end. */
+	/** Returns the description of a block in the list, without its end. */
 	private static String description(Identifier identifier, String policy, String reason) {
 		return Stream.of(identifier.type(), identifier.value(), policy, reason)
 			.map((text) -> RedisKeys.percentEncode(text, true))
@@ -152,7 +151,7 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 		}
 	}
 
-	/** The time for scripts; empty for the server's. */
+	/** Returns the time for the script; empty for the server's. */
 	private String now() {
 		return (this.clock != null) ? Long.toString(Meter.micros(this.clock.instant())) : "";
 	}

@@ -27,18 +27,18 @@ import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
 
 /**
- * Makes calls of scripts for requests. Composes each script once, and keeps a bounded
- * number of them. Safe for use by several threads.
+ * Creates the calls of scripts for requests. Composes each script once, and caches a
+ * bounded number of them. Safe for use by several threads.
  */
 public final class Scripts {
 
-	/** So many scripts and policies are kept; if there are more, all are made again. */
+	/** The size of each cache; a full cache is cleared. */
 	private static final int MOST = 1000;
 
-	/** More than every cost that could be allowed. */
+	/** More than any cost that could be allowed. */
 	private static final long LARGEST_COST = Limit.MAX_QUOTA + 1;
 
-	/** Where algorithms are whose scripts are known to be sound. */
+	/** The package of the algorithms whose scripts are known to be valid. */
 	private static final String LIBRARY = Algorithm.class.getPackageName() + ".algorithm";
 
 	private final RedisKeys keys;
@@ -47,33 +47,32 @@ public final class Scripts {
 
 	private final InstantSource clock;
 
-	private final boolean handsInTime;
+	private final boolean customClock;
 
 	private final Map<Policy, PolicyCode> policies = new ConcurrentHashMap<>();
 
 	private final Map<Shape, Script> scripts = new ConcurrentHashMap<>();
 
-	private Scripts(RedisKeys keys, Servers servers, InstantSource clock, boolean handsInTime) {
+	private Scripts(RedisKeys keys, Servers servers, InstantSource clock, boolean customClock) {
 		this.keys = keys;
 		this.servers = servers;
 		this.clock = clock;
-		this.handsInTime = handsInTime;
+		this.customClock = customClock;
 	}
 
-	/** Creates calls that are decided by the clock of the server. */
+	/** Creates an instance that uses the clock of the server. */
 	public Scripts(RedisKeys keys, Servers servers) {
 		this(keys, servers, InstantSource.system(), false);
 	}
 
-	/** Returns the same for calls that are decided by a clock of this process. */
+	/** Returns an instance that uses a clock of this process. */
 	public Scripts withClock(InstantSource clock) {
 		return new Scripts(this.keys, this.servers, clock, true);
 	}
 
 	/**
-	 * Refuses a policy whose algorithm is not the library's and has no script, or one
-	 * that is not of the form.
-	 * @throws IllegalArgumentException if its scripts cannot be composed
+	 * Checks the script of a policy whose algorithm is not one of the library.
+	 * @throws IllegalArgumentException if it is missing or cannot be composed
 	 */
 	public void requireComposable(Policy policy) {
 		if (!policy.algorithm().getClass().getPackageName().equals(LIBRARY)) {
@@ -85,29 +84,28 @@ public final class Scripts {
 	}
 
 	/**
-	 * Returns a call for a request whose Redis keys are on one slot, but none that
-	 * cancels or reads.
-	 * @param scope what of the request there are Redis keys of
+	 * Returns a call for a request whose Redis keys are in one slot. Not for
+	 * {@link Operation#CANCEL} and {@link Operation#HISTORY}.
 	 */
 	public ScriptCall call(Operation operation, Scope scope, RateLimitRequest request, long deadline) {
 		return call(operation, scope, request, new long[0], null, deadline);
 	}
 
 	/**
-	 * Returns a call that gives back what was held.
-	 * @param stays of which policies the cost remains counted
-	 * @param heldAt {@link Answer#heldAt()} of what was held
+	 * Returns a call that cancels a reservation.
+	 * @param stays the charges that remain counted
+	 * @param reservedAt {@link Answer#reservedAt()} of the reservation
 	 */
-	public ScriptCall cancel(RateLimitRequest request, Scope scope, Predicate<Charge> stays, long heldAt,
+	public ScriptCall cancel(RateLimitRequest request, Scope scope, Predicate<Charge> stays, long reservedAt,
 			long deadline) {
-		return call(Operation.CANCEL, scope, request, new long[] { heldAt }, stays, deadline);
+		return call(Operation.CANCEL, scope, request, new long[] { reservedAt }, stays, deadline);
 	}
 
 	/**
-	 * Returns a call that reads what a policy keeps, to be read by
+	 * Returns a call that reads what a policy has stored, for
 	 * {@link ScriptCall#entries()} or {@link ScriptCall#series()}.
-	 * @param most how many requests are read at most
-	 * @param before requests that were made before; {@code null} for the newest
+	 * @param most the largest number of requests to read
+	 * @param before reads only requests before this time; {@code null} for the newest
 	 */
 	public ScriptCall history(Policy policy, Identifier identifier, int most, @Nullable Instant before, long deadline) {
 		long micros = (before != null) ? Math.min(Meter.micros(before), LARGEST_COST) : LARGEST_COST;
@@ -115,7 +113,7 @@ public final class Scripts {
 				null, deadline);
 	}
 
-	/** Returns a call that forgets what an identifier has used of a policy. */
+	/** Returns a call that deletes the count of an identifier in a policy. */
 	public Call reset(Policy policy, Identifier identifier, long deadline) {
 		byte[] key = this.keys.key(identifier, policy);
 		return new CommandCall((source) -> List.of(new CommandArguments(Command.DEL).key(key)), 1,
@@ -149,7 +147,7 @@ public final class Scripts {
 		if (codes.length > 1 || scope != Scope.ALL || charges.get(0).shadow()) {
 			return find(this.scripts, shape(operation, scope, charges, codes, identifiers), Composer::compose);
 		}
-		// Without the shape, which is garbage.
+		// The usual case, without creating a shape.
 		Integer form = identifiers.size() * Operation.values().length + operation.ordinal();
 		Script script = codes[0].scripts.get(form);
 		if (script == null) {
@@ -167,7 +165,7 @@ public final class Scripts {
 			policies.add(codes[c].shape(charges.get(c).shadow() && operation.decides()));
 			blocks.add(charges.get(c).identifiers().stream().map(identifiers::indexOf).toList());
 		}
-		return new Shape(operation, scope, this.handsInTime, policies, blocks);
+		return new Shape(operation, scope, this.customClock, policies, blocks);
 	}
 
 	private static <K, V> V find(Map<K, V> known, K key, Function<K, V> maker) {
@@ -206,14 +204,14 @@ public final class Scripts {
 	/** Returns the numbers in the order of {@link Words}, names, and metadata. */
 	private byte[] argument(List<Charge> charges, PolicyCode[] codes, long[] first, @Nullable Predicate<Charge> stays,
 			boolean named, byte @Nullable [] metadata) {
-		int numbers = first.length + codes.length + (this.handsInTime ? 1 : 0) + ((stays != null) ? codes.length : 0)
+		int numbers = first.length + codes.length + (this.customClock ? 1 : 0) + ((stays != null) ? codes.length : 0)
 				+ ((metadata != null) ? 1 : 0);
 		int length = Double.BYTES * numbers + ((metadata != null) ? metadata.length : 0);
 		for (PolicyCode code : codes) {
 			length += code.numbers(this.clock).length + (named ? code.name.length : 0);
 		}
 		ByteBuffer argument = ByteBuffer.allocate(length);
-		if (this.handsInTime) {
+		if (this.customClock) {
 			argument.putDouble(Meter.micros(this.clock.instant()));
 		}
 		for (long number : first) {

@@ -58,12 +58,12 @@ final class Words {
 	private void setOperation() {
 		set(this.words, "CANCEL", this.operation == Operation.CANCEL);
 		set(this.words, "CHARGE", this.operation == Operation.CHARGE);
-		set(this.words, "HOLD_", this.operation == Operation.HOLD);
+		set(this.words, "RESERVE_", this.operation == Operation.RESERVE);
 		set(this.words, "HISTORY_", this.operation == Operation.HISTORY);
 		set(this.words, "DECIDES_", this.operation.decides());
 		set(this.words, "ACQUIRES_", this.operation.acquires());
 		set(this.words, "GIVES_BACK_", this.operation == Operation.REFUND || this.operation == Operation.CANCEL);
-		set(this.words, "HANDED_IN_", this.shape.handsInTime());
+		set(this.words, "CUSTOM_CLOCK_", this.shape.customClock());
 		set(this.words, "BLOCKABLE_", this.shape.isBlockable());
 		set(this.words, "COUNTS_", this.shape.stateKeys() > 0);
 		set(this.words, "LARGE_", this.large);
@@ -108,7 +108,7 @@ final class Words {
 	}
 
 	private void addNumbers() {
-		addNumbers("", "", this.shape.handsInTime() ? List.of("now") : List.of());
+		addNumbers("", "", this.shape.customClock() ? List.of("now") : List.of());
 		addNumbers("", "", switch (this.operation) {
 			case CANCEL -> List.of("since");
 			case HISTORY -> List.of("most", "before");

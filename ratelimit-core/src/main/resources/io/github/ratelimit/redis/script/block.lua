@@ -20,8 +20,8 @@
 
 -- So many ended blocks are tidied up at a time.
 local MOST = 100
--- The server's clock does not follow a clock that is handed in, so keys must not expire by it.
-local HANDED_IN_TTL_US = 60000000
+-- Keys must not expire by the server's clock, which does not follow a custom clock.
+local CUSTOM_CLOCK_TTL_US = 60000000
 -- No block lasts longer than 3650 days; what does is of another making.
 local LONGEST_US = 3650 * 86400 * 1000000
 
@@ -41,13 +41,13 @@ else
 end
 local clock = redis.call('TIME')
 local server_now = clock[1] * 1000000 + clock[2]
-local handed_in = now ~= nil
+local custom_clock = now ~= nil
 now = now or server_now
 
 local function expire(key, finish)
     local ttl = math.min(finish - now, LONGEST_US)
-    if handed_in then
-        ttl = math.max(ttl, HANDED_IN_TTL_US)
+    if custom_clock then
+        ttl = math.max(ttl, CUSTOM_CLOCK_TTL_US)
     end
     redis.call('PEXPIREAT', key, math.ceil((server_now + ttl) / 1000))
 end

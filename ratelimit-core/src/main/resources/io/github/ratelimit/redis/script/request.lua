@@ -14,7 +14,7 @@ local keys_, arguments_ = KEYS, ARGV
 -- For each policy and identifier its variables, and the position of its blocks.
 local x_, blocks_ = {}, { ALL_BLOCKS_ }
 --[end]
---[if not HANDED_IN_]
+--[if not CUSTOM_CLOCK_]
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 --[end]
@@ -151,7 +151,7 @@ local decided_ = reply
 out_ = {}
 --[end]
 --[end]
-local blocked_, fits_, possible_, held_ = 0, true, true, 0
+local blocked_, fits_, possible_, reserved_at_ = 0, true, true, 0
 --[if BLOCKABLE_]
 --[each decided_]
 -- For how long the identifier is blocked, in this policy or in all of them.
@@ -192,8 +192,8 @@ violated_ = wait ~= 0
 --[end]
 --[end]
 local allowed_ = fits_ and blocked_ == 0
---[if HOLD_]
-held_ = now
+--[if RESERVE_]
+reserved_at_ = now
 --[end]
 --[if DECIDED_]
 --[each decided_]
@@ -228,12 +228,12 @@ out_[#out_ + 1] = struct.pack('>each(ddd)', each(remaining, reset_, wait))
 --[end]
 --[end]
 --[if LARGE_]
-reply = struct.pack('>Bdd', allowed_ and 1 or 0, blocked_, held_) .. table.concat(out_)
+reply = struct.pack('>Bdd', allowed_ and 1 or 0, blocked_, reserved_at_) .. table.concat(out_)
 --[else]
-reply = struct.pack('>Bddevery_(ddd)', allowed_ and 1 or 0, blocked_, held_, every_(remaining, reset_, wait))
+reply = struct.pack('>Bddevery_(ddd)', allowed_ and 1 or 0, blocked_, reserved_at_, every_(remaining, reset_, wait))
 --[end]
 --[else]
-reply = struct.pack('>Bdd', allowed_ and 1 or 0, blocked_, held_)
+reply = struct.pack('>Bdd', allowed_ and 1 or 0, blocked_, reserved_at_)
 --[end]
 --[if SHADOW_]
 reply = decided_ .. reply
@@ -267,8 +267,8 @@ local ttl = 0
 if ttl > 0 then
     local state
 --[section_ state]
---[if HANDED_IN_]
-    -- The server's clock does not follow a clock that is handed in.
+--[if CUSTOM_CLOCK_]
+    -- The server's clock does not follow a custom clock.
     local expiry_ = math.ceil(ttl / 1000)
     if expiry_ < 60000 then
         expiry_ = 60000
