@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Protocol.Command;
 
 /**
- * {@code first-request-window}: a count whose time to live is what is left of the window.
- * By a clock that was handed in, a second Redis key tells when the window ends.
+ * Counts for {@code first-request-window}: the time to live of the count is the rest of
+ * the window. With a custom clock, a second Redis key has the end of the window.
  */
 final class FirstRequestCounter extends Counter {
 
@@ -17,10 +17,10 @@ final class FirstRequestCounter extends Counter {
 
 	private final long window;
 
-	/** What is left of the window, in microseconds. */
+	/** The rest of the window, in microseconds. */
 	private long left;
 
-	/** Whether the window ends when one ends that begins now. */
+	/** Whether the window begins now. */
 	private boolean renewed;
 
 	FirstRequestCounter(Charge charge, Identifier identifier, Limit limit, String key, int slot, Time time) {
@@ -32,8 +32,8 @@ final class FirstRequestCounter extends Counter {
 	}
 
 	/**
-	 * A Redis key lives on in the millisecond in which its time to live is 0, so that a
-	 * millisecond less makes the window as long as it should be.
+	 * One millisecond less than the window: a Redis key still exists in the millisecond in
+	 * which its time to live is 0.
 	 */
 	@Override
 	long ttlMillis() {
@@ -62,7 +62,7 @@ final class FirstRequestCounter extends Counter {
 		if (this.left <= 0) {
 			forget();
 		}
-		// A window lasts no longer than that if the clock was set back.
+		// If the clock was set back, a new window begins.
 		boolean isOdd = this.left <= 0 || this.left > this.window;
 		this.renewed = isOdd && this.charge.cost() > 0;
 		this.left = isOdd ? this.window : this.left;
@@ -80,8 +80,8 @@ final class FirstRequestCounter extends Counter {
 	}
 
 	/**
-	 * What is given back must not fall into the next window. By a clock that was handed
-	 * in, the count does not expire.
+	 * Gives nothing back that might fall into the next window. With a custom clock, the
+	 * count does not expire.
 	 */
 	@Override
 	void giveBack(Transaction transaction, String key, long cost) {

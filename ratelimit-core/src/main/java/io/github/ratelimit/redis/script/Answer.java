@@ -109,17 +109,13 @@ public record Answer(Decision decision, long reservedAt) {
 				null);
 	}
 
-	/**
-	 * Reads a reply that is a list.
-	 * @param from how many values come before the items
-	 * @param width how many values an item has
-	 */
-	static <T> List<T> list(@Nullable Object reply, int from, int width, Function<List<?>, T> reader) {
-		if (!(reply instanceof List<?> values) || values.size() < from || (values.size() - from) % width != 0) {
+	/** Reads a list of items, each of which consists of some of the values. */
+	static <T> List<T> list(@Nullable Object reply, int width, Function<List<?>, T> reader) {
+		if (!(reply instanceof List<?> values) || values.size() % width != 0) {
 			throw invalid(reply);
 		}
-		return IntStream.iterate(from, (i) -> i < values.size(), (i) -> i + width)
-			.mapToObj((i) -> reader.apply(values.subList(i, i + width)))
+		return IntStream.range(0, values.size() / width)
+			.mapToObj((i) -> reader.apply(values.subList(width * i, width * (i + 1))))
 			.toList();
 	}
 

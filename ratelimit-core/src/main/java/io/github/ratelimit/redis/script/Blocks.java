@@ -55,13 +55,16 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 	/** Returns all blocks, in the order in which they end. */
 	public List<Block> list(long deadline) {
 		Object reply = run(LIST, List.of(this.keys.blockDescriptions()), List.of(), deadline);
-		List<Block> blocks = Answer.list(reply, 1, 1, (description) -> read(Answer.text(description.get(0))))
-			.stream()
+		List<Object> values = Answer.list(reply, 1, (value) -> value.get(0));
+		Instant time = Answer.instant(values.isEmpty() ? null : values.get(0));
+		Instant now = (this.clock != null) ? this.clock.instant() : time;
+		return values.stream()
+			.skip(1)
+			.map((description) -> read(Answer.text(description)))
 			.flatMap(Optional::stream)
+			.filter((block) -> block.until().isAfter(now))
 			.sorted(Comparator.comparing(Block::until))
 			.toList();
-		Instant now = (this.clock != null) ? this.clock.instant() : Answer.instant(((List<?>) reply).get(0));
-		return blocks.stream().filter((block) -> block.until().isAfter(now)).toList();
 	}
 
 	/**
@@ -142,7 +145,7 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 			String policy = texts[3].isEmpty() ? null : texts[3];
 			BlockList.requireValid(policy);
 			Identifier identifier = new Identifier(texts[1], texts[2]);
-			Block block = new Block(identifier, policy, Answer.instant(Long.valueOf(texts[0])), texts[4]);
+			Block block = new Block(identifier, policy, Answer.instant(Long.parseLong(texts[0])), texts[4]);
 			return described.equals(texts[0] + ' ' + description(identifier, texts[3], texts[4])) ? Optional.of(block)
 					: Optional.empty();
 		}

@@ -114,7 +114,7 @@ final class Composer {
 
 	private static void define(Place policy, String name, String meaning) {
 		policy.words().put(name, meaning);
-		policy.parts().get("each").forEach((limit) -> limit.words().put(name, meaning));
+		policy.limits().forEach((limit) -> limit.words().put(name, meaning));
 	}
 
 	private static Stream<String> declarations(Place policy) {

@@ -10,13 +10,13 @@ import java.util.stream.Collectors;
 import io.github.ratelimit.redis.script.Fragment.Line;
 
 /**
- * What lines are written for: the whole script, a policy, one of its identifiers, or one
+ * What lines are written for: the whole request, a policy, one of its identifiers, or one
  * limit of these.
  *
- * @param fragment the fragment whose sections are written here
- * @param begin the Lua that begins a block for this
- * @param words what words stand for; nothing if they have no meaning here, but in a part
- * @param parts what instructions such as {@code each limit} repeat their lines for
+ * @param fragment the fragment whose sections are written
+ * @param begin the Lua that begins a block for this place
+ * @param words what words stand for; an empty text if they belong to each limit
+ * @param parts the places that instructions such as {@code each limit} repeat lines for
  */
 record Place(Fragment fragment, String begin, Map<String, String> words, Map<String, List<Place>> parts) {
 
@@ -27,6 +27,16 @@ record Place(Fragment fragment, String begin, Map<String, String> words, Map<Str
 				+ "|(\\.*)((?:(?:string|math|table|struct|redis)\\.)?\\w+)");
 
 	private static final Pattern REPEATED = Pattern.compile("(each|every_)\\(([^()]*)\\)");
+
+	/** Returns the limits among the parts. */
+	List<Place> limits() {
+		return this.parts.getOrDefault("each", List.of());
+	}
+
+	/** Returns whether a word stands for a number other than 0. */
+	boolean isSet(String flag) {
+		return Double.parseDouble(this.words.getOrDefault(flag, "0")) != 0;
+	}
 
 	/** Writes a section. */
 	String section(String name) {
@@ -53,12 +63,11 @@ record Place(Fragment fragment, String begin, Map<String, String> words, Map<Str
 	}
 
 	private boolean isSet(Line line) {
-		String number = this.words.get(line.text());
-		if (number == null) {
+		if (!this.words.containsKey(line.text())) {
 			throw line.invalid("there is no constant '%s', but %s.".formatted(line.text(),
 					this.words.keySet().stream().filter((word) -> word.matches("[A-Z0-9_]*[A-Z0-9]")).sorted().toList()));
 		}
-		return Double.parseDouble(number) != 0;
+		return isSet(line.text());
 	}
 
 	private List<Place> parts(Line line, String repetition) {

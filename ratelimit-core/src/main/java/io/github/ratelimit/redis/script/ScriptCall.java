@@ -71,7 +71,7 @@ public final class ScriptCall extends Call {
 
 	/** Waits for the entries of a log, and reads them, newest first. */
 	public List<LogEntry> entries() {
-		return Answer.list(await(), 0, 3,
+		return Answer.list(await(), 3,
 				(entry) -> new LogEntry(Answer.instant(entry.get(0)), Answer.number(entry.get(1)),
 						Answer.text(entry.get(2))));
 	}
@@ -82,7 +82,7 @@ public final class ScriptCall extends Call {
 	 */
 	public List<WindowCount> series() {
 		List<Limit> limits = this.request.charges().get(0).policy().limits();
-		return Answer.list(await(), 0, 3, (window) -> {
+		return Answer.list(await(), 3, (window) -> {
 			if (Answer.number(window.get(0)) >= limits.size()) {
 				throw Answer.invalid(window);
 			}

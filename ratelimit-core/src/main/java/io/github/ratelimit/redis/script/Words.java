@@ -95,7 +95,7 @@ final class Words {
 		return place;
 	}
 
-	/** Returns limits as parts, which they have as well. */
+	/** Returns the parts of a place with limits; the limits have the same parts. */
 	private static Map<String, List<Place>> parts(List<Place> limits) {
 		Map<String, List<Place>> parts = Map.of("each", limits, "each limit", limits, "last limit",
 				limits.subList(limits.size() - 1, limits.size()));
@@ -149,7 +149,7 @@ final class Words {
 	private void setKeys() {
 		List<Boolean> reads = new ArrayList<>();
 		for (int p = 0; p < this.policies.size() && this.shape.stateKeys() > 0; p++) {
-			boolean isRead = this.policies.get(p).words().get("READS_").equals("1");
+			boolean isRead = this.policies.get(p).isSet("READS_");
 			reads.addAll(Collections.nCopies(this.shape.blocks().get(p).size(), isRead));
 		}
 		int keys = this.shape.stateKeys() + (this.shape.isBlockable() ? this.shape.identifiers() : 0);
@@ -163,12 +163,12 @@ final class Words {
 				this.shape.blocks().stream().flatMap(List::stream).map(this::blocks).collect(Collectors.joining(", ")));
 	}
 
-	/** Returns where the blocks of an identifier are among the Redis keys. */
+	/** Returns the position of the blocks of an identifier among the Redis keys. */
 	private String blocks(int identifier) {
 		return Integer.toString(this.shape.stateKeys() + identifier + 1);
 	}
 
-	/** Returns the request, with the same alone in its call as a part. */
+	/** Returns the request; one of its parts is the same as the only one in its call. */
 	Place request() {
 		Place request = request(false);
 		request.parts().put("each alone_", this.large ? List.of() : List.of(request(true)));
@@ -196,14 +196,14 @@ final class Words {
 		return request;
 	}
 
-	/** Returns what is decided together. */
+	/** Returns the place for policies and identifiers that are decided together. */
 	private Place decided(boolean shadow, List<Place> slots) {
 		Map<String, String> words = new HashMap<>(this.words);
 		set(words, "SHADOW_", shadow);
 		set(words, "DECIDED_", this.shape.stateKeys() > 0 && !slots.isEmpty());
 		Map<String, List<Place>> parts = new HashMap<>();
 		parts.put("each decided_", slots);
-		parts.put("every_", slots.stream().flatMap((slot) -> slot.parts().get("each").stream()).toList());
+		parts.put("every_", slots.stream().flatMap((slot) -> slot.limits().stream()).toList());
 		return new Place(Fragment.REQUEST, "do\n", words, parts);
 	}
 
@@ -227,14 +227,14 @@ final class Words {
 		Map<String, String> words = new HashMap<>(this.words);
 		words.putAll(policy.words());
 		set(words, "ALONE_", alone);
-		set(words, "REREADS_", !alone && words.get("READS_").equals("1"));
+		set(words, "REREADS_", !alone && policy.isSet("READS_"));
 		words.put("KEY_", alone ? key : "k_ + " + key);
 		words.put("BLOCKS_", alone ? blocks : "k_ + " + blocks);
 		List.of("cost", "stays_").forEach((name) -> putNumber(words, name, prefix(p), ""));
 		OF_LIMIT.forEach((name) -> words.put(name, ""));
 		variables.forEach((name, kind) -> words.put(name, kind.equals("slot") ? prefix + name : ""));
 		List<Place> limits = new ArrayList<>();
-		for (Place limit : policy.parts().get("each")) {
+		for (Place limit : policy.limits()) {
 			limits.add(limit(words, limit, variables, prefix, prefix(p)));
 		}
 		return new Place(policy.fragment(), begin, words, parts(limits));

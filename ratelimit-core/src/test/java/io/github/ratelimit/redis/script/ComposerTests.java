@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -54,6 +55,21 @@ class ComposerTests {
 	void errorNamesFileAndLine(String text, int line, String problem) {
 		assertThatIllegalArgumentException().isThrownBy(() -> Fragment.parse("own/own.lua", text.replace("\\n", "\n")))
 			.withMessageContaining("(own/own.lua, line " + line + ")")
+			.withMessageContaining(problem);
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+			"a = each(f(1)"             | 'each' has no brackets
+			"a = count"                 | 'count' belongs to one limit
+			"--[each limit]\n--[end]"  | 'each limit' has no meaning here
+			"--[if B]\n--[end]"        | there is no constant 'B', but [A]
+			""")
+	void wordWithoutMeaningIsRefused(String load, String problem) {
+		Fragment fragment = Fragment.parse("own.lua", SECTIONS + "--- history\n" + load.replace("\\n", "\n"));
+		Place place = new Place(fragment, "", Map.of("A", "1", "count", ""), Map.of());
+		assertThatIllegalArgumentException().isThrownBy(() -> place.section("history"))
+			.withMessageContaining("(own.lua, line 9)")
 			.withMessageContaining(problem);
 	}
 
