@@ -26,8 +26,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The reservation of a request that was denied elsewhere is cancelled. What others have counted in the
- * meantime stays as if it had never been there.
+ * The reservation of a request that was denied elsewhere is cancelled. What others have
+ * counted in the meantime stays as if it had never been there.
  */
 class CancellationIT {
 

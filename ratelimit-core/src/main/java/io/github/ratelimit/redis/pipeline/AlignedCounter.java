@@ -147,8 +147,8 @@ final class AlignedCounter extends Counter {
 			return meterOf(this.end, current);
 		}
 		if (isEstimated()) {
-			return meterOf(this.end - this.length, (this.previous != null) ? this.previous : this.counts[this.present + 1],
-					current);
+			return meterOf(this.end - this.length,
+					(this.previous != null) ? this.previous : this.counts[this.present + 1], current);
 		}
 		long[] state = new long[HEADER + 2 * (this.counts.length - this.present)];
 		state[0] = 2;

@@ -32,8 +32,8 @@ final class FirstRequestCounter extends Counter {
 	}
 
 	/**
-	 * One millisecond less than the window: a Redis key still exists in the millisecond in
-	 * which its time to live is 0.
+	 * One millisecond less than the window: a Redis key still exists in the millisecond
+	 * in which its time to live is 0.
 	 */
 	@Override
 	long ttlMillis() {

@@ -179,8 +179,8 @@ public final class PlainCommands implements RateLimiter {
 	}
 
 	/**
-	 * Counts some of the charges, and reads all. If this fails in one slot, the others are
-	 * cancelled.
+	 * Counts some of the charges, and reads all. If this fails in one slot, the others
+	 * are cancelled.
 	 */
 	private void count(List<Counter> counters, Predicate<Charge> which) {
 		try {

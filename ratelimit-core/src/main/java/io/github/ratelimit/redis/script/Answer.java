@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * The decision of a script on a request, or on its part in one slot.
  *
  * @param decision the decision
- * @param reservedAt when the cost was counted by {@link Operation#RESERVE}, in microseconds
- * since the epoch; otherwise 0
+ * @param reservedAt when the cost was counted by {@link Operation#RESERVE}, in
+ * microseconds since the epoch; otherwise 0
  */
 public record Answer(Decision decision, long reservedAt) {
 

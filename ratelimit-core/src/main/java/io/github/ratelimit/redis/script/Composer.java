@@ -83,8 +83,7 @@ final class Composer {
 		Set<String> locals = new LinkedHashSet<>(List.of("reply"));
 		locals.addAll(matches(VARIABLE, body));
 		int around = libraries.size() + named.stream().mapToInt((function) -> function.names().size()).sum();
-		if (!this.large
-				&& (around > MOST_FUNCTIONS || around + locals.size() + words.numbers.size() > MOST_LOCALS)) {
+		if (!this.large && (around > MOST_FUNCTIONS || around + locals.size() + words.numbers.size() > MOST_LOCALS)) {
 			return new Composer(this.shape, true).compose();
 		}
 		String declared = libraries.stream()

@@ -21,10 +21,9 @@ import io.github.ratelimit.redis.script.Fragment.Line;
 record Place(Fragment fragment, String begin, Map<String, String> words, Map<String, List<Place>> parts) {
 
 	/** Strings, comments, repetitions, and words with the dots before them. */
-	private static final Pattern TOKEN = Pattern
-		.compile("'(?:[^'\\\\]|\\\\.)*'|\"(?:[^\"\\\\]|\\\\.)*\"|--.*"
-				+ "|(each|every_)\\(((?:[^()]|\\((?:[^()]|\\([^()]*\\))*\\))*)\\)"
-				+ "|(\\.*)((?:(?:string|math|table|struct|redis)\\.)?\\w+)");
+	private static final Pattern TOKEN = Pattern.compile("'(?:[^'\\\\]|\\\\.)*'|\"(?:[^\"\\\\]|\\\\.)*\"|--.*"
+			+ "|(each|every_)\\(((?:[^()]|\\((?:[^()]|\\([^()]*\\))*\\))*)\\)"
+			+ "|(\\.*)((?:(?:string|math|table|struct|redis)\\.)?\\w+)");
 
 	private static final Pattern REPEATED = Pattern.compile("(each|every_)\\(([^()]*)\\)");
 
@@ -65,7 +64,11 @@ record Place(Fragment fragment, String begin, Map<String, String> words, Map<Str
 	private boolean isSet(Line line) {
 		if (!this.words.containsKey(line.text())) {
 			throw line.invalid("there is no constant '%s', but %s.".formatted(line.text(),
-					this.words.keySet().stream().filter((word) -> word.matches("[A-Z0-9_]*[A-Z0-9]")).sorted().toList()));
+					this.words.keySet()
+						.stream()
+						.filter((word) -> word.matches("[A-Z0-9_]*[A-Z0-9]"))
+						.sorted()
+						.toList()));
 		}
 		return isSet(line.text());
 	}
@@ -92,8 +95,8 @@ record Place(Fragment fragment, String begin, Map<String, String> words, Map<Str
 		}
 		return switch (text.charAt(0)) {
 			case '\'', '"' -> REPEATED.matcher(text)
-				.replaceAll((each) -> Matcher
-					.quoteReplacement(each.group(2).repeat(parts(line, each.group(1)).size())));
+				.replaceAll(
+						(each) -> Matcher.quoteReplacement(each.group(2).repeat(parts(line, each.group(1)).size())));
 			case '-' -> "";
 			default -> (token.end(3) - token.start(3) == 1) ? text : token.group(3) + meaning(line, token.group(4));
 		};

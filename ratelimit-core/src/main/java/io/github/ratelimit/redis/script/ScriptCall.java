@@ -71,9 +71,8 @@ public final class ScriptCall extends Call {
 
 	/** Waits for the entries of a log, and reads them, newest first. */
 	public List<LogEntry> entries() {
-		return Answer.list(await(), 3,
-				(entry) -> new LogEntry(Answer.instant(entry.get(0)), Answer.number(entry.get(1)),
-						Answer.text(entry.get(2))));
+		return Answer.list(await(), 3, (entry) -> new LogEntry(Answer.instant(entry.get(0)),
+				Answer.number(entry.get(1)), Answer.text(entry.get(2))));
 	}
 
 	/**

@@ -28,7 +28,8 @@ record Shape(Operation operation, Scope scope, boolean customClock, List<OfPolic
 	 * together, which are those of any limit, then those of each limit
 	 * @param arguments the number of arguments of each limit
 	 * @param ownLargest whether the largest cost of a limit may differ from its quota
-	 * @param shadow whether it is decided on its own, after the others, and denies nothing
+	 * @param shadow whether it is decided on its own, after the others, and denies
+	 * nothing
 	 */
 	record OfPolicy(Class<?> neighbour, String fragment, List<Long> windows, List<Map<String, Number>> constants,
 			List<Integer> arguments, boolean ownLargest, boolean countDenied, boolean shadow) {

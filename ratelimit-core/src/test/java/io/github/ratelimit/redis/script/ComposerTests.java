@@ -109,7 +109,8 @@ class ComposerTests {
 		String script = compose(new SlidingLog(), new SlidingLog(true), new SlidingWindow(Duration.ofMillis(20)),
 				new SlidingWindow(), new FixedWindow(2, ZoneOffset.UTC), new SlidingWindowCounter(0.3, Rounding.DOWN),
 				new SlidingWindowCounter(), new LeakyBucket());
-		assertThat(script).containsPattern("function f_[.]find_(?s:.*)function f_[.]find_").doesNotContain("local function find");
+		assertThat(script).containsPattern("function f_[.]find_(?s:.*)function f_[.]find_")
+			.doesNotContain("local function find");
 	}
 
 	@Test
