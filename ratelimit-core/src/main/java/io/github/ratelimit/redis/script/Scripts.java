@@ -41,6 +41,10 @@ public final class Scripts {
 	/** The package of the algorithms whose scripts are known to be valid. */
 	private static final String LIBRARY = Algorithm.class.getPackageName() + ".algorithm";
 
+	private static final int OPERATIONS = Operation.values().length;
+
+	private static final long[] NONE = {};
+
 	private final RedisKeys keys;
 
 	private final Servers servers;
@@ -88,7 +92,7 @@ public final class Scripts {
 	 * {@link Operation#CANCEL} and {@link Operation#HISTORY}.
 	 */
 	public ScriptCall call(Operation operation, Scope scope, RateLimitRequest request, long deadline) {
-		return call(operation, scope, request, new long[0], null, deadline);
+		return call(operation, scope, request, NONE, null, deadline);
 	}
 
 	/**
@@ -148,7 +152,7 @@ public final class Scripts {
 			return find(this.scripts, shape(operation, scope, charges, codes, identifiers), Composer::compose);
 		}
 		// The usual case, without creating a shape.
-		Integer form = identifiers.size() * Operation.values().length + operation.ordinal();
+		Integer form = identifiers.size() * OPERATIONS + operation.ordinal();
 		Script script = codes[0].scripts.get(form);
 		if (script == null) {
 			script = find(this.scripts, shape(operation, scope, charges, codes, identifiers), Composer::compose);
