@@ -219,6 +219,14 @@ class FailureAnalysisTests {
 			.contains("Correct the annotation on public void " + Größe.class.getName() + ".call().");
 	}
 
+	@Test
+	void actionNamesRemedyWhenMethodIsPrivate(CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(PrivateApplication.class, WebApplicationType.NONE));
+		assertThat(output.getAll().split("Action:")[1]).contains(
+				"Make the method non-private and non-static, or annotate a method that other beans call.")
+			.doesNotContain("annotation on");
+	}
+
 	private static void start(Class<?> application, WebApplicationType type, String... properties) {
 		String[] arguments = new String[properties.length];
 		for (int i = 0; i < properties.length; i++) {
@@ -257,6 +265,14 @@ class FailureAnalysisTests {
 		@Bean
 		Annotated annotated() {
 			return new Annotated();
+		}
+
+	}
+
+	static class PrivateApplication extends Application {
+
+		@RateLimited(limits = "1/s")
+		private static void call() {
 		}
 
 	}
