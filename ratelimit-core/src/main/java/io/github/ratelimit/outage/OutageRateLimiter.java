@@ -239,8 +239,8 @@ public final class OutageRateLimiter implements RateLimiter {
 			return false;
 		}
 		Instant now = this.clock.instant();
-		Outage before = this.outage.getAndUpdate(
-				(present) -> new Outage((present != null) ? present.since() : now, now, request, failure));
+		Outage before = this.outage
+			.getAndUpdate((present) -> new Outage((present != null) ? present.since() : now, now, request, failure));
 		if (before == null) {
 			logger.warn("The store failed: until it answers, the on-store-failure of each policy applies. {}", details);
 			logger.debug("The store failed", failure);

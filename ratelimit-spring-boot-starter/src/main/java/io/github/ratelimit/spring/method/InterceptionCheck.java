@@ -51,7 +51,8 @@ final class InterceptionCheck {
 		}
 		if (Modifier.isFinal(type.getModifiers()) || type.isSealed()) {
 			throw notIntercepted(operations,
-					"the class is %s, so its calls cannot be intercepted".formatted(type.isSealed() ? "sealed" : "final"),
+					"the class is %s, so its calls cannot be intercepted"
+						.formatted(type.isSealed() ? "sealed" : "final"),
 					"make the class neither final nor sealed, or implement an interface and set spring.aop.proxy-target-class=false");
 		}
 		for (RateLimitedOperation operation : operations) {
@@ -59,9 +60,9 @@ final class InterceptionCheck {
 				throw InvalidRateLimitedException.notIntercepted(operation.methodPlace(), operation.method());
 			}
 			if (!RateLimitedOperations.canBeOverridden(operation.method(), type)) {
-				throw InvalidRateLimitedException.notIntercepted(
-						operation.methodPlace(), "%s is not visible in %s, so its calls cannot be intercepted"
-							.formatted(operation.method(), type.getName()),
+				throw InvalidRateLimitedException.notIntercepted(operation.methodPlace(),
+						"%s is not visible in %s, so its calls cannot be intercepted".formatted(operation.method(),
+								type.getName()),
 						"make the method protected or public");
 			}
 		}

@@ -27,7 +27,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class DocumentedMetricsIT {
 
-	private static final Pattern ROW = Pattern.compile("(?m)^\\| `(ratelimit\\.[a-z.-]+)` \\(([a-z ]+)\\) \\| (.*?)\\|");
+	private static final Pattern ROW = Pattern
+		.compile("(?m)^\\| `(ratelimit\\.[a-z.-]+)` \\(([a-z ]+)\\) \\| (.*?)\\|");
 
 	private static final Pattern CODE = Pattern.compile("`([^`]+)`");
 
@@ -53,7 +54,8 @@ class DocumentedMetricsIT {
 			case DISTRIBUTION_SUMMARY -> "summary";
 			default -> meter.getId().getType().name().toLowerCase(Locale.ROOT).replace('_', ' ');
 		};
-		return type + " " + meter.getId().getTags().stream().map(Tag::getKey).collect(Collectors.toCollection(TreeSet::new));
+		return type + " "
+				+ meter.getId().getTags().stream().map(Tag::getKey).collect(Collectors.toCollection(TreeSet::new));
 	}
 
 	private static Map<String, String> documented() throws IOException {
@@ -66,9 +68,7 @@ class DocumentedMetricsIT {
 
 	private static Set<String> tags(String cell) {
 		Matcher codes = CODE.matcher(cell);
-		return codes.results()
-			.map((MatchResult code) -> code.group(1))
-			.collect(Collectors.toCollection(TreeSet::new));
+		return codes.results().map((MatchResult code) -> code.group(1)).collect(Collectors.toCollection(TreeSet::new));
 	}
 
 }

@@ -125,21 +125,22 @@ class FailureAnalysisTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', textBlock = """
-			policies.api.on-store-failure | lokal     | allow, deny, local             | Did you mean 'local'?
-			policies.api.on-store-failure | allows    | allow, deny, local             | Did you mean 'allow'?
-			defaults.mode                 | Shadows   | enforce, shadow                | Did you mean 'shadow'?
-			policies.api.rounding         | downwards | none, down, up                 | ''
-			ip.forwarded-header           | x-real-ip | x-forwarded-for, forwarded     | ''
-			ip.forwarded-header           | x_forwarded_fro | x-forwarded-for, forwarded | Did you mean 'x-forwarded-for'?
-			""")
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					policies.api.on-store-failure | lokal     | allow, deny, local             | Did you mean 'local'?
+					policies.api.on-store-failure | allows    | allow, deny, local             | Did you mean 'allow'?
+					defaults.mode                 | Shadows   | enforce, shadow                | Did you mean 'shadow'?
+					policies.api.rounding         | downwards | none, down, up                 | ''
+					ip.forwarded-header           | x-real-ip | x-forwarded-for, forwarded     | ''
+					ip.forwarded-header           | x_forwarded_fro | x-forwarded-for, forwarded | Did you mean 'x-forwarded-for'?
+					""")
 	void allowedValuesAreListedAndNearestIsProposed(String property, String value, String values, String proposal,
 			CapturedOutput output) {
 		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
 				"ratelimit.policies.api.limits=10/s", "ratelimit.%s=%s".formatted(property, value)));
 		assertThat(output.getAll().split("APPLICATION FAILED TO START")[1])
-			.contains("Invalid value '%s' for configuration property 'ratelimit.%s': must be one of %s.".formatted(value,
-					property, values))
+			.contains("Invalid value '%s' for configuration property 'ratelimit.%s': must be one of %s."
+				.formatted(value, property, values))
 			.contains("Set 'ratelimit.%s' to one of %s.%s".formatted(property, values,
 					proposal.isEmpty() ? System.lineSeparator() : " " + proposal))
 			.doesNotContain("io.github", "enum");
@@ -222,8 +223,8 @@ class FailureAnalysisTests {
 	@Test
 	void actionNamesRemedyWhenMethodIsPrivate(CapturedOutput output) {
 		assertThatException().isThrownBy(() -> start(PrivateApplication.class, WebApplicationType.NONE));
-		assertThat(output.getAll().split("Action:")[1]).contains(
-				"Make the method non-private and non-static, or annotate a method that other beans call.")
+		assertThat(output.getAll().split("Action:")[1])
+			.contains("Make the method non-private and non-static, or annotate a method that other beans call.")
 			.doesNotContain("annotation on");
 	}
 
