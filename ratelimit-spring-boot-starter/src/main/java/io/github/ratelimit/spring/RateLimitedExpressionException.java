@@ -4,18 +4,14 @@ import java.io.Serial;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.http.HttpStatus;
-import org.springframework.web.bind.annotation.ResponseStatus;
-
 /**
  * Thrown when an expression of a {@code @RateLimited} annotation fails for the arguments
  * of a call, or returns an invalid value, such as a negative cost. The method is not
- * called, and nothing is counted. Spring MVC answers it with 400 unless the application
- * handles the exception itself, because the arguments are usually what a client sent.
+ * called, and nothing is counted. A web application answers it with 400 unless it handles
+ * the exception itself, because the arguments are usually what a client sent.
  *
  * @since 0.1
  */
-@ResponseStatus(HttpStatus.BAD_REQUEST)
 public class RateLimitedExpressionException extends RuntimeException {
 
 	@Serial
