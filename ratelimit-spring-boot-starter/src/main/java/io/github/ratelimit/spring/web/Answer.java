@@ -44,7 +44,8 @@ record Answer(Reason reason, @Nullable Decision decision) {
 		return (find(StoreException.class, ex) != null) ? STORE_FAILED : null;
 	}
 
-	private static <T extends Throwable> @Nullable T find(Class<T> type, Throwable ex) {
+	/** Returns the first exception of a type in a chain of causes. */
+	static <T extends Throwable> @Nullable T find(Class<T> type, Throwable ex) {
 		return chain(ex).stream().filter(type::isInstance).map(type::cast).findFirst().orElse(null);
 	}
 
