@@ -168,8 +168,13 @@ final class TestApplication implements AutoCloseable {
 	 * its response a moment before costs are settled.
 	 */
 	void assertUsed(String policy, long used) {
+		assertUsed(policy, Identifier.ip("127.0.0.1"), used);
+	}
+
+	/** Asserts what an identifier has used of the first limit of a policy. */
+	void assertUsed(String policy, Identifier identifier, long used) {
 		Policy counted = bean(ConfiguredPolicies.class).find(policy).orElseThrow().policy();
-		RateLimitRequest request = RateLimitRequest.of(counted, Identifier.ip("127.0.0.1"));
+		RateLimitRequest request = RateLimitRequest.of(counted, identifier);
 		long remaining = counted.limits().get(0).quota() - used;
 		await().atMost(SOON)
 			.pollDelay(MOMENT)
