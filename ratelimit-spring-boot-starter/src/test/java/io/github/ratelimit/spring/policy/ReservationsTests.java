@@ -93,13 +93,15 @@ class ReservationsTests {
 
 	@Test
 	void nothingIsKeptOfRequestsThatHaveEnded() {
-		List<CompletableFuture<Void>> threads = IntStream.range(0, 4).mapToObj((thread) -> CompletableFuture.runAsync(() -> {
-			for (int i = 0; i < 5000; i++) {
-				PolicyCharge charge = charge(Identifier.user("user" + i % 1000), 1 + i % 3);
-				this.reservations.hold(charge);
-				this.reservations.release(charge);
-			}
-		})).toList();
+		List<CompletableFuture<Void>> threads = IntStream.range(0, 4)
+			.mapToObj((thread) -> CompletableFuture.runAsync(() -> {
+				for (int i = 0; i < 5000; i++) {
+					PolicyCharge charge = charge(Identifier.user("user" + i % 1000), 1 + i % 3);
+					this.reservations.hold(charge);
+					this.reservations.release(charge);
+				}
+			}))
+			.toList();
 		threads.forEach(CompletableFuture::join);
 		assertThat(isEmpty()).isTrue();
 	}
@@ -138,11 +140,12 @@ class ReservationsTests {
 	}
 
 	private static Decision denied(PolicyCharge charge) {
-		return new Decision(false, charge.charge()
-			.identifiers()
-			.stream()
-			.map((identifier) -> new LimitStatus(POLICY, identifier, LIMIT, 0, WINDOW, WINDOW, true))
-			.toList());
+		return new Decision(false,
+				charge.charge()
+					.identifiers()
+					.stream()
+					.map((identifier) -> new LimitStatus(POLICY, identifier, LIMIT, 0, WINDOW, WINDOW, true))
+					.toList());
 	}
 
 	private static PolicyCharge charge(Identifier identifier, long cost) {

@@ -50,9 +50,9 @@ class CountDeniedIT {
 				Stream
 					.concat(Stream.of("ratelimit.ip.trusted-proxies=127.0.0.1",
 							"ratelimit.policies.failed.count-when=status in [401]",
-							"ratelimit.policies.tariff.plans.pro.limits=3/m", "ratelimit.policies.tariff.identifiers=ip",
-							"ratelimit.policies.narrow.paths=/beside", "ratelimit.policies.narrow.limits=1/m",
-							"ratelimit.policies.plain.count-denied=false"),
+							"ratelimit.policies.tariff.plans.pro.limits=3/m",
+							"ratelimit.policies.tariff.identifiers=ip", "ratelimit.policies.narrow.paths=/beside",
+							"ratelimit.policies.narrow.limits=1/m", "ratelimit.policies.plain.count-denied=false"),
 							Stream.of("plain", "hammered", "failed", "tariff", "beside").flatMap(CountDeniedIT::policy))
 					.distinct()
 					.toArray(String[]::new));

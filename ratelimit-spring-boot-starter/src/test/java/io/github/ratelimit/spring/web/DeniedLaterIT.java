@@ -37,8 +37,9 @@ class DeniedLaterIT {
 
 	@Test
 	void whatThePathHasPaidStaysPaidWhenACallIsDenied() {
-		try (TestApplication application = TestApplication.start(this.container, Application.class, "ratelimit.policies.api.paths=/few",
-				"ratelimit.policies.api.limits=5/d", "ratelimit.policies.few.limits=1/m")) {
+		try (TestApplication application = TestApplication.start(this.container, Application.class,
+				"ratelimit.policies.api.paths=/few", "ratelimit.policies.api.limits=5/d",
+				"ratelimit.policies.few.limits=1/m")) {
 			assertThat(application.get("/few").statusCode()).isEqualTo(200);
 			HttpResponse<String> denied = application.get("/few");
 			assertThat(denied.statusCode()).isEqualTo(429);

@@ -129,10 +129,10 @@ class ExceptionHandlerIT {
 	}
 
 	private TestApplication startWithoutStore(Class<?> configuration) {
-		return TestApplication.startWithOwnLimiter(this.container, configuration, "ratelimit.redis.url=redis://127.0.0.1:1",
-				"ratelimit.policies.strict.limits=1/m", "ratelimit.policies.strict.on-store-failure=deny",
-				"ratelimit.policies.path.limits=1/m", "ratelimit.policies.path.on-store-failure=deny",
-				"ratelimit.policies.path.paths=/strict/path");
+		return TestApplication.startWithOwnLimiter(this.container, configuration,
+				"ratelimit.redis.url=redis://127.0.0.1:1", "ratelimit.policies.strict.limits=1/m",
+				"ratelimit.policies.strict.on-store-failure=deny", "ratelimit.policies.path.limits=1/m",
+				"ratelimit.policies.path.on-store-failure=deny", "ratelimit.policies.path.paths=/strict/path");
 	}
 
 	private static void assertAnswer(HttpResponse<String> response, int status, String body) {

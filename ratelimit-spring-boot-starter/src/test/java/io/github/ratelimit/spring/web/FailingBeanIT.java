@@ -126,8 +126,8 @@ class FailingBeanIT {
 	}
 
 	private static HttpResponse<String> get(String path, String failing, String... more) {
-		return application.get(path, Stream.concat(Stream.of("X-Fail", failing, "X-User", "anna"), Stream.of(more))
-			.toArray(String[]::new));
+		return application.get(path,
+				Stream.concat(Stream.of("X-Fail", failing, "X-User", "anna"), Stream.of(more)).toArray(String[]::new));
 	}
 
 	private static void assertErrorPage(HttpResponse<String> response) {

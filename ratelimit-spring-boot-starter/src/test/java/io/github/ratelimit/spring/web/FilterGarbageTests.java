@@ -56,8 +56,7 @@ class FilterGarbageTests {
 
 	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
 		.withBean(RateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
-		.withConfiguration(
-				AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
+		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
 				RateLimitMethodAutoConfiguration.class, RateLimitWebAutoConfiguration.class));
 
 	@ParameterizedTest
@@ -71,7 +70,8 @@ class FilterGarbageTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "#request.secure", "#request.getHeader('X-Key') == 'a'", "#request.requestURL.length() > 1" })
+	@ValueSource(
+			strings = { "#request.secure", "#request.getHeader('X-Key') == 'a'", "#request.requestURL.length() > 1" })
 	void conditionMakesLittleGarbage(String condition) {
 		long bytes = garbage(1, PLAIN + ";when=" + condition) - garbage(1, PLAIN);
 		logger.info("{}: {} bytes a request", condition, bytes);
@@ -122,8 +122,9 @@ class FilterGarbageTests {
 	private static FilterChain chain(ApplicationContext context) {
 		List<Filter> filters = context.getBeanProvider(FilterRegistrationBean.class)
 			.orderedStream()
-			.filter(FilterRegistrationBean::isEnabled)
-			.<Filter>map(FilterRegistrationBean::getFilter)
+			.<FilterRegistrationBean<?>>map((registration) -> registration)
+			.filter((registration) -> registration.isEnabled())
+			.<Filter>map((registration) -> registration.getFilter())
 			.toList();
 		assertThat(filters).isNotEmpty();
 		return chain(filters);

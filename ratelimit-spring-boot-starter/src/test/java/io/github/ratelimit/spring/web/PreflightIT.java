@@ -46,8 +46,7 @@ class PreflightIT {
 	private static final String PAGE = "https://page.example";
 
 	@ParameterizedTest
-	@ValueSource(classes = { Plain.class, WithFilter.class, SecurityWithCors.class,
-			SecurityWithMvcCors.class })
+	@ValueSource(classes = { Plain.class, WithFilter.class, SecurityWithCors.class, SecurityWithMvcCors.class })
 	void preflightIsFreeWhenCorsCodeAnswersIt(Class<?> configuration) {
 		TestApplication application = application(configuration);
 		assertThat(application.get("/api/x").statusCode()).isEqualTo(200);

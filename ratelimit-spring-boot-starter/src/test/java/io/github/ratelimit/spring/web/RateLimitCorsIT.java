@@ -155,10 +155,11 @@ class RateLimitCorsIT {
 
 	@Test
 	void pageReadsThatStoreFailed() {
-		try (TestApplication application = TestApplication.startWithOwnLimiter(this.container, MappingsOfMvcWithOther.class,
-				"ratelimit.redis.url=redis://127.0.0.1:1", "ratelimit.policies.api.paths=/api/**",
-				"ratelimit.policies.api.limits=1/m", "ratelimit.policies.api.on-store-failure=deny",
-				"ratelimit.policies.other.limits=1/m", "ratelimit.policies.other.on-store-failure=deny")) {
+		try (TestApplication application = TestApplication.startWithOwnLimiter(this.container,
+				MappingsOfMvcWithOther.class, "ratelimit.redis.url=redis://127.0.0.1:1",
+				"ratelimit.policies.api.paths=/api/**", "ratelimit.policies.api.limits=1/m",
+				"ratelimit.policies.api.on-store-failure=deny", "ratelimit.policies.other.limits=1/m",
+				"ratelimit.policies.other.on-store-failure=deny")) {
 			for (String path : List.of("/api/x", "/other")) {
 				Seen seen = new Browser(application).fetch(path);
 				assertThat(seen.status()).isEqualTo(503);

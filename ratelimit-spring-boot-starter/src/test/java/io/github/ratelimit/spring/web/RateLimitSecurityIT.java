@@ -137,9 +137,9 @@ class RateLimitSecurityIT {
 
 	@Test
 	void everyUserHasOwnCountWhenSecurityHasAnotherOrder() {
-		try (TestApplication other = TestApplication.start(this.container, Application.class, "spring.security.filter.order=0",
-				"ratelimit.policies.user.paths=/user", "ratelimit.policies.user.limits=1/m",
-				"ratelimit.policies.user.identifiers=user")) {
+		try (TestApplication other = TestApplication.start(this.container, Application.class,
+				"spring.security.filter.order=0", "ratelimit.policies.user.paths=/user",
+				"ratelimit.policies.user.limits=1/m", "ratelimit.policies.user.identifiers=user")) {
 			assertThat(get(other, "/user", "anna", "secret").statusCode()).isEqualTo(200);
 			assertThat(get(other, "/user", "berta", "secret").statusCode()).isEqualTo(200);
 			assertThat(get(other, "/user", "anna", "secret").statusCode()).isEqualTo(429);

@@ -262,8 +262,9 @@ class RateLimitWireIT {
 	}
 
 	private void assertStyles(String styles, boolean draft, boolean single) {
-		try (TestApplication other = TestApplication.start(this.container, Application.class, "ratelimit.headers.styles=" + styles,
-				"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=1/m")) {
+		try (TestApplication other = TestApplication.start(this.container, Application.class,
+				"ratelimit.headers.styles=" + styles, "ratelimit.policies.api.paths=/api",
+				"ratelimit.policies.api.limits=1/m")) {
 			HttpResponse<String> allowed = other.get("/api");
 			HttpResponse<String> denied = other.get("/api");
 			assertThat(allowed.statusCode()).isEqualTo(200);

@@ -43,8 +43,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A web application on a real Tomcat or Jetty, whose requests are counted on a real Redis by a
- * clock that stands still.
+ * A web application on a real Tomcat or Jetty, whose requests are counted on a real Redis
+ * by a clock that stands still.
  */
 final class TestApplication implements AutoCloseable {
 
