@@ -1,5 +1,6 @@
 package io.github.ratelimit.spring.web;
 
+import java.io.PrintWriter;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
@@ -160,6 +161,15 @@ class RateLimitWireIT {
 	}
 
 	@Test
+	void denialReplacesWhatTheWriterHasBegun() {
+		assertThat(application.get("/writer").statusCode()).isEqualTo(200);
+		HttpResponse<String> denied = application.get("/writer");
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertThat(denied.headers().firstValue("Content-Type").orElseThrow()).startsWith("application/problem+json");
+		assertThat(denied.body()).startsWith("{").contains("quota-exceeded");
+	}
+
+	@Test
 	void draftHeadersAreLeftOutWhenTheyWouldBeTooLong() {
 		String[] properties = IntStream.range(0, 30)
 			.boxed()
@@ -311,6 +321,12 @@ class RateLimitWireIT {
 				response.setHeader(name, "begun");
 			}
 			return this.calls.getObject().call();
+		}
+
+		@GetMapping("/writer")
+		void writer(PrintWriter writer) {
+			writer.print("begun");
+			this.calls.getObject().call();
 		}
 
 		@Bean
