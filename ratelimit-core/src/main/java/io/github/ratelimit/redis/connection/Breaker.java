@@ -99,7 +99,7 @@ final class Breaker {
 		}
 		this.outage = new Outage(cause, System.nanoTime());
 		this.pause = SHORTEST_PAUSE;
-		logger.warn("Redis ({}) counts as gone: {}", this.settings.name(), cause.toString());
+		logger.info("Redis ({}) does not answer: {}", this.settings.name(), cause.toString());
 		startProbe();
 		this.listener.opened(cause);
 	}
