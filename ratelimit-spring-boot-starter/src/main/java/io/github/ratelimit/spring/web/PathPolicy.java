@@ -35,9 +35,6 @@ public record PathPolicy(IdentifiedPolicy policy, List<Route> routes, List<Route
 	 * matches, none twice, and none if all forms are excluded.
 	 */
 	List<Route> routes(HttpServletRequest request, RequestPaths paths) {
-		if (!this.excluded.isEmpty() && paths.allMatch((path) -> route(this.excluded, request, path) != null)) {
-			return List.of();
-		}
 		List<Route> found = List.of();
 		for (PathContainer path : paths.all()) {
 			Route route = route(this.routes, request, path);
@@ -48,7 +45,10 @@ public record PathPolicy(IdentifiedPolicy policy, List<Route> routes, List<Route
 				found = Stream.concat(found.stream(), Stream.of(route)).toList();
 			}
 		}
-		return found;
+		// Last, because most policies do not match.
+		boolean excluded = !found.isEmpty() && !this.excluded.isEmpty()
+				&& paths.allMatch((path) -> route(this.excluded, request, path) != null);
+		return excluded ? List.of() : found;
 	}
 
 	/**

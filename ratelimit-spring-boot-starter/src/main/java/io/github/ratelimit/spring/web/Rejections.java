@@ -91,7 +91,7 @@ final class Rejections {
 		response.resetBuffer();
 		response.setStatus(status);
 		response.setHeader(HttpHeaders.CACHE_CONTROL, "no-store");
-		response.setContentType(null);
+		forgetContentType(response);
 		setRetryAfter(decision, reason, response);
 		if (this.handler != null
 				&& isAnswered(this.handler, new Rejection(reason, decision, problem), request, response)) {
@@ -168,6 +168,15 @@ final class Rejections {
 		catch (IllegalStateException ex) {
 			// The handler has asked for the writer, and one excludes the other.
 			response.getWriter().write(new String(body, StandardCharsets.UTF_8));
+		}
+	}
+
+	private static void forgetContentType(HttpServletResponse response) {
+		try {
+			response.setContentType(null);
+		}
+		catch (IllegalStateException ex) {
+			// The handler has asked for the writer. Jetty lets the type only be replaced.
 		}
 	}
 

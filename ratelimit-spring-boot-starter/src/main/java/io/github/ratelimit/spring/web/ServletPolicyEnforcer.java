@@ -173,7 +173,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		}
 		List<PathUse> uses = uses(policies, paths, state, request);
 		// That may be another matter after the login.
-		boolean unlimited = isUnlimited(request, false);
+		boolean unlimited = (!uses.isEmpty() || needsFilter(false)) && isUnlimited(request, false);
 		List<PolicyCharge> charges = new ArrayList<>(uses.size());
 		List<PathUse> left = List.of();
 		for (PathUse each : uses) {
