@@ -21,8 +21,11 @@ import io.github.ratelimit.redis.connection.NotSentException.Reason;
 import io.github.ratelimit.redis.connection.ServerSettings;
 import io.github.ratelimit.redis.connection.Servers;
 import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.ConnectionPool;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.JedisClusterInfoCache;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.providers.ClusterConnectionProvider;
 import redis.clients.jedis.util.JedisClusterCRC16;
@@ -94,7 +97,17 @@ public final class ClusterServers implements Servers {
 	 */
 	public static ClusterServers of(ClusterConnectionProvider provider, ServerSettings settings, Listener listener) {
 		return new ClusterServers(() -> provider.getNodes().keySet().stream().map(HostAndPort::from).toList(),
-				(node) -> ConnectionSource.borrowed(() -> provider.getConnection(node)), settings, listener);
+				(node) -> ConnectionSource.borrowed(() -> borrow(provider, node)), settings, listener);
+	}
+
+	/** The provider itself would connect again although it is closed. */
+	private static Connection borrow(ClusterConnectionProvider provider, HostAndPort node) {
+		Map<String, ConnectionPool> pools = provider.getNodes();
+		if (pools.isEmpty()) {
+			throw new JedisException("The client is closed");
+		}
+		ConnectionPool pool = pools.get(JedisClusterInfoCache.getNodeKey(node));
+		return (pool != null) ? pool.getResource() : provider.getConnection(node);
 	}
 
 	@Override

@@ -298,11 +298,14 @@ final class Lane implements WatchedSocket.Watch {
 		this.sent.forEach((call) -> call.fail(NoAnswerException.silence(cause)));
 	}
 
-	/** Ends what is under way. */
+	/**
+	 * Ends what is under way. A borrowed connection is given back when it is done, because
+	 * a pool makes a new one for each that is broken, even while it is being closed.
+	 */
 	void close() {
 		this.closed = true;
 		Link link = this.link;
-		if (link != null) {
+		if (link != null && !link.isBorrowed()) {
 			link.cut();
 		}
 		Thread thread = this.thread;

@@ -30,6 +30,7 @@ import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.providers.ClusterConnectionProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Nodes that come and go, for connections of one's own and for those of the application.
@@ -104,6 +105,21 @@ class ChangingNodesIT {
 			try (Connection connection = provider.getConnection()) {
 				assertThat(connection.ping()).isTrue();
 			}
+		}
+	}
+
+	/** Jedis makes new connections to the nodes of a closed client, which nobody closes. */
+	@Test
+	void clientThatIsClosedIsNotConnectedAgain() {
+		try (ClusterConnectionProvider provider = provider();
+				ClusterServers servers = ClusterServers.of(provider, SETTINGS, Connecting.NOBODY)) {
+			String key = TestRedis.newKeyPrefix();
+			assertThat(Increment.of(servers, key)).isOne();
+			provider.close();
+			assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(servers, key))
+				.havingRootCause()
+				.withMessage("The client is closed");
+			assertThat(provider.getNodes()).isEmpty();
 		}
 	}
 

@@ -6,6 +6,7 @@ import java.util.List;
 
 import io.github.ratelimit.redis.connection.NotSentException.Reason;
 import io.github.ratelimit.test.StoppedServer;
+import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -96,6 +97,23 @@ class BorrowedIT {
 		assertThat(connections).allSatisfy((each) -> assertThat(each.getSoTimeout()).isEqualTo(1234));
 		connections.forEach(Connection::close);
 		assertThat(this.client.get("a")).isEqualTo("10");
+	}
+
+	/** A pool replaces a broken connection, even while it is being closed. */
+	@Test
+	void connectionIsGivenBackWholeWhenItIsClosedMeanwhile() {
+		Server patient = new Server(Connecting.settings("test", LONG), ConnectionSource.client(this.client),
+				this.events);
+		Increment.of(patient, "a", LONG);
+		Increment sent = new Increment(Increment.PLAIN, "a", LONG);
+		try (StoppedServer stopped = StoppedServer.stop(this.client)) {
+			patient.submit(sent);
+			TestCluster.await("It is sent", () -> this.pool.getNumActive() == 1);
+			patient.close();
+		}
+		assertThatExceptionOfType(JedisException.class).isThrownBy(sent::await);
+		TestCluster.await("It is given back", () -> this.pool.getNumActive() == 0);
+		assertThat(this.pool.getDestroyedCount()).isZero();
 	}
 
 	@Test
