@@ -60,8 +60,6 @@ public final class ClusterServers implements Servers {
 
 	private final Map<HostAndPort, Node> nodes = new ConcurrentHashMap<>();
 
-	private final Set<Node> leaving = ConcurrentHashMap.newKeySet();
-
 	/** Those that have slots: others answer although the cluster is down. */
 	private volatile Set<HostAndPort> masters = Set.of();
 
@@ -186,33 +184,27 @@ public final class ClusterServers implements Servers {
 		return this.listener;
 	}
 
-	/** Only these nodes have slots. */
+	/** Only these nodes have slots. The others are closed after a while. */
 	void retain(Set<HostAndPort> masters) {
 		this.masters = masters;
+		tell(null);
 		List<Node> left = new ArrayList<>();
 		this.nodes.values().removeIf((node) -> !masters.contains(node.address) && left.add(node));
-		this.leaving.addAll(left);
-		look(null);
 		if (!left.isEmpty()) {
 			BackgroundThread.start(() -> {
 				Topology.parkNanos(GRACE_NANOS);
-				left.forEach(this::close);
+				left.forEach(Node::close);
 			}, THREAD);
 		}
 	}
 
 	/** A node counts as gone because of that, or has answered again. */
 	void changed(@Nullable JedisException cause) {
-		look(cause);
+		tell(cause);
 		refresh();
 	}
 
-	/** Looks whether any node answers, and which ones are of no use. */
-	private void look(@Nullable JedisException cause) {
-		tell(cause);
-		closeFailed();
-	}
-
+	/** Tells the listener if no node answers, or one does again. */
 	private synchronized void tell(@Nullable JedisException cause) {
 		boolean answer = anyAnswers(null);
 		if (cause != null && !answer && !this.outage) {
@@ -226,36 +218,17 @@ public final class ClusterServers implements Servers {
 		}
 	}
 
-	/**
-	 * Closes those that have failed and are of no use, unless everything fails: they look
-	 * all the time whether they answer again. By a thread of its own, because theirs run
-	 * this.
-	 */
-	private void closeFailed() {
-		Set<HostAndPort> masters = this.masters;
-		if (!masters.isEmpty() && anyAnswers(null)) {
-			this.nodes.values()
-				.removeIf((node) -> node.isOpen() && !masters.contains(node.address) && this.leaving.add(node));
-		}
-		if (this.leaving.stream().anyMatch(Node::isOpen)) {
-			BackgroundThread.start(() -> this.leaving.stream().filter(Node::isOpen).forEach(this::close), THREAD);
-		}
-	}
-
-	private void close(Node node) {
-		this.leaving.remove(node);
-		node.close();
-	}
-
 	private void closeNodes() {
-		this.nodes.values().removeIf(this.leaving::add);
-		this.leaving.forEach(this::close);
+		this.nodes.values().removeIf((node) -> {
+			node.close();
+			return true;
+		});
 	}
 
 	@Override
 	public void close() {
-		this.topology.close();
 		this.closed = true;
+		this.topology.close();
 		closeNodes();
 	}
 

@@ -1,18 +1,15 @@
 package io.github.ratelimit.redis.cluster;
 
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
-import java.util.Queue;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 import io.github.ratelimit.redis.connection.BackgroundThread;
 import io.github.ratelimit.redis.connection.Call;
-import io.github.ratelimit.redis.connection.NoAnswerException;
 import io.github.ratelimit.redis.connection.NotSentException;
 import io.github.ratelimit.redis.connection.NotSentException.Reason;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +19,7 @@ import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Knows which node of a cluster has which slot. That is read in the background: for the
+ * Knows which node of a cluster has which slot. A background thread asks for it: for the
  * first call, when a node says that it has changed, and while a node does not answer,
  * because a replica may have taken over. Calls that come before it is known wait here.
  */
@@ -30,14 +27,14 @@ final class Topology {
 
 	private static final Logger logger = LoggerFactory.getLogger(Topology.class);
 
-	/** How long one node is asked. */
+	/** How long a node may take to answer. */
 	private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-	/** The least time between two readings. */
-	private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+	/** After how long another node is asked as well, because one may hang. */
+	private static final long NEXT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-	/** How many nodes are asked at a time: one of them may hang. */
-	private static final int AT_ONCE = 2;
+	/** Shortest time between two readings. */
+	private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
 	private final ClusterServers cluster;
 
@@ -48,18 +45,22 @@ final class Topology {
 	/** Calls that came before anything was known. */
 	private final List<Call> waiting = new ArrayList<>();
 
-	private @Nullable Reading reading;
+	/** Whether there is a thread, which asks or pauses. */
+	private boolean running;
 
-	/** Whether it may have changed since the last reading began. */
+	private boolean asking;
+
+	/** Whether the slots may have changed since the last reading began. */
 	private boolean outdated;
 
 	private volatile boolean closed;
 
-	private long nextReading = System.nanoTime();
+	private volatile @Nullable Throwable failure;
 
-	private volatile @Nullable JedisException failure;
-
-	/** Reads nothing yet. Only so many calls may wait until it is known. */
+	/**
+	 * Asks nobody yet.
+	 * @param capacity how many calls may wait until something is known
+	 */
 	Topology(ClusterServers cluster, int capacity) {
 		this.cluster = cluster;
 		this.capacity = capacity;
@@ -67,7 +68,7 @@ final class Topology {
 
 	/**
 	 * Returns the node that has the slot of a call; {@code null} if the call has failed,
-	 * or waits here and is handed over as soon as something is known.
+	 * or waits here and is submitted as soon as the slots are known.
 	 */
 	@Nullable HostAndPort nodeOf(Call call) {
 		Slots known = this.slots;
@@ -85,10 +86,7 @@ final class Topology {
 		return node;
 	}
 
-	/**
-	 * Lets a call wait. Returns what has become known meanwhile; {@code null} if the call
-	 * waits or has failed.
-	 */
+	/** Lets a call wait, unless the slots have become known meanwhile. */
 	private synchronized @Nullable Slots await(Call call) {
 		if (this.slots == null) {
 			if (!refresh()) {
@@ -110,31 +108,42 @@ final class Topology {
 				this.failure);
 	}
 
-	/**
-	 * Reads what may have changed, now or after a pause. Returns whether it is being
-	 * read.
-	 */
+	/** Has the nodes asked, now or after a pause. Returns whether they are being asked. */
 	synchronized boolean refresh() {
 		this.outdated = true;
-		if (!this.closed && this.reading == null && System.nanoTime() - this.nextReading >= 0) {
-			this.nextReading = System.nanoTime() + PAUSE_NANOS;
-			Reading next = new Reading(this.cluster.addresses());
-			if (next.start()) {
-				this.outdated = false;
-				this.reading = next;
+		if (!this.running && !this.closed) {
+			try {
+				BackgroundThread.start(this::run, ClusterServers.THREAD);
+				this.running = true;
+				this.asking = true;
+			}
+			catch (OutOfMemoryError ex) {
+				// There can be no more threads; the next call tries again.
+				this.failure = ex;
 			}
 		}
-		return this.reading != null;
+		return this.asking && !this.closed;
 	}
 
-	/** Reads again after a pause if that was asked for meanwhile. */
-	private void goOn() {
-		parkNanos(PAUSE_NANOS);
-		synchronized (this) {
-			if (this.outdated && this.reading == null) {
-				refresh();
+	private void run() {
+		while (isToAsk()) {
+			Slots read = null;
+			try {
+				read = ask(this.cluster.addresses().stream().filter(this.cluster::mayAnswer).iterator());
 			}
+			catch (RuntimeException | OutOfMemoryError ex) {
+				this.failure = ex;
+			}
+			end(read);
+			parkNanos(PAUSE_NANOS);
 		}
+	}
+
+	private synchronized boolean isToAsk() {
+		this.running = this.outdated && !this.closed;
+		this.asking = this.running;
+		this.outdated = false;
+		return this.running;
 	}
 
 	static void parkNanos(long time) {
@@ -144,22 +153,68 @@ final class Topology {
 		}
 	}
 
-	/** Takes in what a reading has shown; {@code null} if no node has answered. */
-	private void end(Reading ended, @Nullable Slots read) {
+	/** Returns what the first node to answer says; {@code null} if none answers. */
+	private @Nullable Slots ask(Iterator<HostAndPort> nodes) {
+		Map<Call, HostAndPort> asked = new HashMap<>();
+		while (!this.closed && (nodes.hasNext() || !asked.isEmpty())) {
+			if (nodes.hasNext()) {
+				HostAndPort node = nodes.next();
+				Call question = Slots.question(System.nanoTime() + PATIENCE_NANOS);
+				asked.put(question, node);
+				this.cluster.submit(node, question, false);
+			}
+			Call done = firstDone(asked, nodes.hasNext() ? NEXT_NANOS : PATIENCE_NANOS);
+			if (done == null && !nodes.hasNext()) {
+				return null;
+			}
+			Slots read = (done != null) ? read(done, asked.remove(done)) : null;
+			if (read != null) {
+				return read;
+			}
+		}
+		return null;
+	}
+
+	/** Waits until one of the calls is done; {@code null} if none is in time. */
+	private static @Nullable Call firstDone(Map<Call, HostAndPort> asked, long time) {
+		long end = System.nanoTime() + time;
+		while (true) {
+			for (Call call : asked.keySet()) {
+				if (call.isDone()) {
+					return call;
+				}
+			}
+			long left = end - System.nanoTime();
+			if (left <= 0) {
+				return null;
+			}
+			LockSupport.parkNanos(left);
+		}
+	}
+
+	private @Nullable Slots read(Call question, HostAndPort node) {
+		try {
+			Slots read = Slots.read(question.await(), node);
+			return read.masters().isEmpty() ? null : read;
+		}
+		catch (JedisException ex) {
+			this.failure = ex;
+			logger.debug("The node {} does not say which node has which slot", node, ex);
+			return null;
+		}
+	}
+
+	/** Takes in what was read; {@code null} if no node has answered. */
+	private void end(@Nullable Slots read) {
 		List<Call> calls;
 		synchronized (this) {
-			if (this.reading != ended) {
-				return;
-			}
-			this.reading = null;
-			this.nextReading = System.nanoTime() + PAUSE_NANOS;
+			this.asking = false;
 			if (read != null) {
 				this.slots = read;
 			}
 			calls = List.copyOf(this.waiting);
 			this.waiting.clear();
 		}
-		ended.stop();
 		if (read != null) {
 			this.cluster.retain(read.masters());
 			calls.forEach(this.cluster::submit);
@@ -169,89 +224,10 @@ final class Topology {
 		}
 	}
 
-	/** Reads nothing any more, and fails the calls that wait. */
+	/** Asks no more, and fails the calls that wait. */
 	void close() {
-		Reading last;
-		synchronized (this) {
-			this.closed = true;
-			last = this.reading;
-		}
-		if (last != null) {
-			end(last, null);
-		}
-	}
-
-	/** A look at the nodes, by a few threads, until the first one answers. */
-	private final class Reading implements Runnable {
-
-		private final Queue<HostAndPort> toAsk;
-
-		private final AtomicInteger readers;
-
-		private final Set<Call> calls = ConcurrentHashMap.newKeySet();
-
-		private volatile boolean over;
-
-		Reading(List<HostAndPort> nodes) {
-			this.toAsk = new ConcurrentLinkedQueue<>(nodes);
-			this.toAsk.removeIf((node) -> !Topology.this.cluster.mayAnswer(node));
-			this.readers = new AtomicInteger(Math.min(AT_ONCE, this.toAsk.size()));
-		}
-
-		/** Returns whether there is a node to ask and a thread to do it. */
-		boolean start() {
-			int count = this.readers.get();
-			for (int i = count; i > 0; i--) {
-				try {
-					BackgroundThread.start(this, ClusterServers.THREAD);
-				}
-				catch (OutOfMemoryError ex) {
-					// There can be no more threads.
-					return this.readers.addAndGet(-i) > 0;
-				}
-			}
-			return count > 0;
-		}
-
-		void stop() {
-			this.over = true;
-			this.calls.forEach((call) -> call.fail(new NoAnswerException("Another node has answered", null)));
-		}
-
-		@Override
-		public void run() {
-			try {
-				for (HostAndPort node = this.toAsk.poll(); node != null && !this.over; node = this.toAsk.poll()) {
-					ask(node);
-				}
-			}
-			finally {
-				if (this.readers.decrementAndGet() == 0) {
-					end(this, null);
-					goOn();
-				}
-			}
-		}
-
-		private void ask(HostAndPort node) {
-			Call call = Slots.question(System.nanoTime() + PATIENCE_NANOS);
-			this.calls.add(call);
-			try {
-				Topology.this.cluster.submit(node, call, false);
-				Slots read = Slots.read(call.await(), node);
-				if (!read.masters().isEmpty()) {
-					end(this, read);
-				}
-			}
-			catch (JedisException ex) {
-				Topology.this.failure = ex;
-				logger.debug("The node {} does not say which node has which slot", node, ex);
-			}
-			finally {
-				this.calls.remove(call);
-			}
-		}
-
+		this.closed = true;
+		end(null);
 	}
 
 }

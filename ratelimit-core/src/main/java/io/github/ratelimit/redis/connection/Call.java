@@ -120,6 +120,11 @@ public abstract class Call {
 		}
 	}
 
+	/** Returns whether it was answered or has failed. */
+	public final boolean isDone() {
+		return isDone(this.state);
+	}
+
 	private static boolean isDone(@Nullable Object state) {
 		return state != null && state != SENT;
 	}
