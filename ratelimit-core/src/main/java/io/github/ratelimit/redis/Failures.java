@@ -4,8 +4,7 @@ import java.util.function.Supplier;
 
 import io.github.ratelimit.StoreBusyException;
 import io.github.ratelimit.StoreException;
-import io.github.ratelimit.redis.connection.NoAnswerException;
-import io.github.ratelimit.redis.connection.NotSentException;
+import io.github.ratelimit.redis.connection.CallException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
@@ -44,10 +43,10 @@ final class Failures {
 
 	/** Whether the time was too short, and nothing shows that Redis is out. */
 	private static boolean isBusy(JedisException ex) {
-		if (ex instanceof NotSentException notSent) {
-			return notSent.reason() != NotSentException.Reason.OUTAGE;
-		}
-		return ex instanceof NoAnswerException && ex.getCause() == null;
+		return ex instanceof CallException call && switch (call.reason()) {
+			case TOO_LATE, QUEUE_FULL, UNANSWERED -> true;
+			case OUTAGE, SILENCE, NODE -> false;
+		};
 	}
 
 }

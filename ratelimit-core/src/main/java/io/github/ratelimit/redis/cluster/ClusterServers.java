@@ -16,8 +16,8 @@ import io.github.ratelimit.redis.connection.BackgroundThread;
 import io.github.ratelimit.redis.connection.Call;
 import io.github.ratelimit.redis.connection.ConnectionSource;
 import io.github.ratelimit.redis.connection.Listener;
-import io.github.ratelimit.redis.connection.NotSentException;
-import io.github.ratelimit.redis.connection.NotSentException.Reason;
+import io.github.ratelimit.redis.connection.CallException;
+import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.redis.connection.ServerSettings;
 import io.github.ratelimit.redis.connection.Servers;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +36,7 @@ import redis.clients.jedis.util.JedisClusterCRC16;
  * node has not done because the slot is elsewhere is sent on there. Nothing else is sent
  * a second time.
  * <p>
- * A node that does not answer fails its calls with a {@link NodeException} as long as
+ * A node that does not answer fails its calls with {@link Reason#NODE} as long as
  * another one answers. Nodes that have no slots any more answer what they were asked for,
  * and are closed.
  */
@@ -149,7 +149,7 @@ public final class ClusterServers implements Servers {
 	}
 
 	static JedisException closedForGood() {
-		return new NotSentException(Reason.OUTAGE, "The connections to the cluster are closed", null);
+		return new CallException(Reason.OUTAGE, "The connections to the cluster are closed", null);
 	}
 
 	/** Returns all nodes that may know which node has which slot. */

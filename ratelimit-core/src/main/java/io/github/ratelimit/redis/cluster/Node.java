@@ -7,9 +7,8 @@ import java.util.function.UnaryOperator;
 import io.github.ratelimit.redis.connection.Call;
 import io.github.ratelimit.redis.connection.ConnectionSource;
 import io.github.ratelimit.redis.connection.Listener;
-import io.github.ratelimit.redis.connection.NoAnswerException;
-import io.github.ratelimit.redis.connection.NotSentException;
-import io.github.ratelimit.redis.connection.NotSentException.Reason;
+import io.github.ratelimit.redis.connection.CallException;
+import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.redis.connection.Server;
 import io.github.ratelimit.redis.connection.ServerSettings;
 import redis.clients.jedis.HostAndPort;
@@ -67,7 +66,7 @@ final class Node implements Listener {
 				continue;
 			}
 			if (call.countRedirection() > MAX_HOPS) {
-				call.fail(NodeException.noneAccepts(call.slot()));
+				call.fail(notSent("The nodes of the cluster do not agree on which of them has the slot " + call.slot()));
 			}
 			else {
 				this.cluster.submit(Slots.address(target.getHost(), target.getPort(), this.address), call, asking);
@@ -81,16 +80,20 @@ final class Node implements Listener {
 		if (outage || failure instanceof JedisClusterException) {
 			this.cluster.refresh();
 		}
-		return (outage && this.cluster.anyAnswers(this.address)) ? NodeException.failed(this.address, failure)
+		return (outage && this.cluster.anyAnswers(this.address))
+				? new CallException(Reason.NODE, "The node %s does not answer".formatted(this.address), failure)
 				: failure;
 	}
 
 	private static boolean isOutage(JedisException failure) {
-		if (failure instanceof NotSentException notSent) {
-			return notSent.reason() == Reason.OUTAGE;
-		}
-		return failure instanceof JedisConnectionException && !(failure instanceof NodeException)
-				|| failure instanceof NoAnswerException && failure.getCause() != null;
+		return (failure instanceof CallException call)
+				? call.reason() == Reason.OUTAGE || call.reason() == Reason.SILENCE
+				: failure instanceof JedisConnectionException;
+	}
+
+	/** Returns the failure of a call that no node takes though some answer. */
+	static CallException notSent(String message) {
+		return new CallException(Reason.NODE, message, new CallException(Reason.OUTAGE, message, null));
 	}
 
 	@Override

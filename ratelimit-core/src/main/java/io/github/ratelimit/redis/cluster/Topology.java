@@ -10,8 +10,8 @@ import java.util.concurrent.locks.LockSupport;
 
 import io.github.ratelimit.redis.connection.BackgroundThread;
 import io.github.ratelimit.redis.connection.Call;
-import io.github.ratelimit.redis.connection.NotSentException;
-import io.github.ratelimit.redis.connection.NotSentException.Reason;
+import io.github.ratelimit.redis.connection.CallException;
+import io.github.ratelimit.redis.connection.CallException.Reason;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -81,7 +81,7 @@ final class Topology {
 		HostAndPort node = known.node(call.slot());
 		if (node == null) {
 			refresh();
-			call.fail(NodeException.noneHas(call.slot()));
+			call.fail(Node.notSent("No node of the cluster has the slot " + call.slot()));
 		}
 		return node;
 	}
@@ -96,14 +96,14 @@ final class Topology {
 				this.waiting.add(call);
 			}
 			else {
-				call.fail(new NotSentException(Reason.QUEUE_FULL, "Too many calls wait for the nodes", null));
+				call.fail(new CallException(Reason.QUEUE_FULL, "Too many calls wait for the nodes", null));
 			}
 		}
 		return this.slots;
 	}
 
 	private JedisException unknown() {
-		return this.closed ? ClusterServers.closedForGood() : new NotSentException(Reason.OUTAGE,
+		return this.closed ? ClusterServers.closedForGood() : new CallException(Reason.OUTAGE,
 				"None of the nodes %s has said which of them has which slot".formatted(this.cluster.addresses()),
 				this.failure);
 	}

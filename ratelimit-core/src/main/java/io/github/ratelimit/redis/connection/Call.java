@@ -85,7 +85,7 @@ public abstract class Call {
 		while (!await(this.deadline)) {
 			Object state = this.state;
 			if (!isDone(state) && STATE.compareAndSet(this, state, GIVEN_UP)) {
-				throw (state == SENT) ? NoAnswerException.late() : NotSentException.late();
+				throw CallException.late(state == SENT);
 			}
 		}
 		Object state = this.state;
@@ -140,7 +140,7 @@ public abstract class Call {
 	 */
 	final boolean take(long now) {
 		if (now - this.deadline >= 0) {
-			fail(NotSentException.late());
+			fail(CallException.late(false));
 			return false;
 		}
 		return STATE.compareAndSet(this, null, SENT);

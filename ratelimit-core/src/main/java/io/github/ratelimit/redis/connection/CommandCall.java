@@ -34,7 +34,7 @@ public final class CommandCall extends Call {
 				}
 			}
 			if (sent.isLate()) {
-				sent.fail(NoAnswerException.late());
+				sent.fail(CallException.late(true));
 			}
 			sent.complete(replies.get(replies.size() - 1));
 		}

@@ -202,7 +202,7 @@ final class Lane implements WatchedSocket.Watch {
 			JedisException cause = this.breaker.cause();
 			if (cause != null) {
 				// Who told the others did not know of these.
-				calls.forEach((call) -> call.fail(NotSentException.outage(cause)));
+				calls.forEach((call) -> call.fail(CallException.outage(cause)));
 				return;
 			}
 			new Batch(calls, this.server.listener()).exchange(link);
@@ -231,7 +231,7 @@ final class Lane implements WatchedSocket.Watch {
 		if (silence && !this.breaker.isHeard(this.sentAt)) {
 			this.breaker.open(failure);
 		}
-		JedisException reason = silence ? NoAnswerException.silence(failure) : failure;
+		JedisException reason = silence ? CallException.silence(failure) : failure;
 		calls.forEach((call) -> call.fail(reason));
 		if (this.breaker.cause() == null) {
 			Link link = connect();
@@ -295,7 +295,7 @@ final class Lane implements WatchedSocket.Watch {
 
 	/** Tells the callers of what was sent that the server counts as gone. */
 	void refuse(JedisException cause) {
-		this.sent.forEach((call) -> call.fail(NoAnswerException.silence(cause)));
+		this.sent.forEach((call) -> call.fail(CallException.silence(cause)));
 	}
 
 	/**

@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
-import io.github.ratelimit.redis.connection.NotSentException.Reason;
+import io.github.ratelimit.redis.connection.CallException.Reason;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 
@@ -75,12 +75,12 @@ public final class Server implements Servers {
 		JedisException cause = this.breaker.cause();
 		if (cause != null) {
 			this.breaker.ensureProbed();
-			call.fail(NotSentException.outage(cause));
+			call.fail(CallException.outage(cause));
 			return;
 		}
 		if (this.waiting.get() >= this.settings.maxWaiting()) {
 			this.listener.overloaded();
-			call.fail(new NotSentException(Reason.QUEUE_FULL, "Too many others wait", null));
+			call.fail(new CallException(Reason.QUEUE_FULL, "Too many others wait", null));
 			return;
 		}
 		call.asking(asking);
@@ -164,7 +164,7 @@ public final class Server implements Servers {
 			// Others use all connections of the pool, which says nothing of the server.
 			this.listener.overloaded();
 			refuseWaiting(this.waiting.get(),
-					new NotSentException(Reason.QUEUE_FULL, "No connection of the pool is free", failure));
+					new CallException(Reason.QUEUE_FULL, "No connection of the pool is free", failure));
 		}
 		else {
 			this.breaker.open((failure instanceof JedisException cause) ? cause
@@ -173,11 +173,11 @@ public final class Server implements Servers {
 	}
 
 	private void refuse(JedisException cause) {
-		refuseWaiting(Integer.MAX_VALUE, NotSentException.outage(cause));
+		refuseWaiting(Integer.MAX_VALUE, CallException.outage(cause));
 		this.lanes.forEach((lane) -> lane.refuse(cause));
 	}
 
-	private void refuseWaiting(int most, NotSentException reason) {
+	private void refuseWaiting(int most, CallException reason) {
 		for (int i = 0; i < most; i++) {
 			Call call = this.queue.poll();
 			if (call == null) {

@@ -8,8 +8,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 
+import io.github.ratelimit.redis.connection.CallException;
+import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.redis.connection.Connecting;
-import io.github.ratelimit.redis.connection.NotSentException;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
 import org.junit.jupiter.api.AfterAll;
@@ -161,9 +162,9 @@ class SlotMigrationIT {
 	void callFailsWhenNodesSendItToAndFro() {
 		this.from.admin().clusterSetSlotNode(this.slot, this.to.id());
 		try {
-			assertThatExceptionOfType(NodeException.class).isThrownBy(() -> Increment.of(this.servers, this.key))
+			Connecting.assertFails(Reason.NODE, () -> Increment.of(this.servers, this.key))
 				.withMessageContaining("do not agree")
-				.withCauseInstanceOf(NotSentException.class);
+				.withCauseInstanceOf(CallException.class);
 		}
 		finally {
 			this.from.admin().clusterSetSlotNode(this.slot, this.from.id());
@@ -183,7 +184,8 @@ class SlotMigrationIT {
 					Increment.of(this.servers, this.key);
 					return false;
 				}
-				catch (NodeException ex) {
+				catch (CallException ex) {
+					assertThat(ex.reason()).isEqualTo(Reason.NODE);
 					return true;
 				}
 				catch (JedisDataException ex) {
@@ -198,7 +200,8 @@ class SlotMigrationIT {
 			try {
 				return Increment.of(this.servers, this.key) == 1;
 			}
-			catch (NodeException ex) {
+			catch (CallException ex) {
+				assertThat(ex.reason()).isEqualTo(Reason.NODE);
 				return false;
 			}
 		});

@@ -4,7 +4,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.github.ratelimit.redis.connection.NotSentException.Reason;
+import io.github.ratelimit.redis.connection.CallException.Reason;
+import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
@@ -122,7 +123,7 @@ class BorrowedIT {
 		for (int i = 0; i < POOL; i++) {
 			taken.add(this.pool.getResource());
 		}
-		assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(this.server, "a", LONG))
+		Connecting.assertNotSent(() -> Increment.of(this.server, "a", LONG))
 			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.QUEUE_FULL));
 		taken.forEach(Connection::close);
 		assertThat(Increment.of(this.server, "a", LONG)).isEqualTo(1);
@@ -133,8 +134,8 @@ class BorrowedIT {
 	void callersAreToldWhenTheServerHangsAndCallsAreAnsweredAfterwards() {
 		Increment.of(this.server, "a", LONG);
 		try (StoppedServer stopped = StoppedServer.stop(this.client)) {
-			assertThatExceptionOfType(NoAnswerException.class).isThrownBy(() -> Increment.of(this.server, "a", LONG));
-			assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(this.server, "a", LONG))
+			Connecting.assertFails(Reason.SILENCE, () -> Increment.of(this.server, "a", LONG));
+			Connecting.assertNotSent(() -> Increment.of(this.server, "a", LONG))
 				.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.OUTAGE));
 		}
 		assertThat(this.events.await("closed", 1)).isLessThan(Duration.ofSeconds(5));

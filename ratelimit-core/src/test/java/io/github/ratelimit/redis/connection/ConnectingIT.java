@@ -3,7 +3,8 @@ package io.github.ratelimit.redis.connection;
 import java.net.URI;
 import java.time.Duration;
 
-import io.github.ratelimit.redis.connection.NotSentException.Reason;
+import io.github.ratelimit.redis.connection.CallException.Reason;
+import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
@@ -37,7 +38,7 @@ class ConnectingIT {
 		int port = TestRedis.freePort();
 		try (Server server = Connecting.to(port, BUDGET, this.events)) {
 			for (int i = 0; i < 3; i++) {
-				assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(server, "a", LONG))
+				Connecting.assertNotSent(() -> Increment.of(server, "a", LONG))
 					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.OUTAGE))
 					.withCauseInstanceOf(JedisConnectionException.class);
 			}
@@ -97,7 +98,7 @@ class ConnectingIT {
 		JedisClientConfig wrong = DefaultJedisClientConfig.builder().password("wrong").build();
 		try (Server server = new Server(Connecting.settings("test", BUDGET),
 				ConnectionSource.server(new HostAndPort("127.0.0.1", port), wrong), this.events)) {
-			assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(server, "a", LONG))
+			Connecting.assertNotSent(() -> Increment.of(server, "a", LONG))
 				.withCauseInstanceOf(JedisAccessControlException.class);
 		}
 		finally {
@@ -113,7 +114,7 @@ class ConnectingIT {
 		try (Server server = new Server(Connecting.settings("test", BUDGET),
 				ConnectionSource.server(new HostAndPort("127.0.0.1", TestRedis.uri().getPort()), config),
 				this.events)) {
-			assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(server, "a", LONG))
+			Connecting.assertNotSent(() -> Increment.of(server, "a", LONG))
 				.withRootCauseInstanceOf(IllegalStateException.class);
 		}
 	}

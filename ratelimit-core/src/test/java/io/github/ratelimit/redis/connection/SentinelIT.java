@@ -120,7 +120,7 @@ class SentinelIT {
 	@Test
 	void callsFailUntilASentinelAnswers() throws IOException {
 		try (Server server = connect()) {
-			assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(server, "a", LONG))
+			Connecting.assertNotSent(() -> Increment.of(server, "a", LONG))
 				.withCauseInstanceOf(JedisException.class);
 			this.sentinel.start();
 			this.events.await("closed", 1);

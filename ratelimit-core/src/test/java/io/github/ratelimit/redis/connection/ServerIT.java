@@ -8,7 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
-import io.github.ratelimit.redis.connection.NotSentException.Reason;
+import io.github.ratelimit.redis.connection.CallException.Reason;
+import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -187,7 +188,7 @@ class ServerIT {
 	void callIsNotSentWhenItsTimeIsOver() {
 		Increment call = new Increment(Increment.PLAIN, this.key, Duration.ZERO);
 		this.server.submit(call);
-		assertThatExceptionOfType(NotSentException.class).isThrownBy(call::await)
+		Connecting.assertNotSent(call::await)
 			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.TOO_LATE));
 		assertThat(Increment.of(this.server, this.key, LONG)).isEqualTo(1);
 	}
@@ -205,7 +206,7 @@ class ServerIT {
 	void callsFailWhenTheServerIsClosed() {
 		Increment.of(this.server, this.key, LONG);
 		this.server.close();
-		assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(this.server, this.key, LONG))
+		Connecting.assertNotSent(() -> Increment.of(this.server, this.key, LONG))
 			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.OUTAGE));
 	}
 

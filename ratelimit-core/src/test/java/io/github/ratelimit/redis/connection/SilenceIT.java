@@ -13,7 +13,8 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 
-import io.github.ratelimit.redis.connection.NotSentException.Reason;
+import io.github.ratelimit.redis.connection.CallException.Reason;
+import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.StoppedServer;
@@ -82,11 +83,11 @@ class SilenceIT {
 			Increment sent = new Increment(Increment.PLAIN, "a", LONG);
 			this.server.submit(sent);
 			long start = System.nanoTime();
-			assertThatExceptionOfType(NoAnswerException.class).isThrownBy(sent::await)
+			Connecting.assertFails(Reason.SILENCE, sent::await)
 				.satisfies((ex) -> assertThat(ex.getCause()).hasMessageContaining("Nothing was received for PT0.3S"));
 			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(CEILING);
 			assertThat(this.server.isOpen()).isTrue();
-			assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(this.server, "a", LONG))
+			Connecting.assertNotSent(() -> Increment.of(this.server, "a", LONG))
 				.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.OUTAGE));
 		}
 		this.events.await("closed", 1);
@@ -101,7 +102,7 @@ class SilenceIT {
 		long end;
 		try (StoppedServer stopped = StoppedServer.stop(this.jedis)) {
 			this.server.submit(sent);
-			assertThatExceptionOfType(NoAnswerException.class).isThrownBy(sent::await);
+			Connecting.assertFails(Reason.SILENCE, sent::await);
 			end = System.nanoTime();
 		}
 		this.events.await("closed", 1);
@@ -127,7 +128,7 @@ class SilenceIT {
 		long start = System.nanoTime();
 		Increment sent = new Increment(Increment.PLAIN, "a", LONG);
 		this.server.submit(sent);
-		assertThatExceptionOfType(NoAnswerException.class).isThrownBy(sent::await);
+		Connecting.assertFails(Reason.SILENCE, sent::await);
 		this.events.await("closed", 1);
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(BUDGET.multipliedBy(2).plusSeconds(3));
 		assertThat(Increment.of(this.server, "a", LONG)).isEqualTo(3);
@@ -174,10 +175,10 @@ class SilenceIT {
 			List<Socket> waiting = new ArrayList<>();
 			try (Server none = Connecting.to(full.getLocalPort(), BUDGET, this.events)) {
 				FullBacklog.fill(full, waiting);
-				assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(none, "a", BUDGET))
+				Connecting.assertNotSent(() -> Increment.of(none, "a", BUDGET))
 					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.TOO_LATE));
 				this.events.await("opened", 1);
-				assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(none, "a", LONG))
+				Connecting.assertNotSent(() -> Increment.of(none, "a", LONG))
 					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.OUTAGE));
 			}
 			finally {
@@ -217,7 +218,7 @@ class SilenceIT {
 				Server server = patient(proxy.uri().getPort())) {
 			proxy.delay(CEILING.plusSeconds(2));
 			long start = System.nanoTime();
-			assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(server, "a", LONG))
+			Connecting.assertNotSent(() -> Increment.of(server, "a", LONG))
 				.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.OUTAGE))
 				.withRootCauseInstanceOf(SocketTimeoutException.class);
 			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(CEILING);
@@ -237,7 +238,7 @@ class SilenceIT {
 					new Increment(Increment.PLAIN, "b", LONG));
 			calls.forEach(server::submit);
 			assertThat(calls)
-				.allSatisfy((call) -> assertThatExceptionOfType(NotSentException.class).isThrownBy(call::await));
+				.allSatisfy((call) -> Connecting.assertNotSent(call::await));
 			proxy.delay(Duration.ZERO);
 			this.events.await("closed", 1);
 			assertThat(Increment.of(server, "b", LONG)).isEqualTo(1);
@@ -264,7 +265,7 @@ class SilenceIT {
 			this.events.await("closed", 1);
 			// Far sooner than the delayed answer.
 			assertThat(Increment.of(server, "b", LONG)).isEqualTo(1);
-			assertThatExceptionOfType(NoAnswerException.class).isThrownBy(lost::await);
+			Connecting.assertFails(Reason.SILENCE, lost::await);
 		}
 	}
 
