@@ -83,8 +83,8 @@ final class Batch {
 		}
 
 		boolean takes(Call call) {
-			return call.carrier() == this.first.carrier() && call.carrier().isShared()
-					&& call.slot() == this.first.slot() && call.asking() == this.first.asking();
+			return call.carrier() == this.first.carrier() && call.slot() == this.first.slot()
+					&& call.asking() == this.first.asking();
 		}
 
 		/** Returns what is sent for the calls; nothing if that cannot be made. */

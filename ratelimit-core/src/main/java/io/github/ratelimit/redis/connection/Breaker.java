@@ -2,7 +2,6 @@ package io.github.ratelimit.redis.connection;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 
 import io.github.ratelimit.redis.connection.WatchedSocket.Watch;
 import org.jspecify.annotations.Nullable;
@@ -23,14 +22,7 @@ final class Breaker {
 
 	private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(1);
 
-	private final ServerSettings settings;
-
-	private final ConnectionSource source;
-
-	private final Listener listener;
-
-	/** Told when the server counts as gone. */
-	private final Consumer<JedisException> refusal;
+	private final Server server;
 
 	private volatile @Nullable Outage outage;
 
@@ -48,11 +40,8 @@ final class Breaker {
 
 	private boolean ended;
 
-	Breaker(ServerSettings settings, ConnectionSource source, Listener listener, Consumer<JedisException> refusal) {
-		this.settings = settings;
-		this.source = source;
-		this.listener = listener;
-		this.refusal = refusal;
+	Breaker(Server server) {
+		this.server = server;
 	}
 
 	/** Returns why the server counts as gone; {@code null} if it does not. */
@@ -74,7 +63,7 @@ final class Breaker {
 	 */
 	boolean isHeard(long since) {
 		long heard = this.heard;
-		return heard - since > 0 && System.nanoTime() - heard < this.settings.budget().toNanos() / 2;
+		return heard - since > 0 && System.nanoTime() - heard < this.server.settings.budget().toNanos() / 2;
 	}
 
 	void broken() {
@@ -90,7 +79,7 @@ final class Breaker {
 
 	void open(JedisException cause) {
 		begin(cause);
-		this.refusal.accept(cause);
+		this.server.refuse(cause);
 	}
 
 	private synchronized void begin(JedisException cause) {
@@ -99,9 +88,9 @@ final class Breaker {
 		}
 		this.outage = new Outage(cause, System.nanoTime());
 		this.pause = SHORTEST_PAUSE;
-		logger.warn("Redis ({}) counts as gone: {}", this.settings.name(), cause.toString());
+		logger.warn("Redis ({}) counts as gone: {}", this.server.settings.name(), cause.toString());
 		startProbe();
-		this.listener.opened(cause);
+		this.server.listener.opened(cause);
 	}
 
 	/** Has somebody ask the server whether it is there, if nobody does. */
@@ -116,12 +105,12 @@ final class Breaker {
 			return;
 		}
 		try {
-			BackgroundThread.start(this::probe, "ratelimit-probe-" + this.settings.name());
+			BackgroundThread.start(this::probe, "ratelimit-probe-" + this.server.settings.name());
 			this.probing = true;
 		}
 		catch (OutOfMemoryError ex) {
 			// There can be no more threads; the next call tries again.
-			logger.debug("Nobody can ask whether Redis ({}) is there", this.settings.name(), ex);
+			logger.debug("Nobody can ask whether Redis ({}) is there", this.server.settings.name(), ex);
 		}
 	}
 
@@ -132,8 +121,8 @@ final class Breaker {
 		}
 		this.outage = null;
 		Duration duration = Duration.ofNanos(now - outage.since);
-		logger.info("Redis ({}) answers again, after {} ms", this.settings.name(), duration.toMillis());
-		this.listener.closed(duration);
+		logger.info("Redis ({}) answers again, after {} ms", this.server.settings.name(), duration.toMillis());
+		this.server.listener.closed(duration);
 		notifyAll();
 	}
 
@@ -144,17 +133,17 @@ final class Breaker {
 			this.outage = new Outage(cause, System.nanoTime());
 			notifyAll();
 		}
-		this.refusal.accept(cause);
+		this.server.refuse(cause);
 	}
 
 	private void probe() {
 		while (isToProbe()) {
 			try {
-				this.source.connect(true, Watch.NONE, this.settings.budget()).release();
+				this.server.source.connect(true, Watch.NONE, this.server.settings.budget()).release();
 				heard(System.nanoTime());
 			}
 			catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
-				logger.debug("Redis ({}) is not there yet", this.settings.name(), ex);
+				logger.debug("Redis ({}) is not there yet", this.server.settings.name(), ex);
 			}
 		}
 	}

@@ -129,11 +129,6 @@ public abstract class Call {
 		return state != null && state != SENT;
 	}
 
-	/** Whether the deadline is over. */
-	final boolean isLate() {
-		return System.nanoTime() - this.deadline > 0;
-	}
-
 	/**
 	 * Takes the call for sending.
 	 * @return whether it is to be sent; not if its time is over or nobody waits for it

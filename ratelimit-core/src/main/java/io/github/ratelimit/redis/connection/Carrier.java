@@ -27,14 +27,6 @@ public interface Carrier {
 	void deliver(List<Call> calls, List<Object> replies);
 
 	/**
-	 * Returns whether calls that wait at the same moment may share commands. If each has
-	 * commands of its own, one of them may be done while another has to go elsewhere.
-	 */
-	default boolean isShared() {
-		return true;
-	}
-
-	/**
 	 * Returns whether a command had no effect because some of its Redis keys are at
 	 * another node: their slot is moving. The same may be done Redis key by Redis key.
 	 */

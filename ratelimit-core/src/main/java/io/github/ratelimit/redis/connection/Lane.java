@@ -47,12 +47,6 @@ final class Lane implements WatchedSocket.Watch {
 
 	private final Server server;
 
-	private final Breaker breaker;
-
-	private final ConnectionSource source;
-
-	private final Duration budget;
-
 	private final AtomicInteger state = new AtomicInteger(NONE);
 
 	private volatile @Nullable Thread thread;
@@ -72,12 +66,9 @@ final class Lane implements WatchedSocket.Watch {
 	/** When this had its last connection. */
 	private long connected = System.nanoTime();
 
-	Lane(String name, Server server, Breaker breaker, ConnectionSource source, Duration budget) {
+	Lane(String name, Server server) {
 		this.name = name;
 		this.server = server;
-		this.breaker = breaker;
-		this.source = source;
-		this.budget = budget;
 	}
 
 	boolean isSpinning() {
@@ -174,14 +165,14 @@ final class Lane implements WatchedSocket.Watch {
 			}
 			release();
 			this.sentAt = start;
-			link = this.source.connect(rested || this.breaker.hasBroken(this.connected), this, this.budget);
+			link = this.server.source.connect(rested || this.server.breaker.hasBroken(this.connected), this, this.server.settings.budget());
 			this.link = link;
 			this.connected = start;
 			return link;
 		}
 		catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
 			release();
-			if (this.breaker.isHeard(start) || this.server.isConnected()) {
+			if (this.server.breaker.isHeard(start) || this.server.isConnected()) {
 				// Others have a connection, and go on, or show that it is broken.
 				this.server.wake();
 				LockSupport.parkNanos(PAUSE);
@@ -199,16 +190,16 @@ final class Lane implements WatchedSocket.Watch {
 		this.used = start;
 		this.sent = calls;
 		try {
-			JedisException cause = this.breaker.cause();
+			JedisException cause = this.server.breaker.cause();
 			if (cause != null) {
 				// Who told the others did not know of these.
 				calls.forEach((call) -> call.fail(CallException.outage(cause)));
 				return;
 			}
-			new Batch(calls, this.server.listener()).exchange(link);
+			new Batch(calls, this.server.listener).exchange(link);
 			long now = System.nanoTime();
-			this.breaker.heard(now);
-			this.server.listener().batch(calls.size(), now - start);
+			this.server.breaker.heard(now);
+			this.server.listener.batch(calls.size(), now - start);
 		}
 		catch (JedisException ex) {
 			fail(ex, calls);
@@ -226,14 +217,14 @@ final class Lane implements WatchedSocket.Watch {
 	 */
 	private void fail(JedisException failure, List<Call> calls) {
 		release();
-		this.breaker.broken();
+		this.server.breaker.broken();
 		boolean silence = ConnectionSource.isSilence(failure);
-		if (silence && !this.breaker.isHeard(this.sentAt)) {
-			this.breaker.open(failure);
+		if (silence && !this.server.breaker.isHeard(this.sentAt)) {
+			this.server.breaker.open(failure);
 		}
 		JedisException reason = silence ? CallException.silence(failure) : failure;
 		calls.forEach((call) -> call.fail(reason));
-		if (this.breaker.cause() == null) {
+		if (this.server.breaker.cause() == null) {
 			Link link = connect();
 			if (link != null && link.isBorrowed()) {
 				release();
@@ -251,24 +242,24 @@ final class Lane implements WatchedSocket.Watch {
 
 	@Override
 	public void silent() throws SocketTimeoutException {
-		SocketTimeoutException silence = new SocketTimeoutException("Nothing was received for " + this.budget);
+		SocketTimeoutException silence = new SocketTimeoutException("Nothing was received for " + this.server.settings.budget());
 		boolean login = this.link == null;
 		if (login && this.server.isConnected()) {
 			// Others show whether the server is there.
 			return;
 		}
-		if (this.breaker.isHeard(this.sentAt)) {
+		if (this.server.breaker.isHeard(this.sentAt)) {
 			// It is only this connection, or a login from before an outage ended.
 			throw silence;
 		}
-		if (this.breaker.cause() == null) {
-			this.breaker.open(new JedisConnectionException(silence));
+		if (this.server.breaker.cause() == null) {
+			this.server.breaker.open(new JedisConnectionException(silence));
 		}
 	}
 
 	@Override
 	public void received(long now) {
-		this.breaker.heard(now);
+		this.server.breaker.heard(now);
 	}
 
 	/** Whether it has a connection, which may be broken without its knowing. */
@@ -281,10 +272,10 @@ final class Lane implements WatchedSocket.Watch {
 	 * by reading.
 	 */
 	void cutIfStuck(long now) {
-		long patience = Math.max(REST, PATIENCE * this.budget.toNanos());
-		if (!this.sent.isEmpty() && now - this.sentAt > patience && !this.breaker.isHeard(this.sentAt)
-				&& this.breaker.cause() == null) {
-			this.breaker.open(new JedisConnectionException("Nothing could be sent",
+		long patience = Math.max(REST, PATIENCE * this.server.settings.budget().toNanos());
+		if (!this.sent.isEmpty() && now - this.sentAt > patience && !this.server.breaker.isHeard(this.sentAt)
+				&& this.server.breaker.cause() == null) {
+			this.server.breaker.open(new JedisConnectionException("Nothing could be sent",
 					new SocketTimeoutException("Nothing was received for " + Duration.ofNanos(patience))));
 			Link link = this.link;
 			if (link != null) {

@@ -24,13 +24,13 @@ public final class Server implements Servers {
 	/** Of one batch, so that it holds the server for about a millisecond at most. */
 	private static final int MOST_WORK = 128;
 
-	private final ServerSettings settings;
+	final ServerSettings settings;
 
-	private final ConnectionSource source;
+	final ConnectionSource source;
 
-	private final Listener listener;
+	final Listener listener;
 
-	private final Breaker breaker;
+	final Breaker breaker;
 
 	private final List<Lane> lanes;
 
@@ -48,10 +48,9 @@ public final class Server implements Servers {
 		this.settings = settings;
 		this.source = source;
 		this.listener = listener;
-		this.breaker = new Breaker(settings, source, listener, this::refuse);
+		this.breaker = new Breaker(this);
 		this.lanes = IntStream.range(0, settings.connections())
-			.mapToObj((i) -> new Lane("ratelimit-" + settings.name() + "-" + i, this, this.breaker, source,
-					settings.budget()))
+			.mapToObj((i) -> new Lane("ratelimit-" + settings.name() + "-" + i, this))
 			.toList();
 	}
 
@@ -154,10 +153,6 @@ public final class Server implements Servers {
 		return calls;
 	}
 
-	Listener listener() {
-		return this.listener;
-	}
-
 	/** There is no connection for what waits. */
 	void notConnected(Throwable failure) {
 		if (failure.getCause() instanceof NoSuchElementException) {
@@ -172,7 +167,8 @@ public final class Server implements Servers {
 		}
 	}
 
-	private void refuse(JedisException cause) {
+	/** Fails all calls, because the server counts as gone. */
+	void refuse(JedisException cause) {
 		refuseWaiting(Integer.MAX_VALUE, CallException.outage(cause));
 		this.lanes.forEach((lane) -> lane.refuse(cause));
 	}
