@@ -14,6 +14,8 @@ import java.util.function.Supplier;
 
 import io.github.ratelimit.redis.connection.BackgroundThread;
 import io.github.ratelimit.redis.connection.Call;
+import io.github.ratelimit.redis.connection.BorrowedConnections;
+import io.github.ratelimit.redis.connection.OwnConnections;
 import io.github.ratelimit.redis.connection.ConnectionSource;
 import io.github.ratelimit.redis.connection.Listener;
 import io.github.ratelimit.redis.connection.CallException;
@@ -86,7 +88,7 @@ public final class ClusterServers implements Servers {
 	public static ClusterServers of(Set<HostAndPort> seeds, JedisClientConfig config, ServerSettings settings,
 			Listener listener) {
 		Set<HostAndPort> given = Set.copyOf(seeds);
-		return new ClusterServers(() -> given, (node) -> ConnectionSource.server(node, config), settings, listener);
+		return new ClusterServers(() -> given, (node) -> OwnConnections.to(node, config), settings, listener);
 	}
 
 	/**
@@ -95,7 +97,7 @@ public final class ClusterServers implements Servers {
 	 */
 	public static ClusterServers of(ClusterConnectionProvider provider, ServerSettings settings, Listener listener) {
 		return new ClusterServers(() -> provider.getNodes().keySet().stream().map(HostAndPort::from).toList(),
-				(node) -> ConnectionSource.borrowed(() -> borrow(provider, node)), settings, listener);
+				(node) -> new BorrowedConnections(() -> borrow(provider, node)), settings, listener);
 	}
 
 	/** The provider itself would connect again although it is closed. */

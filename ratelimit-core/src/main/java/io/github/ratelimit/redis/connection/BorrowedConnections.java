@@ -23,7 +23,7 @@ import redis.clients.jedis.providers.ManagedConnectionProvider;
  * Connections of a client of the application, which are given back after each batch.
  * Jedis tells only subclasses of a client where it has them.
  */
-final class BorrowedConnections extends ConnectionSource {
+public final class BorrowedConnections extends ConnectionSource {
 
 	/** How long an answer to {@code PING} is waited for. */
 	private static final Duration PATIENCE = Duration.ofSeconds(1);
@@ -40,11 +40,18 @@ final class BorrowedConnections extends ConnectionSource {
 
 	private volatile boolean anyBroken;
 
-	BorrowedConnections(Supplier<Connection> pool) {
+	/** Creates a source of what a pool lends. */
+	public BorrowedConnections(Supplier<Connection> pool) {
 		this.pool = pool;
 	}
 
-	static BorrowedConnections of(UnifiedJedis client) {
+	/**
+	 * Creates a source of what the pool of a client lends. Closing the source leaves the
+	 * client open.
+	 * @throws IllegalArgumentException if the client sends again by itself, has no pool
+	 * of connections, or is one of a cluster
+	 */
+	public static BorrowedConnections of(UnifiedJedis client) {
 		if (field(client, "executor") instanceof RetryableCommandExecutor) {
 			throw refused(client, "must not send commands again by itself, as its command executor does");
 		}
@@ -63,7 +70,7 @@ final class BorrowedConnections extends ConnectionSource {
 	 * Returns the connections of a client of a cluster; {@code null} if it is none. Its
 	 * command executor, which sends again, is not used.
 	 */
-	static @Nullable ClusterConnectionProvider clusterProvider(UnifiedJedis client) {
+	public static @Nullable ClusterConnectionProvider clusterOf(UnifiedJedis client) {
 		return (client.getClass() != UnifiedJedis.class
 				&& field(client, "provider") instanceof ClusterConnectionProvider provider) ? provider : null;
 	}

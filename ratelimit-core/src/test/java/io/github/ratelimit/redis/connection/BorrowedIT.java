@@ -75,7 +75,7 @@ class BorrowedIT {
 	}
 
 	private Server server(UnifiedJedis client) {
-		return new Server(Connecting.settings("test", BUDGET), ConnectionSource.client(client), this.events);
+		return new Server(Connecting.settings("test", BUDGET), BorrowedConnections.of(client), this.events);
 	}
 
 	@AfterEach
@@ -103,7 +103,7 @@ class BorrowedIT {
 	/** A pool replaces a broken connection, even while it is being closed. */
 	@Test
 	void connectionIsGivenBackWholeWhenItIsClosedMeanwhile() {
-		Server patient = new Server(Connecting.settings("test", LONG), ConnectionSource.client(this.client),
+		Server patient = new Server(Connecting.settings("test", LONG), BorrowedConnections.of(this.client),
 				this.events);
 		Increment.of(patient, "a", LONG);
 		Increment sent = new Increment(Increment.PLAIN, "a", LONG);
@@ -164,7 +164,7 @@ class BorrowedIT {
 				new HostAndPort("127.0.0.1", this.port));
 				UnifiedJedis retrying = Clients.of(connections,
 						new RetryableCommandExecutor(connections, 3, Duration.ofSeconds(1)))) {
-			assertThatIllegalArgumentException().isThrownBy(() -> ConnectionSource.client(retrying))
+			assertThatIllegalArgumentException().isThrownBy(() -> BorrowedConnections.of(retrying))
 				.withMessage("Invalid client (redis.clients.jedis.RedisClient): must not send commands again by"
 						+ " itself, as its command executor does.");
 		}
@@ -174,7 +174,7 @@ class BorrowedIT {
 	void clientsWithoutPoolAreRefused() {
 		ManagedConnectionProvider one = new ManagedConnectionProvider();
 		try (UnifiedJedis client = Clients.of(one, new DefaultCommandExecutor(one))) {
-			assertThatIllegalArgumentException().isThrownBy(() -> ConnectionSource.client(client))
+			assertThatIllegalArgumentException().isThrownBy(() -> BorrowedConnections.of(client))
 				.withMessage("Invalid client (redis.clients.jedis.RedisClient): must have a pool of connections.");
 		}
 	}

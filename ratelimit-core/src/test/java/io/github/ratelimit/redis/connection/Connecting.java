@@ -54,7 +54,7 @@ public final class Connecting {
 	}
 
 	static ConnectionSource source(String host, int port) {
-		return ConnectionSource.server(new HostAndPort(host, port), DefaultJedisClientConfig.builder().build());
+		return OwnConnections.to(new HostAndPort(host, port), DefaultJedisClientConfig.builder().build());
 	}
 
 }

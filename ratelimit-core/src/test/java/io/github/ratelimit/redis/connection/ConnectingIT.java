@@ -97,7 +97,7 @@ class ConnectingIT {
 		RedisServer redis = TestRedis.startServer(port, "requirepass secret");
 		JedisClientConfig wrong = DefaultJedisClientConfig.builder().password("wrong").build();
 		try (Server server = new Server(Connecting.settings("test", BUDGET),
-				ConnectionSource.server(new HostAndPort("127.0.0.1", port), wrong), this.events)) {
+				OwnConnections.to(new HostAndPort("127.0.0.1", port), wrong), this.events)) {
 			Connecting.assertNotSent(() -> Increment.of(server, "a", LONG))
 				.withCauseInstanceOf(JedisAccessControlException.class);
 		}
@@ -112,7 +112,7 @@ class ConnectingIT {
 			throw new IllegalStateException("No vault");
 		}).build();
 		try (Server server = new Server(Connecting.settings("test", BUDGET),
-				ConnectionSource.server(new HostAndPort("127.0.0.1", TestRedis.uri().getPort()), config),
+				OwnConnections.to(new HostAndPort("127.0.0.1", TestRedis.uri().getPort()), config),
 				this.events)) {
 			Connecting.assertNotSent(() -> Increment.of(server, "a", LONG))
 				.withRootCauseInstanceOf(IllegalStateException.class);
@@ -129,7 +129,7 @@ class ConnectingIT {
 			.clientName("limiter")
 			.build();
 		try (Server server = new Server(Connecting.settings("test", BUDGET),
-				ConnectionSource.server(new HostAndPort("127.0.0.1", port), config), this.events)) {
+				OwnConnections.to(new HostAndPort("127.0.0.1", port), config), this.events)) {
 			Increment.of(server, "a", LONG);
 			try (var jedis = new Jedis(URI.create("redis://:secret@127.0.0.1:" + port + "/3"))) {
 				assertThat(jedis.get("a")).isEqualTo("1");

@@ -76,7 +76,7 @@ class DeadAddressIT {
 			List<String> answers = new ArrayList<>();
 			for (int i = 0; i < 4; i++) {
 				try (Server server = new Server(Connecting.settings("test", LONG),
-						ConnectionSource.server(address, config), Connecting.NOBODY)) {
+						OwnConnections.to(address, config), Connecting.NOBODY)) {
 					answers.add(String.valueOf(Increment.of(server, "a", LONG)));
 				}
 			}

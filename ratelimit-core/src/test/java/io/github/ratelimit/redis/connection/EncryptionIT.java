@@ -96,7 +96,7 @@ class EncryptionIT {
 				.truststore(trusted.toFile(), PASSWORD.toCharArray())
 				.build())
 			.build();
-		return new Server(Connecting.settings("tls", BUDGET), ConnectionSource.server(address, config), this.events);
+		return new Server(Connecting.settings("tls", BUDGET), OwnConnections.to(address, config), this.events);
 	}
 
 	@Test

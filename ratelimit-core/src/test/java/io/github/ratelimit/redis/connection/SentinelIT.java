@@ -71,7 +71,7 @@ class SentinelIT {
 	}
 
 	private Server connect() {
-		ConnectionSource source = ConnectionSource.sentinel("main",
+		ConnectionSource source = OwnConnections.toMaster("main",
 				Set.of(new HostAndPort("127.0.0.1", this.sentinelPort)), CONFIG, CONFIG);
 		return new Server(Connecting.settings("main", Duration.ofSeconds(2)), source, this.events);
 	}

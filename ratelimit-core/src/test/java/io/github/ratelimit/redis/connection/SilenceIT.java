@@ -208,7 +208,7 @@ class SilenceIT {
 	private Server trickled(TricklingServer slow) {
 		var config = DefaultJedisClientConfig.builder().clientSetInfoConfig(ClientSetInfoConfig.DISABLED).build();
 		return new Server(Connecting.settings("slow", BUDGET),
-				ConnectionSource.server(new HostAndPort("127.0.0.1", slow.port()), config), this.events);
+				OwnConnections.to(new HostAndPort("127.0.0.1", slow.port()), config), this.events);
 	}
 
 	/** It is sent as a call is, and waits for much longer. */
@@ -249,7 +249,7 @@ class SilenceIT {
 	private Server patient(int port) {
 		var config = DefaultJedisClientConfig.builder().connectionTimeoutMillis((int) LONG.toMillis()).build();
 		return new Server(Connecting.settings("patient", BUDGET),
-				ConnectionSource.server(new HostAndPort("127.0.0.1", port), config), this.events);
+				OwnConnections.to(new HostAndPort("127.0.0.1", port), config), this.events);
 	}
 
 	@Test
