@@ -8,7 +8,7 @@ import io.github.ratelimit.redis.connection.CallException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Makes exceptions of a store from those of Redis.
+ * Translates exceptions of Jedis into those of a store.
  */
 final class Failures {
 
@@ -41,7 +41,7 @@ final class Failures {
 		return isBusy(ex) ? new StoreBusyException(message, ex) : new StoreException(message, ex);
 	}
 
-	/** Whether the time was too short, and nothing shows that Redis is out. */
+	/** Whether time was too short without a sign of an outage of Redis. */
 	private static boolean isBusy(JedisException ex) {
 		return ex instanceof CallException call && switch (call.reason()) {
 			case TOO_LATE, QUEUE_FULL, UNANSWERED -> true;

@@ -33,23 +33,22 @@ import redis.clients.jedis.providers.ClusterConnectionProvider;
 import redis.clients.jedis.util.JedisClusterCRC16;
 
 /**
- * The nodes of a cluster: each call is sent to the one that has its slot. Which one that
- * is, is read in the background; calls that come before it is known wait for it. What a
- * node has not done because the slot is elsewhere is sent on there. Nothing else is sent
- * a second time.
+ * The nodes of a cluster. Each call is sent to the node that has its slot. The slots are
+ * read in the background; calls wait until they are known. A call that a node has not
+ * executed, because another one has the slot, is redirected. Nothing else is sent twice.
  * <p>
  * A node that does not answer fails its calls with {@link Reason#NODE} as long as
- * another one answers. Nodes that have no slots any more answer what they were asked for,
- * and are closed.
+ * another node answers. Nodes that have lost their slots are closed once they had time to
+ * answer.
  */
 public final class ClusterServers implements Servers {
 
 	static final String THREAD = "ratelimit-cluster";
 
-	/** How long nodes answer what they were asked for before they were left. */
+	/** How long a node without slots has time to answer. */
 	private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-	/** Nodes to be asked besides those that have slots. */
+	/** Nodes to ask besides those that have slots. */
 	private final Supplier<Collection<HostAndPort>> seeds;
 
 	private final Function<HostAndPort, ConnectionSource> sources;
@@ -62,7 +61,7 @@ public final class ClusterServers implements Servers {
 
 	private final Map<HostAndPort, Node> nodes = new ConcurrentHashMap<>();
 
-	/** Those that have slots: others answer although the cluster is down. */
+	/** Nodes that have slots. Others may answer although the cluster is down. */
 	private volatile Set<HostAndPort> masters = Set.of();
 
 	private volatile boolean closed;
@@ -81,9 +80,9 @@ public final class ClusterServers implements Servers {
 	}
 
 	/**
-	 * Makes connections of its own to the nodes of a cluster. Connects to nothing yet.
+	 * Creates a cluster with own connections, without connecting.
 	 * @param seeds some nodes, at least one
-	 * @param listener learns of the calls to all nodes, and when no node answers
+	 * @param listener is notified of the calls to all nodes, and when no node answers
 	 */
 	public static ClusterServers of(Set<HostAndPort> seeds, JedisClientConfig config, ServerSettings settings,
 			Listener listener) {
@@ -100,7 +99,7 @@ public final class ClusterServers implements Servers {
 				(node) -> new BorrowedConnections(() -> borrow(provider, node)), settings, listener);
 	}
 
-	/** The provider itself would connect again although it is closed. */
+	/** A closed provider would make connections that nobody closes. */
 	private static Connection borrow(ClusterConnectionProvider provider, HostAndPort node) {
 		Map<String, ConnectionPool> pools = provider.getNodes();
 		if (pools.isEmpty()) {
@@ -129,7 +128,7 @@ public final class ClusterServers implements Servers {
 	}
 
 	/**
-	 * Hands a call over to a node.
+	 * Submits a call to a node.
 	 * @param asking whether the slot of the call is moving there
 	 */
 	void submit(HostAndPort address, Call call, boolean asking) {
@@ -138,7 +137,7 @@ public final class ClusterServers implements Servers {
 			node = this.nodes.computeIfAbsent(address,
 					(each) -> new Node(each, this, this.settings, this.sources.apply(each)));
 			if (this.closed) {
-				// Perhaps after those that were there have been closed.
+				// The new node may have missed that.
 				closeNodes();
 			}
 		}
@@ -165,19 +164,19 @@ public final class ClusterServers implements Servers {
 		return addresses;
 	}
 
-	/** Whether a node is not known to be gone. */
+	/** Whether a node is not known to be unavailable. */
 	boolean mayAnswer(HostAndPort address) {
 		Node node = this.nodes.get(address);
-		return node == null || !node.isOpen();
+		return node == null || !node.isUnavailable();
 	}
 
-	/** Whether a node may answer that is expected to, but for one. */
+	/** Whether any node may answer, apart from one. */
 	boolean anyAnswers(@Nullable HostAndPort except) {
 		Collection<HostAndPort> expected = this.masters.isEmpty() ? this.seeds.get() : this.masters;
 		return expected.stream().anyMatch((address) -> !address.equals(except) && mayAnswer(address));
 	}
 
-	/** Slots may be elsewhere than is known. */
+	/** Reads again which node has which slot. */
 	void refresh() {
 		this.topology.refresh();
 	}
@@ -186,10 +185,10 @@ public final class ClusterServers implements Servers {
 		return this.listener;
 	}
 
-	/** Only these nodes have slots. The others are closed after a while. */
+	/** Sets the nodes that have slots. The others are closed after a while. */
 	void retain(Set<HostAndPort> masters) {
 		this.masters = masters;
-		tell(null);
+		notifyListener(null);
 		List<Node> left = new ArrayList<>();
 		this.nodes.values().removeIf((node) -> !masters.contains(node.address) && left.add(node));
 		if (!left.isEmpty()) {
@@ -200,14 +199,17 @@ public final class ClusterServers implements Servers {
 		}
 	}
 
-	/** A node counts as gone because of that, or has answered again. */
+	/**
+	 * A node has become unavailable or available.
+	 * @param cause why it is unavailable
+	 */
 	void changed(@Nullable JedisException cause) {
-		tell(cause);
+		notifyListener(cause);
 		refresh();
 	}
 
-	/** Tells the listener if no node answers, or one does again. */
-	private synchronized void tell(@Nullable JedisException cause) {
+	/** Notifies the listener if no node answers any more, or one does again. */
+	private synchronized void notifyListener(@Nullable JedisException cause) {
 		boolean answer = anyAnswers(null);
 		if (cause != null && !answer && !this.outage) {
 			this.outage = true;

@@ -19,12 +19,12 @@ import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.exceptions.JedisRedirectionException;
 
 /**
- * One node of a cluster. Tells the others what its answers and failures mean for them.
+ * One node of a cluster. Redirects calls, and tells its failure from an outage of all.
  */
 final class Node implements Listener {
 
-	/** How often a call is sent on: nodes that disagree may send it to and fro. */
-	private static final int MAX_HOPS = 8;
+	/** Most redirections of a call. Nodes that disagree may redirect it for ever. */
+	private static final int MAX_REDIRECTIONS = 8;
 
 	final HostAndPort address;
 
@@ -34,19 +34,19 @@ final class Node implements Listener {
 
 	private final UnaryOperator<JedisException> explanation = this::explain;
 
-	/** Connects to nothing yet. */
+	/** Creates a node without connecting to it. */
 	Node(HostAndPort address, ClusterServers cluster, ServerSettings settings, ConnectionSource source) {
 		this.address = address;
 		this.cluster = cluster;
 		this.server = new Server(settings.withName(address.toString()), source, this);
 	}
 
-	boolean isOpen() {
-		return this.server.isOpen();
+	boolean isUnavailable() {
+		return this.server.isUnavailable();
 	}
 
 	/**
-	 * Hands a call over.
+	 * Submits a call.
 	 * @param asking whether the slot of the call is moving here
 	 */
 	void submit(Call call, boolean asking) {
@@ -65,7 +65,7 @@ final class Node implements Listener {
 			if (!call.takeBack()) {
 				continue;
 			}
-			if (call.countRedirection() > MAX_HOPS) {
+			if (call.countRedirection() > MAX_REDIRECTIONS) {
 				call.fail(notSent("The nodes of the cluster do not agree on which of them has the slot " + call.slot()));
 			}
 			else {
@@ -74,7 +74,7 @@ final class Node implements Listener {
 		}
 	}
 
-	/** Tells a failure of this node from an outage of all. */
+	/** Tells a failure of this node from one of the cluster. */
 	private JedisException explain(JedisException failure) {
 		boolean outage = isOutage(failure);
 		if (outage || failure instanceof JedisClusterException) {

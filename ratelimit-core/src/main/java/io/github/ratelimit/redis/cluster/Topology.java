@@ -19,18 +19,18 @@ import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Knows which node of a cluster has which slot. A background thread asks for it: for the
- * first call, when a node says that it has changed, and while a node does not answer,
- * because a replica may have taken over. Calls that come before it is known wait here.
+ * Knows which node of a cluster has which slot. A background thread reads that for the
+ * first call, after a redirection, and while a node does not answer, because a replica may
+ * have taken over. Calls wait here until the slots are known.
  */
 final class Topology {
 
 	private static final Logger logger = LoggerFactory.getLogger(Topology.class);
 
-	/** How long a node may take to answer. */
+	/** How long a node has time to answer. */
 	private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-	/** After how long another node is asked as well, because one may hang. */
+	/** When the next node is asked as well, because one may hang. */
 	private static final long NEXT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
 	/** Shortest time between two readings. */
@@ -42,10 +42,10 @@ final class Topology {
 
 	private volatile @Nullable Slots slots;
 
-	/** Calls that came before anything was known. */
+	/** Calls that came before the slots were known. */
 	private final List<Call> waiting = new ArrayList<>();
 
-	/** Whether there is a thread, which asks or pauses. */
+	/** Whether there is a thread, which asks nodes or pauses. */
 	private boolean running;
 
 	private boolean asking;
@@ -58,8 +58,8 @@ final class Topology {
 	private volatile @Nullable Throwable failure;
 
 	/**
-	 * Asks nobody yet.
-	 * @param capacity how many calls may wait until something is known
+	 * Creates a topology without asking any node.
+	 * @param capacity how many calls may wait until the slots are known
 	 */
 	Topology(ClusterServers cluster, int capacity) {
 		this.cluster = cluster;
@@ -68,7 +68,7 @@ final class Topology {
 
 	/**
 	 * Returns the node that has the slot of a call; {@code null} if the call has failed,
-	 * or waits here and is submitted as soon as the slots are known.
+	 * or waits here until the slots are known.
 	 */
 	@Nullable HostAndPort nodeOf(Call call) {
 		Slots known = this.slots;
@@ -86,7 +86,7 @@ final class Topology {
 		return node;
 	}
 
-	/** Lets a call wait, unless the slots have become known meanwhile. */
+	/** Lets a call wait, unless the slots have become known. */
 	private synchronized @Nullable Slots await(Call call) {
 		if (this.slots == null) {
 			if (!refresh()) {
@@ -96,7 +96,7 @@ final class Topology {
 				this.waiting.add(call);
 			}
 			else {
-				call.fail(new CallException(Reason.QUEUE_FULL, "Too many calls wait for the nodes", null));
+				call.fail(new CallException(Reason.QUEUE_FULL, "Too many other calls wait", null));
 			}
 		}
 		return this.slots;
@@ -104,11 +104,11 @@ final class Topology {
 
 	private JedisException unknown() {
 		return this.closed ? ClusterServers.closedForGood() : new CallException(Reason.OUTAGE,
-				"None of the nodes %s has said which of them has which slot".formatted(this.cluster.addresses()),
+				"None of the nodes %s knows the slots".formatted(this.cluster.addresses()),
 				this.failure);
 	}
 
-	/** Has the nodes asked, now or after a pause. Returns whether they are being asked. */
+	/** Asks the nodes, now or after a pause. Returns whether they are being asked. */
 	synchronized boolean refresh() {
 		this.outdated = true;
 		if (!this.running && !this.closed) {
@@ -153,7 +153,7 @@ final class Topology {
 		}
 	}
 
-	/** Returns what the first node to answer says; {@code null} if none answers. */
+	/** Returns the slots as the first node knows that answers; {@code null} if none does. */
 	private @Nullable Slots ask(Iterator<HostAndPort> nodes) {
 		Map<Call, HostAndPort> asked = new HashMap<>();
 		while (!this.closed && (nodes.hasNext() || !asked.isEmpty())) {
@@ -175,7 +175,7 @@ final class Topology {
 		return null;
 	}
 
-	/** Waits until one of the calls is done; {@code null} if none is in time. */
+	/** Waits until a call is done; {@code null} if none is in time. */
 	private static @Nullable Call firstDone(Map<Call, HostAndPort> asked, long time) {
 		long end = System.nanoTime() + time;
 		while (true) {
@@ -199,12 +199,12 @@ final class Topology {
 		}
 		catch (JedisException ex) {
 			this.failure = ex;
-			logger.debug("The node {} does not say which node has which slot", node, ex);
+			logger.debug("The node {} does not know the slots", node, ex);
 			return null;
 		}
 	}
 
-	/** Takes in what was read; {@code null} if no node has answered. */
+	/** Ends a reading. No node has answered if nothing was read. */
 	private void end(@Nullable Slots read) {
 		List<Call> calls;
 		synchronized (this) {
@@ -224,7 +224,7 @@ final class Topology {
 		}
 	}
 
-	/** Asks no more, and fails the calls that wait. */
+	/** Stops asking, and fails the calls that wait. */
 	void close() {
 		this.closed = true;
 		end(null);

@@ -21,33 +21,33 @@ import redis.clients.jedis.providers.ManagedConnectionProvider;
 
 /**
  * Connections of a client of the application, which are given back after each batch.
- * Jedis tells only subclasses of a client where it has them.
+ * Jedis shows the pool of a client only to subclasses, hence the reflection.
  */
 public final class BorrowedConnections extends ConnectionSource {
 
-	/** How long an answer to {@code PING} is waited for. */
+	/** Timeout of {@code PING}. */
 	private static final Duration PATIENCE = Duration.ofSeconds(1);
 
-	/** A pool may have many that the server has closed. */
+	/** A pool may hold many connections that the server has closed. */
 	private static final int ATTEMPTS = 100;
 
 	private static final String MULTI_DB = "redis.clients.jedis.mcf.MultiDbConnectionProvider";
 
 	private final Supplier<Connection> pool;
 
-	/** Those that have answered since one was broken, as all others may be as well. */
-	private final Set<Connection> whole = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+	/** Those that have answered since one broke. All others may be broken as well. */
+	private final Set<Connection> checked = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
 	private volatile boolean anyBroken;
 
-	/** Creates a source of what a pool lends. */
+	/** Creates a source that borrows from a pool. */
 	public BorrowedConnections(Supplier<Connection> pool) {
 		this.pool = pool;
 	}
 
 	/**
-	 * Creates a source of what the pool of a client lends. Closing the source leaves the
-	 * client open.
+	 * Creates a source that borrows from the pool of a client. Closing the source leaves
+	 * the client open.
 	 * @throws IllegalArgumentException if the client sends again by itself, has no pool
 	 * of connections, or is one of a cluster
 	 */
@@ -97,12 +97,12 @@ public final class BorrowedConnections extends ConnectionSource {
 			Connection connection = this.pool.get();
 			Link link = new Link(connection, null, () -> true, this::broken);
 			try {
-				if (checked || this.anyBroken && !this.whole.contains(connection)) {
-					link.await(PATIENCE);
+				if (checked || this.anyBroken && !this.checked.contains(connection)) {
+					link.timeout(PATIENCE);
 					link.ping();
-					this.whole.add(connection);
+					this.checked.add(connection);
 				}
-				link.await(budget);
+				link.timeout(budget);
 				return link;
 			}
 			catch (JedisException ex) {
@@ -115,14 +115,14 @@ public final class BorrowedConnections extends ConnectionSource {
 	}
 
 	private void broken() {
-		this.whole.clear();
+		this.checked.clear();
 		this.anyBroken = true;
 	}
 
-	/** Needs libraries that only users of such clients have. */
+	/** Separate, because it needs libraries that only users of such clients have. */
 	private static final class MultiDb {
 
-		/** By a {@code PING}, it goes on to the next database if one is gone. */
+		/** A failed {@code PING} makes the client switch to the next database. */
 		static Supplier<Connection> connections(ConnectionProvider provider) {
 			return new MultiDbConnectionSupplier((MultiDbConnectionProvider) provider)::getConnection;
 		}

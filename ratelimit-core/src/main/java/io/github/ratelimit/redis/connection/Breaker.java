@@ -10,14 +10,14 @@ import org.slf4j.LoggerFactory;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Knows whether a server counts as gone, by what its connections show. While it does, one
- * thread asks it every second whether it is there again, and more often in the beginning.
+ * Knows from the connections to a server whether it is available. During an outage one
+ * thread probes the server every second, and more often in the beginning.
  */
 final class Breaker {
 
 	private static final Logger logger = LoggerFactory.getLogger(Breaker.class);
 
-	/** From the beginning of the first probe to that of the next; then twice as long. */
+	/** From the start of the first probe to that of the second. It doubles each time. */
 	private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(50);
 
 	private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(1);
@@ -26,10 +26,10 @@ final class Breaker {
 
 	private volatile @Nullable Outage outage;
 
-	/** When something was received for the last time, by whichever connection. */
+	/** When any connection last received something. */
 	private volatile long heard = System.nanoTime();
 
-	/** When a connection has failed for the last time. */
+	/** When a connection last failed. */
 	private volatile long broken = System.nanoTime();
 
 	private long probed = System.nanoTime() - LONGEST_PAUSE;
@@ -44,7 +44,7 @@ final class Breaker {
 		this.server = server;
 	}
 
-	/** Returns why the server counts as gone; {@code null} if it does not. */
+	/** Returns why the server is unavailable; {@code null} if it is available. */
 	@Nullable JedisException cause() {
 		Outage outage = this.outage;
 		return (outage != null) ? outage.cause : null;
@@ -58,8 +58,8 @@ final class Breaker {
 	}
 
 	/**
-	 * Returns whether something was received after a moment, and that not long ago, so
-	 * that the silence of one connection says nothing of the server.
+	 * Returns whether something was received since some time, and recently, so that the
+	 * silence of one connection says nothing about the server.
 	 */
 	boolean isHeard(long since) {
 		long heard = this.heard;
@@ -71,7 +71,8 @@ final class Breaker {
 	}
 
 	/**
-	 * Returns whether a connection has failed after a moment, as others may have then.
+	 * Returns whether any connection has failed since some time, so that others may be
+	 * broken as well.
 	 */
 	boolean hasBroken(long since) {
 		return this.broken - since >= 0;
@@ -88,12 +89,12 @@ final class Breaker {
 		}
 		this.outage = new Outage(cause, System.nanoTime());
 		this.pause = SHORTEST_PAUSE;
-		logger.warn("Redis ({}) counts as gone: {}", this.server.settings.name(), cause.toString());
+		logger.warn("Redis ({}) is unavailable: {}", this.server.settings.name(), cause.toString());
 		startProbe();
 		this.server.listener.opened(cause);
 	}
 
-	/** Has somebody ask the server whether it is there, if nobody does. */
+	/** Starts to probe the server, unless that is under way. */
 	void ensureProbed() {
 		if (!this.probing) {
 			startProbe();
@@ -110,7 +111,7 @@ final class Breaker {
 		}
 		catch (OutOfMemoryError ex) {
 			// There can be no more threads; the next call tries again.
-			logger.debug("Nobody can ask whether Redis ({}) is there", this.server.settings.name(), ex);
+			logger.debug("No thread can be started to probe Redis ({})", this.server.settings.name(), ex);
 		}
 	}
 
@@ -126,7 +127,7 @@ final class Breaker {
 		notifyAll();
 	}
 
-	/** Lets it count as gone for ever. */
+	/** Makes the server unavailable for ever. */
 	void end(JedisException cause) {
 		synchronized (this) {
 			this.ended = true;
@@ -143,7 +144,7 @@ final class Breaker {
 				heard(System.nanoTime());
 			}
 			catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
-				logger.debug("Redis ({}) is not there yet", this.server.settings.name(), ex);
+				logger.debug("Redis ({}) is still unavailable", this.server.settings.name(), ex);
 			}
 		}
 	}

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * A call has no answer. Without a stack trace, because there may be many.
+ * Thrown for a call without an answer. It has no stack trace, because there may be many.
  */
 public final class CallException extends JedisException {
 
@@ -51,16 +51,16 @@ public final class CallException extends JedisException {
 	}
 
 	static CallException outage(JedisException cause) {
-		return new CallException(Reason.OUTAGE, "It was not sent, as the server does not answer", cause);
+		return new CallException(Reason.OUTAGE, "It was not sent, because the server does not answer", cause);
 	}
 
 	static CallException silence(JedisException cause) {
-		return new CallException(Reason.SILENCE, "It was sent, and the server has ceased to answer", cause);
+		return new CallException(Reason.SILENCE, "It was sent, and the server has stopped answering", cause);
 	}
 
 	/** For a call whose deadline has passed. */
 	static CallException late(boolean sent) {
-		return sent ? new CallException(Reason.UNANSWERED, "It was sent, and not answered in time", null)
+		return sent ? new CallException(Reason.UNANSWERED, "It was sent, but not answered in time", null)
 				: new CallException(Reason.TOO_LATE, "It was not sent in time", null);
 	}
 

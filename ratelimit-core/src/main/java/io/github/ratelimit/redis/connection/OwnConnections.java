@@ -17,8 +17,8 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.util.IOUtils;
 
 /**
- * Connections to a server whose address may change. One to a former address is not used
- * again, even if it is still open.
+ * Makes connections to a server whose address may change. A connection to a former address
+ * is not used again, even if it is still open.
  */
 public final class OwnConnections extends ConnectionSource {
 
@@ -50,8 +50,8 @@ public final class OwnConnections extends ConnectionSource {
 	}
 
 	/**
-	 * Connects to the server that is the master of the moment. The sentinels are asked
-	 * when something is to be sent.
+	 * Connects to the current master. The sentinels are asked when something is to be
+	 * sent.
 	 */
 	public static OwnConnections toMaster(String name, Set<HostAndPort> sentinels, JedisClientConfig sentinelConfig,
 			JedisClientConfig config) {
@@ -81,7 +81,7 @@ public final class OwnConnections extends ConnectionSource {
 		}
 	}
 
-	/** Jedis tells why only beside its exception, once for each address. */
+	/** Jedis hides the causes, one for each address, in suppressed exceptions. */
 	private Socket socket(HostAndPort server) {
 		try {
 			return new DefaultJedisSocketFactory(server, this.config).createSocket();
@@ -93,7 +93,7 @@ public final class OwnConnections extends ConnectionSource {
 		}
 	}
 
-	/** Logs in. Jedis would use a second socket without that. */
+	/** Logs in, and prevents that Jedis reconnects by itself. */
 	private Connection connection(HostAndPort server, Socket socket) {
 		AtomicReference<Socket> first = new AtomicReference<>(socket);
 		return new Connection(() -> {

@@ -68,10 +68,10 @@ class RestedConnectionIT {
 				catch (JedisException ex) {
 					// That is what is waited for.
 				}
-				return server.isOpen();
+				return server.isUnavailable();
 			});
 			redis = TestRedis.startServer(port);
-			TestCluster.await("It is there again", () -> !server.isOpen());
+			TestCluster.await("It is there again", () -> !server.isUnavailable());
 			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
 		}
 		finally {

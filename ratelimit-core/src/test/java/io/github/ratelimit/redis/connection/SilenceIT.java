@@ -86,7 +86,7 @@ class SilenceIT {
 			Connecting.assertFails(Reason.SILENCE, sent::await)
 				.satisfies((ex) -> assertThat(ex.getCause()).hasMessageContaining("Nothing was received for PT0.3S"));
 			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(CEILING);
-			assertThat(this.server.isOpen()).isTrue();
+			assertThat(this.server.isUnavailable()).isTrue();
 			Connecting.assertNotSent(() -> Increment.of(this.server, "a", LONG))
 				.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.OUTAGE));
 		}
