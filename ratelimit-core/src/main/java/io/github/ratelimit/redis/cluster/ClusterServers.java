@@ -192,10 +192,16 @@ public final class ClusterServers implements Servers {
 		List<Node> left = new ArrayList<>();
 		this.nodes.values().removeIf((node) -> !masters.contains(node.address) && left.add(node));
 		if (!left.isEmpty()) {
-			BackgroundThread.start(() -> {
-				Topology.parkNanos(GRACE_NANOS);
+			try {
+				BackgroundThread.start(() -> {
+					Topology.parkNanos(GRACE_NANOS);
+					left.forEach(Node::close);
+				}, THREAD);
+			}
+			catch (OutOfMemoryError ex) {
+				// There can be no more threads.
 				left.forEach(Node::close);
-			}, THREAD);
+			}
 		}
 	}
 

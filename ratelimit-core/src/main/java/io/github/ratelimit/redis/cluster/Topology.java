@@ -131,7 +131,7 @@ final class Topology {
 			try {
 				read = ask(this.cluster.addresses().stream().filter(this.cluster::mayAnswer).iterator());
 			}
-			catch (RuntimeException | OutOfMemoryError ex) {
+			catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
 				this.failure = ex;
 			}
 			end(read);

@@ -71,7 +71,7 @@ class ChangingNodesIT {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
-	void newNodeIsUsedAndLeftAgain(boolean ofApplication) {
+	void newNodeIsUsedWhileItHasSlots(boolean ofApplication) {
 		try (ClusterConnectionProvider provider = provider();
 				ClusterServers servers = ofApplication ? ClusterServers.of(provider, SETTINGS, Connecting.NOBODY)
 						: ClusterServers.of(cluster.addresses(), CONFIG, SETTINGS, Connecting.NOBODY)) {
@@ -94,7 +94,7 @@ class ChangingNodesIT {
 	}
 
 	@Test
-	void connectionsOfTheApplicationAreGivenBack() {
+	void connectionsOfTheApplicationAreReturned() {
 		try (ClusterConnectionProvider provider = provider()) {
 			try (ClusterServers servers = ClusterServers.of(provider, SETTINGS, Connecting.NOBODY)) {
 				SlotKeys.any().limit(100).forEach((key) -> assertThat(Increment.of(servers, key)).isOne());
@@ -110,7 +110,7 @@ class ChangingNodesIT {
 
 	/** Jedis makes new connections to the nodes of a closed client, which nobody closes. */
 	@Test
-	void clientThatIsClosedIsNotConnectedAgain() {
+	void closedClientIsNotConnectedAgain() {
 		try (ClusterConnectionProvider provider = provider();
 				ClusterServers servers = ClusterServers.of(provider, SETTINGS, Connecting.NOBODY)) {
 			String key = TestRedis.newKeyPrefix();
@@ -125,7 +125,7 @@ class ChangingNodesIT {
 
 	/** The application holds all connections to one node. */
 	@Test
-	void callsToOtherNodesAreDoneWhileTheApplicationHoldsConnections() {
+	void callsToOtherNodesSucceedWhenOnePoolIsExhausted() {
 		try (ClusterConnectionProvider provider = provider();
 				ClusterServers servers = ClusterServers.of(provider, SETTINGS, Connecting.NOBODY)) {
 			List<String> keys = SlotKeys.onDifferentMasters(cluster);
@@ -145,7 +145,7 @@ class ChangingNodesIT {
 	}
 
 	@Test
-	void nodesAreFoundWhenTheyComeAfterTheFirstCall() {
+	void nodesThatStartAfterTheFirstCallAreFound() {
 		AtomicBoolean up = new AtomicBoolean();
 		HostAndPort nobody = new HostAndPort("127.0.0.1", TestRedis.freePort());
 		JedisClientConfig config = DefaultJedisClientConfig.builder()

@@ -99,7 +99,7 @@ class ClusterServersIT {
 	}
 
 	@Test
-	void noMoreCallsWaitForTheSlotsThanMayWait() throws IOException {
+	void numberOfCallsWaitingForSlotsIsBounded() throws IOException {
 		try (ServerSocket hung = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
 				ClusterServers servers = ClusterServers.of(Set.of(new HostAndPort("127.0.0.1", hung.getLocalPort())),
 						CONFIG, new ServerSettings("cluster", Duration.ofSeconds(60), 2, 10), Connecting.NOBODY)) {
@@ -136,7 +136,7 @@ class ClusterServersIT {
 	}
 
 	@Test
-	void callsFailOnceItIsClosed() {
+	void callsFailWhenItHasBeenClosed() {
 		ClusterServers servers = connect(CLUSTER.addresses());
 		assertThat(Increment.of(servers, TestRedis.newKeyPrefix())).isOne();
 		servers.close();

@@ -62,7 +62,7 @@ class NodeLostReplyIT {
 	 * The lost one may also be that to another question, such as which slots there are.
 	 */
 	@Test
-	void callWhoseReplyIsLostIsDoneOnce() {
+	void callWithLostReplyIsExecutedOnce() {
 		long doneAndLost = 0;
 		for (int i = 0; i < 300; i++) {
 			String key = this.keys.get(i % 3);
@@ -81,7 +81,7 @@ class NodeLostReplyIT {
 	}
 
 	@Test
-	void callsToOtherNodesAreDoneWhenOneReplyIsLost() {
+	void callsToOtherNodesSucceedWhenOneReplyIsLost() {
 		proxyOf(this.keys.get(1)).lose(1);
 		List<Increment> calls = this.keys.stream()
 			.map((key) -> Increment.submit(this.servers, Duration.ofSeconds(20), key))
@@ -93,7 +93,7 @@ class NodeLostReplyIT {
 	}
 
 	@Test
-	void connectionsToOtherNodesAreKeptWhenANodeIsGone() {
+	void connectionsToOtherNodesAreKeptWhenOneNodeStops() {
 		String gone = this.keys.get(1);
 		List<Long> before = this.keys.stream().map(NodeLostReplyIT::connections).toList();
 		proxyOf(gone).close();

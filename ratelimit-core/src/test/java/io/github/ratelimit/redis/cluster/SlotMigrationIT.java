@@ -113,7 +113,7 @@ class SlotMigrationIT {
 
 	/** Only together do they have Redis keys at two nodes. */
 	@Test
-	void callsThatTravelTogetherAreDoneWhileTheirSlotMoves() {
+	void sharedBatchSucceedsWhileItsSlotMoves() {
 		List<String> keys = SlotKeys.any()
 			.limit(1)
 			.flatMap((first) -> IntStream.range(0, 6).mapToObj((i) -> first + i))
@@ -159,7 +159,7 @@ class SlotMigrationIT {
 	}
 
 	@Test
-	void callFailsWhenNodesSendItToAndFro() {
+	void callFailsWhenNodesRedirectItForEver() {
 		this.from.admin().clusterSetSlotNode(this.slot, this.to.id());
 		try {
 			Connecting.assertFails(Reason.NODE, () -> Increment.of(this.servers, this.key))
@@ -209,7 +209,7 @@ class SlotMigrationIT {
 
 	/** To another node and back again, and again, key by key. */
 	@Test
-	void everyCallIsDoneOnceWhileSlotsMove() throws Exception {
+	void everyCallIsExecutedOnceWhileSlotsMove() throws Exception {
 		int times = 3000;
 		ExecutorService threads = Executors.newFixedThreadPool(4);
 		try {

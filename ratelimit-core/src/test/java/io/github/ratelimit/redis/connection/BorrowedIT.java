@@ -86,7 +86,7 @@ class BorrowedIT {
 	}
 
 	@Test
-	void connectionsAreGivenBackAsTheyWere() {
+	void connectionsAreReturnedWithTheirTimeout() {
 		for (int i = 1; i <= 10; i++) {
 			assertThat(Increment.of(this.server, "a", LONG)).isEqualTo(i);
 		}
@@ -102,7 +102,7 @@ class BorrowedIT {
 
 	/** A pool replaces a broken connection, even while it is being closed. */
 	@Test
-	void connectionIsGivenBackWholeWhenItIsClosedMeanwhile() {
+	void connectionInUseIsReturnedIntactWhenServerIsClosed() {
 		Server patient = new Server(Connecting.settings("test", LONG), BorrowedConnections.of(this.client),
 				this.events);
 		Increment.of(patient, "a", LONG);
@@ -118,7 +118,7 @@ class BorrowedIT {
 	}
 
 	@Test
-	void callsAreRefusedWhenNoConnectionIsFreeWhichIsNoOutage() {
+	void exhaustedPoolRefusesCallsWithoutAnOutage() {
 		List<Connection> taken = new ArrayList<>();
 		for (int i = 0; i < POOL; i++) {
 			taken.add(this.pool.getResource());
@@ -131,7 +131,7 @@ class BorrowedIT {
 	}
 
 	@Test
-	void callersAreToldWhenTheServerHangsAndCallsAreAnsweredAfterwards() {
+	void callsFailWhileServerHangsAndSucceedAfterwards() {
 		Increment.of(this.server, "a", LONG);
 		try (StoppedServer stopped = StoppedServer.stop(this.client)) {
 			Connecting.assertFails(Reason.SILENCE, () -> Increment.of(this.server, "a", LONG));
@@ -144,7 +144,7 @@ class BorrowedIT {
 	}
 
 	@Test
-	void connectionsThatTheServerHasClosedAreLeftOut() {
+	void connectionsClosedByTheServerAreSkipped() {
 		List<Connection> connections = new ArrayList<>();
 		for (int i = 0; i < POOL; i++) {
 			connections.add(this.pool.getResource());
@@ -159,7 +159,7 @@ class BorrowedIT {
 	}
 
 	@Test
-	void clientsThatSendAgainAreRefused() {
+	void clientsThatRetryAreRejected() {
 		try (PooledConnectionProvider connections = new PooledConnectionProvider(
 				new HostAndPort("127.0.0.1", this.port));
 				UnifiedJedis retrying = Clients.of(connections,
@@ -171,7 +171,7 @@ class BorrowedIT {
 	}
 
 	@Test
-	void clientsWithoutPoolAreRefused() {
+	void clientsWithoutPoolAreRejected() {
 		ManagedConnectionProvider one = new ManagedConnectionProvider();
 		try (UnifiedJedis client = Clients.of(one, new DefaultCommandExecutor(one))) {
 			assertThatIllegalArgumentException().isThrownBy(() -> BorrowedConnections.of(client))
@@ -180,7 +180,7 @@ class BorrowedIT {
 	}
 
 	@Test
-	void clientOfSeveralDatabasesGoesOnToTheNext() {
+	void clientOfSeveralDatabasesFailsOver() {
 		int second = TestRedis.freePort();
 		RedisServer other = TestRedis.startServer(second);
 		try (UnifiedJedis several = Clients.ofSeveral(this.port, second); Server server = server(several)) {

@@ -34,7 +34,7 @@ class ConnectingIT {
 	private final Events events = new Events();
 
 	@Test
-	void callsFailAtOnceUntilTheServerIsThere() {
+	void callsFailAtOnceUntilTheServerStarts() {
 		int port = TestRedis.freePort();
 		try (Server server = Connecting.to(port, BUDGET, this.events)) {
 			for (int i = 0; i < 3; i++) {
@@ -56,7 +56,7 @@ class ConnectingIT {
 	}
 
 	@Test
-	void callsAreAnsweredAfterTheServerWasStartedAgain() {
+	void callsSucceedAfterTheServerHasRestarted() {
 		int port = TestRedis.freePort();
 		RedisServer redis = TestRedis.startServer(port);
 		try (Server server = Connecting.to(port, BUDGET, this.events)) {
@@ -92,7 +92,7 @@ class ConnectingIT {
 	}
 
 	@Test
-	void causeIsKnownWhenTheLoginFails() {
+	void failedLoginIsTheCause() {
 		int port = TestRedis.freePort();
 		RedisServer redis = TestRedis.startServer(port, "requirepass secret");
 		JedisClientConfig wrong = DefaultJedisClientConfig.builder().password("wrong").build();
@@ -107,7 +107,7 @@ class ConnectingIT {
 	}
 
 	@Test
-	void callsFailWhenThePasswordCannotBeFound() {
+	void callsFailWhenThePasswordIsUnavailable() {
 		JedisClientConfig config = DefaultJedisClientConfig.builder().credentialsProvider(() -> {
 			throw new IllegalStateException("No vault");
 		}).build();
@@ -120,7 +120,7 @@ class ConnectingIT {
 	}
 
 	@Test
-	void connectionKnowsDatabaseAndName() {
+	void connectionSelectsDatabaseAndName() {
 		int port = TestRedis.freePort();
 		RedisServer redis = TestRedis.startServer(port, "requirepass secret");
 		JedisClientConfig config = DefaultJedisClientConfig.builder()

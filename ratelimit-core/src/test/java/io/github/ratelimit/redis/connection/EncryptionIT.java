@@ -100,7 +100,7 @@ class EncryptionIT {
 	}
 
 	@Test
-	void lateAnswerIsUnderstood() {
+	void lateAnswerOverTlsEndsTheOutage() {
 		try (Server server = server(folder.resolve("trusted.p12"))) {
 			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
 			Increment sent = new Increment(Increment.PLAIN, "a", LONG);

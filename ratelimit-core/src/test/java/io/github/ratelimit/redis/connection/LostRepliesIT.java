@@ -33,7 +33,7 @@ class LostRepliesIT {
 	private static final int CALLS = Integer.getInteger("ratelimit.test.lost-replies.calls", 500);
 
 	@Test
-	void nothingIsDoneTwiceAndEverybodyIsToldTheTruth() throws Exception {
+	void nothingIsSentTwiceAndEveryOutcomeIsTrue() throws Exception {
 		String prefix = TestRedis.newKeyPrefix();
 		Map<String, Object> outcomes = new ConcurrentHashMap<>();
 		Events events = new Events();

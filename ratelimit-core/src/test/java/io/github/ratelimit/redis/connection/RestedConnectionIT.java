@@ -34,7 +34,7 @@ class RestedConnectionIT {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
-	void callIsAnsweredAfterARestInWhichItsConnectionWasClosed(boolean borrowed) {
+	void callSucceedsWhenIdleConnectionWasClosed(boolean borrowed) {
 		int port = TestRedis.freePort();
 		RedisServer redis = TestRedis.startServer(port);
 		try (UnifiedJedis client = JedisClients.create("127.0.0.1", port);
@@ -55,7 +55,7 @@ class RestedConnectionIT {
 	}
 
 	@Test
-	void serverThatWasGoneIsUsedAgain() {
+	void serverIsUsedAgainAfterAnOutage() {
 		int port = TestRedis.freePort();
 		RedisServer redis = TestRedis.startServer(port);
 		try (Server server = Connecting.to(port, LONG, this.events)) {

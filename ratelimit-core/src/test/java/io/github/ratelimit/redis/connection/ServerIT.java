@@ -46,7 +46,7 @@ class ServerIT {
 	}
 
 	@Test
-	void settingsOutOfRangeAreRefused() {
+	void settingsOutOfRangeAreRejected() {
 		assertThatIllegalArgumentException().isThrownBy(() -> Connecting.settings("a", Duration.ofNanos(1)))
 			.withMessage("Invalid time budget (PT0.000000001S): must be from 2ms to 1h.");
 		assertThatIllegalArgumentException().isThrownBy(() -> new ServerSettings("a", LONG, 0, 1))
@@ -77,7 +77,7 @@ class ServerIT {
 	}
 
 	@Test
-	void callsThatWaitTogetherAreSentTogetherInTheirOrder() {
+	void waitingCallsAreSentTogetherInOrder() {
 		Increment.ByScript carrier = new Increment.ByScript(Increment.SCRIPT);
 		List<Increment> calls = IntStream.range(0, 1000)
 			.mapToObj((i) -> new Increment(carrier, this.key, LONG))
@@ -93,7 +93,7 @@ class ServerIT {
 	}
 
 	@Test
-	void scriptIsSentWithItsSourceOnlyWhenTheServerDoesNotKnowIt() {
+	void sourceIsSentOnlyWhenServerDoesNotKnowTheScript() {
 		Increment.ByScript carrier = new Increment.ByScript(Increment.SCRIPT + " -- " + this.key);
 		for (int i = 1; i <= 3; i++) {
 			Increment call = new Increment(carrier, this.key, LONG);
@@ -104,7 +104,7 @@ class ServerIT {
 	}
 
 	@Test
-	void callFailsWhenItsScriptIsNotKnownForTheSecondTime() {
+	void callFailsWhenScriptIsUnknownEvenWithItsSource() {
 		Increment.ByScript carrier = new Increment.ByScript("return {err = 'NOSCRIPT never'} -- " + this.key);
 		Increment call = new Increment(carrier, this.key, LONG);
 		this.server.submit(call);
@@ -113,7 +113,7 @@ class ServerIT {
 	}
 
 	@Test
-	void errorOfOneCallIsNotThatOfOthers() {
+	void errorOfOneCallDoesNotAffectOthers() {
 		TestRedis.client().set(this.key, "text");
 		Increment wrong = new Increment(Increment.PLAIN, this.key, LONG);
 		Increment right = new Increment(Increment.PLAIN, this.key + ":other", LONG);
@@ -125,7 +125,7 @@ class ServerIT {
 	}
 
 	@Test
-	void failureOfOneCarrierIsNotThatOfOthers() {
+	void failureOfOneCarrierDoesNotAffectOthers() {
 		Increment unmade = new Increment(new Failing(true), this.key, LONG);
 		Increment undelivered = new Increment(new Failing(false), this.key, LONG);
 		List.of(unmade, undelivered).forEach(this.server::submit);
@@ -137,7 +137,7 @@ class ServerIT {
 	}
 
 	@Test
-	void commandsOfOneCarrierAreNotInterruptedByThoseOfOthers() throws Exception {
+	void commandsOfOneCarrierAreNotInterleavedWithOthers() throws Exception {
 		List<Thread> others = IntStream.range(0, 8).mapToObj((i) -> new Thread(() -> {
 			for (int j = 0; j < 100; j++) {
 				Increment.of(this.server, this.key + ":other", LONG);
@@ -155,7 +155,7 @@ class ServerIT {
 	}
 
 	@Test
-	void redirectedCallsAreHandedOnAndMayWaitAgain() {
+	void redirectedCallsCanBeSubmittedAgain() {
 		List<JedisRedirectionException> redirections = new ArrayList<>();
 		String moved = "return redis.error_reply('MOVED 7 127.0.0.1:1')";
 		try (Server elsewhere = new Server(Connecting.settings("node", LONG),
@@ -178,14 +178,14 @@ class ServerIT {
 	}
 
 	@Test
-	void callsThatAskAreAnsweredByTheReplyBehindThatToAsking() {
+	void askingCallsReceiveTheReplyAfterThatOfAsking() {
 		Increment call = new Increment(Increment.PLAIN, this.key, LONG);
 		this.server.submit(call, true);
 		assertThat(call.await()).isEqualTo(1L);
 	}
 
 	@Test
-	void callIsNotSentWhenItsTimeIsOver() {
+	void callIsNotSentAfterItsDeadline() {
 		Increment call = new Increment(Increment.PLAIN, this.key, Duration.ZERO);
 		this.server.submit(call);
 		Connecting.assertNotSent(call::await)
@@ -195,7 +195,7 @@ class ServerIT {
 
 	/** What it gives back would be lost otherwise. */
 	@Test
-	void threadThatIsInterruptedIsAnsweredAndStaysSo() {
+	void interruptedThreadGetsItsAnswerAndStaysInterrupted() {
 		Thread.currentThread().interrupt();
 		long count = Increment.of(this.server, this.key, LONG);
 		assertThat(Thread.interrupted()).isTrue();

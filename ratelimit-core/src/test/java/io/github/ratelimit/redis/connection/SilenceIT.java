@@ -77,7 +77,7 @@ class SilenceIT {
 	}
 
 	@Test
-	void callersAreToldAtOnceWhenTheServerHangs() {
+	void callsFailAtOnceWhenTheServerHangs() {
 		Increment.of(this.server, "a", LONG);
 		try (StoppedServer stopped = StoppedServer.stop(this.jedis)) {
 			Increment sent = new Increment(Increment.PLAIN, "a", LONG);
@@ -96,7 +96,7 @@ class SilenceIT {
 	}
 
 	@Test
-	void lateAnswerClosesTheBreakerAndIsHandedToTheCall() {
+	void lateAnswerEndsTheOutageAndReachesTheCall() {
 		Increment.of(this.server, "a", LONG);
 		Increment sent = new Increment(Increment.PLAIN, "a", LONG);
 		long end;
@@ -143,7 +143,7 @@ class SilenceIT {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 1, 32, 200 })
-	void callersWaitNoLongerThanTheirTimeWhenTheServerHangs(int callers) throws Exception {
+	void callersNeverWaitPastTheirDeadlineWhenServerHangs(int callers) throws Exception {
 		Increment.of(this.server, "a", LONG);
 		long[] waited = new long[callers];
 		try (StoppedServer stopped = StoppedServer.stop(this.jedis)) {
@@ -170,7 +170,7 @@ class SilenceIT {
 	}
 
 	@Test
-	void callsEndWhenTheServerTakesNoConnections() throws IOException {
+	void callsEndWhenServerAcceptsNoConnections() throws IOException {
 		try (ServerSocket full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
 			List<Socket> waiting = new ArrayList<>();
 			try (Server none = Connecting.to(full.getLocalPort(), BUDGET, this.events)) {
@@ -213,7 +213,7 @@ class SilenceIT {
 
 	/** It is sent as a call is, and waits for much longer. */
 	@Test
-	void callersAreToldAtOnceWhenTheLoginIsNotAnswered() throws Exception {
+	void callsFailAtOnceWhenTheLoginIsNotAnswered() throws Exception {
 		try (FaultyProxy proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.port));
 				Server server = patient(proxy.uri().getPort())) {
 			proxy.delay(CEILING.plusSeconds(2));
@@ -230,7 +230,7 @@ class SilenceIT {
 	}
 
 	@Test
-	void loginsFromBeforeTheEndOfAnOutageDoNotBeginAnother() throws Exception {
+	void oldLoginsDoNotBeginAnotherOutage() throws Exception {
 		try (FaultyProxy proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.port));
 				Server server = patient(proxy.uri().getPort())) {
 			proxy.delay(CEILING.plusSeconds(2));
@@ -253,7 +253,7 @@ class SilenceIT {
 	}
 
 	@Test
-	void connectionThatAloneIsSilentIsReplaced() throws Exception {
+	void singleSilentConnectionIsReplaced() throws Exception {
 		try (FaultyProxy proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.port));
 				Server server = Connecting.to(proxy.uri().getPort(), BUDGET, this.events)) {
 			Increment.of(server, "a", LONG);
