@@ -3,6 +3,7 @@ package io.github.ratelimit.denial;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -64,7 +65,7 @@ final class DenialMemory {
 	@Nullable Decision find(List<Charge> charges, Key[] keys, Function<Policy, Duration> maxAges) {
 		long now = this.nanos.getAsLong();
 		Block block = this.blocks.asMap().isEmpty() ? null : block(keys, now);
-		long blocked = (block != null) ? Verdict.microsLeft(block.time(), now - block.since()) : 0;
+		long blocked = (block != null) ? Verdict.microsLeft(block.nanos(), now - block.since()) : 0;
 		CallRate calls = (block != null && blocked > 0) ? block.calls() : null;
 		List<LimitStatus> violated = List.of();
 		boolean complete = true;
@@ -73,12 +74,14 @@ final class DenialMemory {
 			Charge charge = charges.get(i);
 			long maxAge = Math.min(this.maxAge, maxAges.apply(charge.policy()).toNanos());
 			for (int j = 0; j < charge.identifiers().size(); j++) {
+				Identifier identifier = charge.identifiers().get(j);
 				Verdicts known = known(keys[at++], charge.policy());
 				Verdict verdict = (known != null) ? known.find(charge.cost()) : null;
-				List<LimitStatus> limits = (verdict != null) ? verdict.at(now, maxAge) : null;
+				List<LimitStatus> limits = (verdict != null) ? verdict.at(now, maxAge, charge.policy(), identifier)
+						: null;
 				complete = complete && verdict != null && limits != null && (block != null || !verdict.blocked());
 				if (known != null && limits == null && isPossible(charge)) {
-					limits = known.violatedByLess(charge.cost(), now, maxAge);
+					limits = known.violatedByLess(charge.cost(), now, maxAge, identifier);
 				}
 				if (known != null && limits != null && !limits.isEmpty()) {
 					violated = Verdict.concat(violated, limits);
@@ -158,14 +161,15 @@ final class DenialMemory {
 						.filter((status) -> status.policy().name().equals(charge.policy().name())
 								&& status.identifier().equals(identifier))
 						.toList();
-					remember(at++, charge.policy(),
-							new Verdict(charge.cost(), violated, this.since, decision.blockedFor() != null));
+					remember(at++, charge.policy(), new Verdict(charge.cost(), charge.policy(), violated, this.since,
+							decision.blockedFor() != null));
 				}
 			}
 			if (decision.blockedFor() != null) {
 				Block known = block(this.keys, this.since);
 				DenialMemory.this.blocks.put(key(this.keys),
-						new Block(decision.blockedFor(), this.since, (known != null) ? known.calls() : new CallRate()));
+						new Block(TimeUnit.NANOSECONDS.convert(decision.blockedFor()), this.since,
+								(known != null) ? known.calls() : new CallRate()));
 			}
 		}
 
@@ -187,10 +191,10 @@ final class DenialMemory {
 	/**
 	 * A block of one of the keys of a request.
 	 *
-	 * @param time how long it lasts
+	 * @param nanos how long it lasts, in nanoseconds
 	 * @param since a time before the store was asked, in nanoseconds
 	 */
-	private record Block(Duration time, long since, CallRate calls) {
+	private record Block(long nanos, long since, CallRate calls) {
 
 	}
 

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
+import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.denial.DenialMemory.CallRate;
@@ -49,11 +50,11 @@ record Verdicts(Policy policy, List<Verdict> verdicts, CallRate calls) {
 	 * cost for at least as long.
 	 * @return the limits; empty if there is no such cost
 	 */
-	List<LimitStatus> violatedByLess(long cost, long now, long maxAge) {
+	List<LimitStatus> violatedByLess(long cost, long now, long maxAge, Identifier identifier) {
 		for (int i = this.verdicts.size() - 1; i >= 0; i--) {
 			Verdict verdict = this.verdicts.get(i);
 			if (verdict.cost() > 0 && verdict.cost() < cost) {
-				List<LimitStatus> violated = verdict.at(now, maxAge);
+				List<LimitStatus> violated = verdict.at(now, maxAge, this.policy, identifier);
 				if (violated != null && !violated.isEmpty()) {
 					return violated;
 				}

@@ -2,6 +2,7 @@ package io.github.ratelimit.sample;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
@@ -19,6 +20,8 @@ import org.openqa.selenium.chrome.ChromeOptions;
 import org.openqa.selenium.logging.LogEntry;
 import org.openqa.selenium.logging.LogType;
 import org.openqa.selenium.logging.LoggingPreferences;
+
+import org.springframework.core.io.ClassPathResource;
 
 /**
  * The Chromium of this machine, without a window.
@@ -104,28 +107,13 @@ final class Browser implements AutoCloseable {
 			.toList();
 	}
 
-	/** Texts that have less contrast to what is behind them than WCAG 2.2 AA asks for. */
-	List<?> unreadable() {
-		return (List<?>) run(
-				"""
-						const numbers = (color) => color.match(/[\\d.]+/g).map(Number);
-						const luminance = (color) => numbers(color).slice(0, 3)
-							.map((part) => part / 255)
-							.map((part) => (part <= 0.04045) ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
-							.reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
-						const behind = (element) => {
-							const color = getComputedStyle(element).backgroundColor;
-							return (numbers(color)[3] === 0) ? behind(element.parentElement) : color;
-						};
-						const contrast = (element) => {
-							const [dark, light] = [getComputedStyle(element).color, behind(element)].map(luminance).sort((a, b) => a - b);
-							return (light + 0.05) / (dark + 0.05);
-						};
-						return [...document.querySelectorAll('body *')]
-							.filter((element) => element.checkVisibility() && !element.disabled)
-							.filter((element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
-							.filter((element) => contrast(element) < 4.5)
-							.map((element) => element.outerHTML);""");
+	/** What axe-core finds inaccessible on the page: a rule and an element each. */
+	List<?> inaccessible() throws IOException {
+		run(new ClassPathResource("axe.min.js").getContentAsString(StandardCharsets.UTF_8));
+		return (List<?>) this.driver.executeAsyncScript("""
+				const done = arguments[arguments.length - 1];
+				axe.run().then((result) => done(result.violations.flatMap((rule) =>
+					rule.nodes.map((node) => `${rule.id}: ${rule.help}: ${node.html}`))));""");
 	}
 
 	/** Writes a picture of an element, all of it, with a margin. */

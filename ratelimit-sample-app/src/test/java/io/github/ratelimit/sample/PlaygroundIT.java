@@ -66,12 +66,12 @@ class PlaygroundIT {
 
 	@ParameterizedTest
 	@CsvSource({ "1280, false", "1280, true", "390, false", "390, true" })
-	void pageIsReadableOnEveryScreen(int width, boolean dark) {
+	void pageIsAccessibleOnEveryScreen(int width, boolean dark) throws IOException {
 		browser.open(page, width, dark);
 		await(() -> assertThat(browser.findAll(".lane")).hasSize(Algorithms.all().size()));
 		await(() -> assertThat(browser.findAll("#policies tbody tr")).hasSizeGreaterThan(10));
 		assertThat(browser.run("return document.documentElement.scrollWidth")).isEqualTo((long) width);
-		assertThat(browser.unreadable()).isEmpty();
+		assertThat(browser.inaccessible()).isEmpty();
 		assertThat(browser.errors()).isEmpty();
 	}
 
@@ -117,7 +117,7 @@ class PlaygroundIT {
 	}
 
 	@Test
-	void laneShowsRedisKeyAndCommandByKeyboard() {
+	void laneShowsRedisKeyAndCommandByKeyboard() throws IOException {
 		browser.open(page, DESKTOP, false);
 		await(() -> assertThat(browser.findAll(".lane")).isNotEmpty());
 		WebElement lane = browser.find("[data-algorithm=token-bucket] .lane-open");
@@ -128,13 +128,14 @@ class PlaygroundIT {
 			.containsPattern("ratelimit-sample-app:\\{header%3AX-Client:race-\\w+-1}:demo-token-bucket:tb-10s\\d+"));
 		assertThat(browser.focused()).isEqualTo(lane);
 		assertThat(lane.getDomAttribute("aria-expanded")).isEqualTo("true");
+		assertThat(browser.inaccessible()).isEmpty();
 		lane.sendKeys(Keys.ENTER);
 		assertThat(lane.getDomAttribute("aria-expanded")).isEqualTo("false");
 		assertThat(browser.errors()).isEmpty();
 	}
 
 	@Test
-	void policiesDoAsTheySayWhileRedisIsStopped() {
+	void policiesDoAsTheySayWhileRedisIsStopped() throws IOException {
 		browser.open(page, DESKTOP, true);
 		await(() -> assertThat(browser.text("#redis-status")).isEqualTo("Redis is running."));
 		browser.click("[data-preset=clients]");
@@ -149,6 +150,7 @@ class PlaygroundIT {
 		assertThat(browser.findAll(tile("local", "failed"))).isEmpty();
 		assertThat(browser.findAll(tile("allow", "failed"))).isEmpty();
 		await(() -> assertThat(browser.text("#health")).isEqualTo("Redis: unreachable"));
+		assertThat(browser.inaccessible()).isEmpty();
 		browser.click("#redis-start");
 		await(() -> assertThat(browser.text("#health")).isEqualTo("Redis: reachable"));
 		await(() -> assertThat(browser.text("[data-mode=deny] .last")).startsWith("200"));
@@ -157,7 +159,7 @@ class PlaygroundIT {
 
 	@ParameterizedTest
 	@CsvSource({ "1280, false", "1280, true", "390, false", "390, true" })
-	void mostDeniedAreShownWithBarsOfTheLastMinutes(int width, boolean dark) {
+	void mostDeniedAreShownWithBarsOfTheLastMinutes(int width, boolean dark) throws IOException {
 		browser.open(page, width, dark);
 		await(() -> assertThat(browser.text("#preset-text")).isNotEmpty());
 		browser.run("""
@@ -177,12 +179,12 @@ class PlaygroundIT {
 					.map((bar) => bar.getBoundingClientRect().height));""")).extracting(Number::doubleValue)
 			.isEqualTo(24.0);
 		assertThat(browser.run("return document.documentElement.scrollWidth")).isEqualTo((long) width);
-		assertThat(browser.unreadable()).isEmpty();
+		assertThat(browser.inaccessible()).isEmpty();
 		assertThat(browser.errors()).isEmpty();
 	}
 
 	@Test
-	void everyExampleIsAnsweredAlsoAcrossOrigins() {
+	void everyExampleIsAnsweredAlsoAcrossOrigins() throws IOException {
 		browser.open(page, DESKTOP, false);
 		await(() -> assertThat(browser.findAll(".example")).hasSizeGreaterThan(5));
 		for (WebElement example : browser.findAll(".example .primary")) {
@@ -195,6 +197,7 @@ class PlaygroundIT {
 			.startsWith("Answers: 200 200 200 200 200 429.")
 			.contains("ratelimit: \"demo-token-bucket\";r=0;t=", "retry-after: ", "quota-exceeded");
 		assertThat(browser.text("[data-path='/report?rows=700'] .answer")).contains("will be sent to you");
+		assertThat(browser.inaccessible()).isEmpty();
 		assertThat(browser.errors()).isEmpty();
 	}
 
