@@ -75,8 +75,8 @@ public final class RedisConnections implements AutoCloseable {
 	 * @return a builder
 	 */
 	public static Builder server(HostAndPort address) {
-		return new Builder(address.toString(), (settings, config, listener) -> new Server(settings,
-				OwnConnections.to(address, config), listener));
+		return new Builder(address.toString(),
+				(settings, config, listener) -> new Server(settings, OwnConnections.to(address, config), listener));
 	}
 
 	/**

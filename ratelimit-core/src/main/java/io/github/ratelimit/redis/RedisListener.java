@@ -13,8 +13,8 @@ import java.time.Duration;
 public interface RedisListener {
 
 	/**
-	 * A server does not answer, or no connection can be made. From now on calls to it fail
-	 * at once, until it answers.
+	 * A server does not answer, or no connection can be made. From now on calls to it
+	 * fail at once, until it answers.
 	 * @param server the address of the server
 	 * @param reason what was seen
 	 */

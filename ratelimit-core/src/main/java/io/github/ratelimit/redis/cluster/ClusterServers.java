@@ -37,9 +37,8 @@ import redis.clients.jedis.util.JedisClusterCRC16;
  * read in the background; calls wait until they are known. A call that a node has not
  * executed, because another one has the slot, is redirected. Nothing else is sent twice.
  * <p>
- * A node that does not answer fails its calls with {@link Reason#NODE} as long as
- * another node answers. Nodes that have lost their slots are closed once they had time to
- * answer.
+ * A node that does not answer fails its calls with {@link Reason#NODE} as long as another
+ * node answers. Nodes that have lost their slots are closed once they had time to answer.
  */
 public final class ClusterServers implements Servers {
 

@@ -66,7 +66,8 @@ final class Node implements Listener {
 				continue;
 			}
 			if (call.countRedirection() > MAX_REDIRECTIONS) {
-				call.fail(notSent("The nodes of the cluster do not agree on which of them has the slot " + call.slot()));
+				call.fail(
+						notSent("The nodes of the cluster do not agree on which of them has the slot " + call.slot()));
 			}
 			else {
 				this.cluster.submit(Slots.address(target.getHost(), target.getPort(), this.address), call, asking);

@@ -40,7 +40,8 @@ final class Slots {
 	}
 
 	/**
-	 * Reads the reply to {@code CLUSTER SLOTS}, in which a node may leave out its own host.
+	 * Reads the reply to {@code CLUSTER SLOTS}, in which a node may leave out its own
+	 * host.
 	 * @throws WrongReplyException if it is another reply
 	 */
 	static Slots read(@Nullable Object reply, HostAndPort asked) {

@@ -20,8 +20,8 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Knows which node of a cluster has which slot. A background thread reads that for the
- * first call, after a redirection, and while a node does not answer, because a replica may
- * have taken over. Calls wait here until the slots are known.
+ * first call, after a redirection, and while a node does not answer, because a replica
+ * may have taken over. Calls wait here until the slots are known.
  */
 final class Topology {
 
@@ -104,8 +104,7 @@ final class Topology {
 
 	private JedisException unknown() {
 		return this.closed ? ClusterServers.closedForGood() : new CallException(Reason.OUTAGE,
-				"None of the nodes %s knows the slots".formatted(this.cluster.addresses()),
-				this.failure);
+				"None of the nodes %s has returned the slots".formatted(this.cluster.addresses()), this.failure);
 	}
 
 	/** Asks the nodes, now or after a pause. Returns whether they are being asked. */
@@ -153,7 +152,9 @@ final class Topology {
 		}
 	}
 
-	/** Returns the slots as the first node knows that answers; {@code null} if none does. */
+	/**
+	 * Returns the slots as the first node knows that answers; {@code null} if none does.
+	 */
 	private @Nullable Slots ask(Iterator<HostAndPort> nodes) {
 		Map<Call, HostAndPort> asked = new HashMap<>();
 		while (!this.closed && (nodes.hasNext() || !asked.isEmpty())) {
@@ -199,7 +200,7 @@ final class Topology {
 		}
 		catch (JedisException ex) {
 			this.failure = ex;
-			logger.debug("The node {} does not know the slots", node, ex);
+			logger.debug("The node {} has not returned the slots", node, ex);
 			return null;
 		}
 	}

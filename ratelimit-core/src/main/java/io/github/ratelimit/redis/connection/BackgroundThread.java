@@ -1,8 +1,8 @@
 package io.github.ratelimit.redis.connection;
 
 /**
- * Starts the threads of connections. They may outlive the application that submits a call,
- * so they keep neither its class loader nor its thread locals. They do not keep the
+ * Starts the threads of connections. They may outlive the application that submits a
+ * call, so they keep neither its class loader nor its thread locals. They do not keep the
  * process alive.
  */
 public final class BackgroundThread {

@@ -39,11 +39,11 @@ final class Batch {
 	}
 
 	/**
-	 * Sends all calls and delivers the replies. Only commands without effect are sent once
-	 * more: with the source of a script that the server does not know, or call by call if
-	 * the Redis keys of several calls are at two nodes.
-	 * @throws JedisException if the connection has failed; calls that were answered before
-	 * stay so
+	 * Sends all calls and delivers the replies. Only commands without effect are sent
+	 * once more: with the source of a script that the server does not know, or call by
+	 * call if the Redis keys of several calls are at two nodes.
+	 * @throws JedisException if the connection has failed; calls that were answered
+	 * before stay so
 	 */
 	void exchange(Link link) {
 		while (!this.groups.isEmpty()) {
@@ -100,8 +100,8 @@ final class Batch {
 		}
 
 		/**
-		 * Inserts {@code ASKING} before each command, but not in a transaction, which would
-		 * queue it.
+		 * Inserts {@code ASKING} before each command, but not in a transaction, which
+		 * would queue it.
 		 */
 		private static List<CommandArguments> withAsking(List<CommandArguments> commands) {
 			List<CommandArguments> all = new ArrayList<>();

@@ -150,8 +150,8 @@ public abstract class Call {
 	}
 
 	/**
-	 * Counts a redirection, and returns how many there were. For the thread that has taken
-	 * the call back.
+	 * Counts a redirection, and returns how many there were. For the thread that has
+	 * taken the call back.
 	 */
 	public final int countRedirection() {
 		return ++this.redirections;

@@ -25,10 +25,14 @@ public final class CallException extends JedisException {
 		/** The server does not answer. The call was not sent, and never will be. */
 		OUTAGE,
 
-		/** It was sent, and may have had an effect. The server may have answered others. */
+		/**
+		 * It was sent, and may have had an effect. The server may have answered others.
+		 */
 		UNANSWERED,
 
-		/** It was sent, and may have had an effect. The server does not answer anybody. */
+		/**
+		 * It was sent, and may have had an effect. The server does not answer anybody.
+		 */
 		SILENCE,
 
 		/**

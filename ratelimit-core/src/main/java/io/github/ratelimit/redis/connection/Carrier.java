@@ -7,8 +7,8 @@ import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
- * Turns calls into commands. Calls of the same carrier and slot that wait at the same time
- * share their commands. Safe for use by several threads.
+ * Turns calls into commands. Calls of the same carrier and slot that wait at the same
+ * time share their commands. Safe for use by several threads.
  */
 public interface Carrier {
 

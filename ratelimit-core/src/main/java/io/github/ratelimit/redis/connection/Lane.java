@@ -165,7 +165,8 @@ final class Lane implements WatchedSocket.Watch {
 			}
 			release();
 			this.sentAt = start;
-			link = this.server.source.connect(rested || this.server.breaker.hasBroken(this.connected), this, this.server.settings.budget());
+			link = this.server.source.connect(rested || this.server.breaker.hasBroken(this.connected), this,
+					this.server.settings.budget());
 			this.link = link;
 			this.connected = start;
 			return link;
@@ -242,7 +243,8 @@ final class Lane implements WatchedSocket.Watch {
 
 	@Override
 	public void silent() throws SocketTimeoutException {
-		SocketTimeoutException silence = new SocketTimeoutException("Nothing was received for " + this.server.settings.budget());
+		SocketTimeoutException silence = new SocketTimeoutException(
+				"Nothing was received for " + this.server.settings.budget());
 		boolean login = this.link == null;
 		if (login && this.server.isConnected()) {
 			// The other lanes show whether the server is available.
@@ -289,8 +291,9 @@ final class Lane implements WatchedSocket.Watch {
 	}
 
 	/**
-	 * Ends what is under way. A borrowed connection is given back when it is done, because
-	 * a pool makes a new one for each that is broken, even while it is being closed.
+	 * Ends what is under way. A borrowed connection is given back when it is done,
+	 * because a pool makes a new one for each that is broken, even while it is being
+	 * closed.
 	 */
 	void close() {
 		this.closed = true;

@@ -58,7 +58,8 @@ final class Link {
 			throw ex;
 		}
 		catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
-			// Jedis fails like this if the reply is no reply or has an absurd length. What
+			// Jedis fails like this if the reply is no reply or has an absurd length.
+			// What
 			// is left of it would answer the next call.
 			this.connection.setBroken();
 			throw new WrongReplyException(

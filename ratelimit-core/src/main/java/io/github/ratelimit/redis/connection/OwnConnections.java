@@ -17,8 +17,8 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.util.IOUtils;
 
 /**
- * Makes connections to a server whose address may change. A connection to a former address
- * is not used again, even if it is still open.
+ * Makes connections to a server whose address may change. A connection to a former
+ * address is not used again, even if it is still open.
  */
 public final class OwnConnections extends ConnectionSource {
 

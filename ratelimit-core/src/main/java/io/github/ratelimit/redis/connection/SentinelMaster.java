@@ -51,7 +51,7 @@ final class SentinelMaster {
 			}
 			catch (JedisException ex) {
 				throw new JedisConnectionException(
-						"None of the sentinels %s knows the master %s".formatted(this.sentinels, this.name), ex);
+						"None of the sentinels %s has named the master %s".formatted(this.sentinels, this.name), ex);
 			}
 			this.watch = asked;
 			if (this.closed) {

@@ -108,7 +108,9 @@ class ChangingNodesIT {
 		}
 	}
 
-	/** Jedis makes new connections to the nodes of a closed client, which nobody closes. */
+	/**
+	 * Jedis makes new connections to the nodes of a closed client, which nobody closes.
+	 */
 	@Test
 	void closedClientIsNotConnectedAgain() {
 		try (ClusterConnectionProvider provider = provider();

@@ -144,8 +144,7 @@ class ClusterServersIT {
 			.returns(Reason.OUTAGE, CallException::reason);
 		ClusterServers unused = connect(CLUSTER.addresses());
 		unused.close();
-		Connecting.assertNotSent(() -> Increment.of(unused, TestRedis.newKeyPrefix()))
-			.withMessageContaining("closed");
+		Connecting.assertNotSent(() -> Increment.of(unused, TestRedis.newKeyPrefix())).withMessageContaining("closed");
 	}
 
 }

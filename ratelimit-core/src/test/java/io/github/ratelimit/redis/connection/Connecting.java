@@ -35,8 +35,7 @@ public final class Connecting {
 
 	/** Asserts that something fails for a reason. */
 	public static ThrowableAssertAlternative<CallException> assertFails(Reason reason, ThrowingCallable task) {
-		return assertThatExceptionOfType(CallException.class).isThrownBy(task)
-			.returns(reason, CallException::reason);
+		return assertThatExceptionOfType(CallException.class).isThrownBy(task).returns(reason, CallException::reason);
 	}
 
 	/** Whether something is the failure of a call that was not sent. */

@@ -112,8 +112,7 @@ class ConnectingIT {
 			throw new IllegalStateException("No vault");
 		}).build();
 		try (Server server = new Server(Connecting.settings("test", BUDGET),
-				OwnConnections.to(new HostAndPort("127.0.0.1", TestRedis.uri().getPort()), config),
-				this.events)) {
+				OwnConnections.to(new HostAndPort("127.0.0.1", TestRedis.uri().getPort()), config), this.events)) {
 			Connecting.assertNotSent(() -> Increment.of(server, "a", LONG))
 				.withRootCauseInstanceOf(IllegalStateException.class);
 		}

@@ -124,8 +124,7 @@ class EncryptionIT {
 			none.store(out, PASSWORD.toCharArray());
 		}
 		try (Server server = server(empty)) {
-			Connecting.assertNotSent(() -> Increment.of(server, "b", LONG))
-				.withStackTraceContaining("trustAnchors");
+			Connecting.assertNotSent(() -> Increment.of(server, "b", LONG)).withStackTraceContaining("trustAnchors");
 		}
 	}
 

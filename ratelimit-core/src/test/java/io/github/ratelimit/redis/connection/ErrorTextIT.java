@@ -54,8 +54,7 @@ class ErrorTextIT {
 
 	@ParameterizedTest
 	@MethodSource
-	void errorsOfUnknownCommandsNameNoIdentifiers(String command,
-			Consumer<RedisConnections> use) {
+	void errorsOfUnknownCommandsNameNoIdentifiers(String command, Consumer<RedisConnections> use) {
 		int port = TestRedis.freePort();
 		RedisServer server = TestRedis.startServer(port, "rename-command " + command + " \"\"");
 		try (RedisConnections redis = TestRedis.connections(URI.create("redis://127.0.0.1:" + port)).build()) {

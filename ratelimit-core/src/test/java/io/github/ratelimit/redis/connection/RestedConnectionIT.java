@@ -39,8 +39,9 @@ class RestedConnectionIT {
 		RedisServer redis = TestRedis.startServer(port);
 		try (UnifiedJedis client = JedisClients.create("127.0.0.1", port);
 				Jedis admin = new Jedis("127.0.0.1", port);
-				Server server = borrowed ? new Server(Connecting.settings("borrowed", LONG),
-						BorrowedConnections.of(client), this.events) : Connecting.to(port, LONG, this.events)) {
+				Server server = borrowed
+						? new Server(Connecting.settings("borrowed", LONG), BorrowedConnections.of(client), this.events)
+						: Connecting.to(port, LONG, this.events)) {
 			for (long count = 1; count <= 3; count++) {
 				assertThat(Increment.of(server, "a", LONG)).isEqualTo(count);
 				admin.clientKill(new ClientKillParams().type(ClientType.NORMAL).skipMe(ClientKillParams.SkipMe.YES));

@@ -120,8 +120,7 @@ class SentinelIT {
 	@Test
 	void callsFailUntilASentinelAnswers() throws IOException {
 		try (Server server = connect()) {
-			Connecting.assertNotSent(() -> Increment.of(server, "a", LONG))
-				.withCauseInstanceOf(JedisException.class);
+			Connecting.assertNotSent(() -> Increment.of(server, "a", LONG)).withCauseInstanceOf(JedisException.class);
 			this.sentinel.start();
 			this.events.await("closed", 1);
 			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);

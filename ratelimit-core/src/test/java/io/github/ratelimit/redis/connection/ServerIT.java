@@ -188,8 +188,7 @@ class ServerIT {
 	void callIsNotSentAfterItsDeadline() {
 		Increment call = new Increment(Increment.PLAIN, this.key, Duration.ZERO);
 		this.server.submit(call);
-		Connecting.assertNotSent(call::await)
-			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.TOO_LATE));
+		Connecting.assertNotSent(call::await).satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.TOO_LATE));
 		assertThat(Increment.of(this.server, this.key, LONG)).isEqualTo(1);
 	}
 

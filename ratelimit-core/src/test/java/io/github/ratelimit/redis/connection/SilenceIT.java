@@ -237,8 +237,7 @@ class SilenceIT {
 			List<Increment> calls = List.of(new Increment(Increment.PLAIN, "b", LONG),
 					new Increment(Increment.PLAIN, "b", LONG));
 			calls.forEach(server::submit);
-			assertThat(calls)
-				.allSatisfy((call) -> Connecting.assertNotSent(call::await));
+			assertThat(calls).allSatisfy((call) -> Connecting.assertNotSent(call::await));
 			proxy.delay(Duration.ZERO);
 			this.events.await("closed", 1);
 			assertThat(Increment.of(server, "b", LONG)).isEqualTo(1);

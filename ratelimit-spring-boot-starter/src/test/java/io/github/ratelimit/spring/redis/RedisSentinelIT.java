@@ -276,7 +276,7 @@ class RedisSentinelIT {
 			RateLimiter limiter = context.getBean(RateLimiter.class);
 			assertThatExceptionOfType(StoreException.class)
 				.isThrownBy(() -> limiter.tryAcquire(POLICY, Identifier.GLOBAL))
-				.withStackTraceContaining("knows the master main");
+				.withStackTraceContaining("has named the master main");
 			assertThat(decide(context, "open").statuses()).isEmpty();
 			startSentinel();
 			awaitAnswer(limiter);
