@@ -112,6 +112,7 @@ class ChangingNodesIT {
 	 * Jedis makes new connections to the nodes of a closed client, which nobody closes.
 	 */
 	@Test
+	@SuppressWarnings("try")
 	void closedClientIsNotConnectedAgain() {
 		try (ClusterConnectionProvider provider = provider();
 				ClusterServers servers = ClusterServers.of(provider, SETTINGS, Connecting.NOBODY)) {
