@@ -222,19 +222,30 @@ public final class OutageRateLimiter implements RateLimiter {
 	 * @param failure the failure; a busy store does not begin an outage
 	 */
 	public void noteFailure(RateLimitRequest request, StoreException failure) {
+		noteFailure(request, failure, failure.getMessage() + ": " + failure.reason());
+	}
+
+	/**
+	 * Records a failure of the store, for a request that did not pass through this rate
+	 * limiter. If an outage begins with it, the log message has the given details.
+	 * @param request the request
+	 * @param failure the failure; a busy store does not begin an outage
+	 * @param details sentences about the failure
+	 * @return whether an outage has begun
+	 */
+	public boolean noteFailure(RateLimitRequest request, StoreException failure, String details) {
 		if (failure instanceof StoreBusyException) {
 			noteBusy(failure);
+			return false;
 		}
-		else {
-			Instant now = this.clock.instant();
-			Outage before = this.outage.getAndUpdate(
-					(present) -> new Outage((present != null) ? present.since() : now, now, request, failure));
-			if (before == null) {
-				logger.warn("The store failed: until it answers, the on-store-failure of each policy applies. {}: {}",
-						failure.getMessage(), failure.reason());
-				logger.debug("The store failed", failure);
-			}
+		Instant now = this.clock.instant();
+		Outage before = this.outage
+			.getAndUpdate((present) -> new Outage((present != null) ? present.since() : now, now, request, failure));
+		if (before == null) {
+			logger.warn("The store failed: until it answers, the on-store-failure of each policy applies. {}", details);
+			logger.debug("The store failed", failure);
 		}
+		return before == null;
 	}
 
 	/**

@@ -13,55 +13,57 @@ import io.github.ratelimit.redis.script.RedisKeys;
 import redis.clients.jedis.UnifiedJedis;
 
 /**
- * A rate limiter that keeps its counts in Redis and uses plain commands only, for servers
- * where scripts are forbidden. Where they are allowed, {@link RedisRateLimiter} is
- * better: it knows every algorithm, decides by the server's clock, and writes nothing for
- * a denied request.
+ * A rate limiter with counts in Redis that uses plain commands only, for servers where
+ * scripts are forbidden. Where they are allowed, prefer {@link RedisRateLimiter}: it
+ * supports every algorithm, decides by the server's clock, and writes nothing for a
+ * denied request.
  * <p>
- * It supports {@code fixed-window} (without windows that are kept), {@code
- * first-request-window}, {@code sliding-window-counter} and {@code sliding-window} (with
- * at most 1000 sub-windows in a window; without a precision each limit has sub-windows of
- * a sixtieth of its own window). Its counts are not those of {@link RedisRateLimiter}.
+ * It supports {@code fixed-window} (without past windows), {@code first-request-window},
+ * {@code sliding-window-counter} and {@code sliding-window} (with at most 1000
+ * sub-windows in a window; without a precision, the sub-windows of each limit are a
+ * sixtieth of its window). It does not share counts with {@link RedisRateLimiter}.
  * <p>
  * <b>Round trips.</b> All policies, identifiers and limits of a request are counted and
  * read in one transaction. Plain commands count before they check: an allowed request is
- * one round trip, and a denied one takes its counts back in a second. Policies that count
- * denied requests save the second one.
+ * one round trip; a denied one cancels its counts in a second. Policies that count denied
+ * requests need no second one.
  * <p>
  * <b>The bounds of the algorithms hold</b>, however many requests are made at once: each
- * is counted before it reads, so of all that share a window the last one sees the others.
- * What is looser than with scripts:
+ * is counted before it reads, so the last of all requests in a window sees the others. In
+ * these points it is less exact than scripts:
  * <ul>
- * <li><b>Clocks.</b> Except for {@code first-request-window}, whose windows the server
- * ends, the time is that of this process, and <b>the clocks of all machines must agree to
- * within half a second</b>. Clocks that differ more may grant a quota each, and a clock
- * that is set back by more grants the quota of the earlier windows. By another clock,
- * windows may seem shorter, and waits longer, by as much as the clocks differ.</li>
- * <li><b>Quota is held between the trips</b> of a denied request, so that another one may
- * be denied too early. If the second trip is lost, or there is no time left for it, the
- * quota stays held until the window ends. So does quota of {@code first-request-window}
- * that would be given back shortly before its window ends, in the last half second and
- * twice the time budget, because it must not fall into the next one; refunds have no
- * effect then. A process that remembers the count of the window before for
- * {@code sliding-window-counter} remembers what was held at that moment.</li>
+ * <li><b>Clocks.</b> The time is that of this process, and <b>the clocks of all machines
+ * must agree to within half a second</b>. Clocks that differ more may each grant a quota,
+ * and a clock that is set back by more grants the quota of the earlier windows. By
+ * another clock, windows may seem shorter, and waits longer, by the difference between
+ * the clocks. Only the windows of {@code first-request-window} are ended by the
+ * server.</li>
+ * <li><b>Between the round trips of a denied request, its quota is reserved</b>, so that
+ * another request may be denied too early. If the second round trip fails, or there is no
+ * time left for it, the quota stays reserved until the window ends. The same is true of
+ * {@code first-request-window} in the last half second and twice the time budget of a
+ * window, because a cancellation must not fall into the next window; refunds have no
+ * effect then. A process that caches the previous window of
+ * {@code sliding-window-counter} caches what was reserved at that time.</li>
  * <li><b>A denied request leaves a trace:</b> Redis keys with a count of 0, and it may
  * begin a window of {@code first-request-window}.</li>
- * <li><b>A reset</b> is not noticed by other processes that remember the window before of
- * {@code sliding-window-counter}, until the present one ends. Quota that is held during a
- * reset or an eviction may be granted once more when it is given back.</li>
+ * <li><b>A reset</b> is not noticed by other processes that have cached the previous
+ * window of {@code sliding-window-counter}, until the current one ends. Quota that is
+ * reserved during a reset or an eviction may be granted once more when it is
+ * cancelled.</li>
  * <li><b>Refunds</b> read the counts first, and give back no more than they find. If
- * several of them find the same, what was given back too much is taken away in a third
- * trip, and may be used before that.</li>
- * <li><b>A Redis key that holds no count</b> counts as empty and is replaced; what others
- * count in it at the same moment may be lost.</li>
+ * concurrent refunds give back too much, a third round trip takes it away again; it may
+ * be used before that.</li>
+ * <li><b>A Redis key that contains no count</b> is treated as empty and replaced;
+ * concurrent counts in it may be lost.</li>
  * </ul>
  * <p>
- * <b>In a cluster</b> a request whose identifiers lie on several slots is one transaction
- * for each slot. They are sent together; if one of them denies the request or fails, the
- * others are taken back. A request of which one transaction fails has failed. While a
- * slot moves, transactions on several Redis keys of it fail.
+ * <b>In a cluster</b>, a request whose identifiers are in several slots is one
+ * transaction for each slot. They are sent together; if one of them denies the request or
+ * fails, the others are cancelled. A request fails if one of its transactions does. While
+ * a slot moves, transactions with several of its Redis keys fail.
  * <p>
- * A call that fails is not repeated: it is not known whether the cost was used.
+ * A call that fails is not repeated: it is unknown whether the cost was used.
  *
  * @since 0.1
  */
@@ -74,9 +76,9 @@ public final class PipelineRateLimiter implements RateLimiter {
 	}
 
 	/**
-	 * Creates a rate limiter with the default key prefix, that borrows connections of a
-	 * client and has the default time budget.
-	 * @param jedis the client, which remains the caller's to close
+	 * Creates a rate limiter with the default key prefix and time budget that borrows
+	 * connections of a client.
+	 * @param jedis the client, to be closed by the caller
 	 * @return a new rate limiter
 	 * @throws IllegalArgumentException as {@link RedisConnections#client}
 	 */
@@ -85,11 +87,11 @@ public final class PipelineRateLimiter implements RateLimiter {
 	}
 
 	/**
-	 * Creates a rate limiter that borrows connections of a client and has the default
-	 * time budget.
-	 * @param jedis the client, which remains the caller's to close
-	 * @param keyPrefix what the names of all Redis keys start with: 1 to 64 letters,
-	 * digits, dots, underscores, colons and hyphens
+	 * Creates a rate limiter with the default time budget that borrows connections of a
+	 * client.
+	 * @param jedis the client, to be closed by the caller
+	 * @param keyPrefix the prefix of all Redis keys: 1 to 64 letters, digits, dots,
+	 * underscores, colons and hyphens
 	 * @return a new rate limiter
 	 * @throws IllegalArgumentException if the prefix is invalid, or as
 	 * {@link RedisConnections#client}
@@ -100,9 +102,9 @@ public final class PipelineRateLimiter implements RateLimiter {
 
 	/**
 	 * Creates a rate limiter.
-	 * @param redis how to reach Redis; remains the caller's to close
-	 * @param keyPrefix what the names of all Redis keys start with: 1 to 64 letters,
-	 * digits, dots, underscores, colons and hyphens
+	 * @param redis the connections, to be closed by the caller
+	 * @param keyPrefix the prefix of all Redis keys: 1 to 64 letters, digits, dots,
+	 * underscores, colons and hyphens
 	 * @return a new rate limiter
 	 * @throws IllegalArgumentException if the prefix is invalid
 	 */
@@ -111,10 +113,10 @@ public final class PipelineRateLimiter implements RateLimiter {
 	}
 
 	/**
-	 * Creates a rate limiter whose Redis keys do not show who is limited, as
+	 * Creates a rate limiter whose Redis keys do not show who is limited, as with
 	 * {@link RedisRateLimiter#of(RedisConnections, String, String)}.
-	 * @param redis how to reach Redis; remains the caller's to close
-	 * @param keyPrefix what the names of all Redis keys start with
+	 * @param redis the connections, to be closed by the caller
+	 * @param keyPrefix the prefix of all Redis keys
 	 * @param secret the secret, not empty
 	 * @return a new rate limiter
 	 * @throws IllegalArgumentException if the prefix is invalid or the secret is empty
@@ -128,8 +130,8 @@ public final class PipelineRateLimiter implements RateLimiter {
 	}
 
 	/**
-	 * Returns a rate limiter on the same connections that takes the time from another
-	 * clock, for tests. Redis keys then live for at least a minute, and windows of
+	 * Returns a rate limiter on the same connections that uses another clock, for tests.
+	 * Redis keys then live for at least a minute, and windows of
 	 * {@code first-request-window} end by that clock as well.
 	 * @param clock the clock
 	 * @return a new rate limiter

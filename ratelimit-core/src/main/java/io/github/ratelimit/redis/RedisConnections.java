@@ -24,19 +24,19 @@ import redis.clients.jedis.providers.ClusterConnectionProvider;
  * }
  * </pre>
  * <p>
- * A thread that asks for a decision hands it over and waits until the time budget ends. A
- * few threads of this class, one for each connection, send together what waits. So many
- * callers need few connections, and no caller ever waits for a socket. What has not been
- * sent when its time is over is never sent; nothing is ever sent twice.
+ * A thread that needs a decision submits it and waits until the time budget ends. A few
+ * threads of this class, one for each connection, send all waiting decisions together. So
+ * many callers need few connections, and no caller ever waits for a socket. A decision
+ * that has not been sent when its time ends is never sent; nothing is ever sent twice.
  * <p>
  * Name look-ups, connecting, encryption and login happen in the background. A server that
- * was sent something and is silent for the time budget counts as gone, as does one that
- * cannot be connected to: decisions fail at once until it answers, which is looked for
- * every second. Callers that wait because this process or the queue is busy are no sign
- * of that.
+ * does not answer within the time budget is considered down, as is one that cannot be
+ * connected to: decisions fail at once until it answers again, which is checked every
+ * second. Callers that wait because this process or the queue is busy have no effect on
+ * this.
  * <p>
- * Threads and connections are made when they are needed. Several rate limiters may share
- * one instance. Safe for use by several threads.
+ * Threads and connections are created on demand. Several rate limiters may share one
+ * instance. Safe for use by several threads.
  *
  * @since 0.1
  */
@@ -48,16 +48,16 @@ public final class RedisConnections implements AutoCloseable {
 	/** Longest time budget. */
 	public static final Duration LONGEST_TIME_BUDGET = ServerSettings.LONGEST;
 
-	/** Time budget unless another is set. */
+	/** Default time budget. */
 	public static final Duration DEFAULT_TIME_BUDGET = Duration.ofMillis(100);
 
 	/** Largest number of connections to one server. */
 	public static final int MAX_CONNECTIONS = ServerSettings.MAX_CONNECTIONS;
 
-	/** Number of connections to one server unless another is set. */
+	/** Default number of connections to one server. */
 	public static final int DEFAULT_CONNECTIONS = 2;
 
-	/** Number of decisions that may wait for a server, unless another is set. */
+	/** Default number of decisions that may wait for a server. */
 	public static final int DEFAULT_MAX_WAITING = 8192;
 
 	private final Servers servers;
@@ -80,11 +80,11 @@ public final class RedisConnections implements AutoCloseable {
 	}
 
 	/**
-	 * Connects to the server that sentinels call the master at the time. A connection to
-	 * a former master is not used again.
-	 * @param master the name that the sentinels know it by
-	 * @param sentinels some sentinels, at least one; they may start later than this
-	 * @param config how to log in to the sentinels, and to encrypt
+	 * Connects to the server that sentinels name as the current master. A connection to a
+	 * former master is not used again.
+	 * @param master the name of the master at the sentinels
+	 * @param sentinels some sentinels, at least one; they may be started later
+	 * @param config the login and encryption for the sentinels
 	 * @return a builder
 	 * @throws IllegalArgumentException if there is no sentinel
 	 */
@@ -98,7 +98,7 @@ public final class RedisConnections implements AutoCloseable {
 
 	/**
 	 * Connects to the nodes of a cluster.
-	 * @param nodes some nodes, at least one; the others are found by them
+	 * @param nodes some nodes, at least one, which name the others
 	 * @return a builder
 	 * @throws IllegalArgumentException if there is no node
 	 */
@@ -111,13 +111,13 @@ public final class RedisConnections implements AutoCloseable {
 	}
 
 	/**
-	 * Borrows connections of a client of the application for each batch. The client
-	 * remains the caller's to close; how it logs in and encrypts is its own business.
+	 * Borrows a connection of a client of the application for each batch. The client is
+	 * not closed; its login and encryption are used.
 	 * @param client a client of Jedis for one server, a sentinel's master, several
 	 * servers or a cluster
 	 * @return a builder
-	 * @throws IllegalArgumentException if the client sends again by itself what has
-	 * failed, or has no pool of connections
+	 * @throws IllegalArgumentException if the client retries failed commands, or has no
+	 * connection pool
 	 */
 	public static Builder client(UnifiedJedis client) {
 		ClusterConnectionProvider cluster = BorrowedConnections.clusterOf(client);
@@ -138,13 +138,13 @@ public final class RedisConnections implements AutoCloseable {
 		return this.timeBudget;
 	}
 
-	/** Closes all connections. Decisions that wait fail. */
+	/** Closes all connections. Waiting decisions fail. */
 	@Override
 	public void close() {
 		this.servers.close();
 	}
 
-	/** Collects how to connect. Not safe for use by several threads. */
+	/** A builder of connections. Not safe for use by several threads. */
 	public static final class Builder {
 
 		private final String name;
@@ -168,7 +168,7 @@ public final class RedisConnections implements AutoCloseable {
 		}
 
 		/**
-		 * Sets how to log in, and to encrypt. Its socket time-out does not matter.
+		 * Sets login and encryption. The socket timeout is ignored.
 		 * @param config the configuration of Jedis
 		 * @return this
 		 */
@@ -180,7 +180,7 @@ public final class RedisConnections implements AutoCloseable {
 		/**
 		 * Sets how long a decision may take.
 		 * @param timeBudget from {@link #SHORTEST_TIME_BUDGET} to
-		 * {@link #LONGEST_TIME_BUDGET}; {@link #DEFAULT_TIME_BUDGET} unless set
+		 * {@link #LONGEST_TIME_BUDGET}; default: {@link #DEFAULT_TIME_BUDGET}
 		 * @return this
 		 */
 		public Builder timeBudget(Duration timeBudget) {
@@ -190,8 +190,8 @@ public final class RedisConnections implements AutoCloseable {
 
 		/**
 		 * Sets how many connections there are to each server.
-		 * @param connections from 1 to {@link #MAX_CONNECTIONS};
-		 * {@link #DEFAULT_CONNECTIONS} unless set
+		 * @param connections from 1 to {@link #MAX_CONNECTIONS}; default:
+		 * {@link #DEFAULT_CONNECTIONS}
 		 * @return this
 		 */
 		public Builder connections(int connections) {
@@ -200,9 +200,8 @@ public final class RedisConnections implements AutoCloseable {
 		}
 
 		/**
-		 * Sets how many decisions may wait for each server; what is beyond that is not
-		 * accepted.
-		 * @param maxWaiting at least 1; {@link #DEFAULT_MAX_WAITING} unless set
+		 * Sets how many decisions may wait for each server; further ones fail at once.
+		 * @param maxWaiting at least 1; default: {@link #DEFAULT_MAX_WAITING}
 		 * @return this
 		 */
 		public Builder maxWaiting(int maxWaiting) {
@@ -211,7 +210,7 @@ public final class RedisConnections implements AutoCloseable {
 		}
 
 		/**
-		 * Sets who learns what is seen of Redis.
+		 * Sets a listener for events of the connections.
 		 * @param listener the listener
 		 * @return this
 		 */
@@ -221,9 +220,8 @@ public final class RedisConnections implements AutoCloseable {
 		}
 
 		/**
-		 * Begins to connect in the background when something is to be sent, and waits for
-		 * nothing.
-		 * @return connections, which the caller closes in the end
+		 * Creates the connections, which connect in the background on first use.
+		 * @return connections, to be closed by the caller
 		 * @throws IllegalArgumentException if a value is out of range
 		 */
 		public RedisConnections build() {

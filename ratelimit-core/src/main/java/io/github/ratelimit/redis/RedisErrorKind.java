@@ -25,50 +25,50 @@ import redis.clients.jedis.exceptions.JedisDataException;
 public enum RedisErrorKind {
 
 	/**
-	 * The request was sent, and not answered in time. It is not known whether the cost
-	 * was used.
+	 * The request was sent but not answered in time. It is unknown whether the cost was
+	 * used.
 	 */
 	TIMEOUT,
 
 	/**
-	 * The request was not sent, because too many others waited, or its time was over
-	 * before it was its turn. Nothing was used.
+	 * The request was not sent, because too many others were waiting, or its time ended
+	 * before its turn. Nothing was used.
 	 */
 	OVERLOAD,
 
-	/** There was no connection, or it broke. */
+	/** There was no connection, or it was lost. */
 	CONNECTION,
 
 	/**
-	 * A node of a cluster did not answer, or is not asked because of that, or nobody has
-	 * its slots, while another node answers. That is no outage of the store: requests
-	 * whose Redis keys are elsewhere are limited. It is not known whether the cost was
-	 * used.
+	 * A node of a cluster did not answer, or is not asked because it did not before, or
+	 * no node serves the slot, while other nodes answer. This is not an outage of the
+	 * store: requests whose Redis keys are on other nodes are limited. It is unknown
+	 * whether the cost was used.
 	 */
 	NODE,
 
-	/** Redis is full, and may not evict anything. */
+	/** Redis is out of memory and may not evict any keys. */
 	OOM,
 
-	/** The server is a replica, which cannot be written to. */
+	/** The server is a replica, which accepts no writes. */
 	READONLY,
 
-	/** The server has fewer replicas than it must have to be written to. */
+	/** The server has too few replicas to accept writes. */
 	NOREPLICAS,
 
-	/** The server is a replica that has lost its master, and does not want to be read. */
+	/** The server is a replica that has lost its master and refuses reads. */
 	MASTERDOWN,
 
 	/** The cluster is not complete. */
 	CLUSTERDOWN,
 
-	/** Redis could not save its data, and does not want more. */
+	/** Redis could not save its data and accepts no writes. */
 	MISCONF,
 
-	/** Another script takes too long. */
+	/** Another script is running for too long. */
 	BUSY,
 
-	/** Redis has been started, and still reads its data. */
+	/** Redis is still loading its data after a start. */
 	LOADING,
 
 	/** The server needs a password. */
@@ -77,16 +77,16 @@ public enum RedisErrorKind {
 	/** The password is wrong. */
 	WRONGPASS,
 
-	/** The user may not do that. */
+	/** The user lacks a permission. */
 	NOPERM,
 
-	/** The server forgets scripts as soon as it gets them. */
+	/** The server does not keep scripts. */
 	NOSCRIPT,
 
-	/** A Redis key holds something else than a count, and could not be replaced. */
+	/** A Redis key does not contain a count and could not be replaced. */
 	WRONGTYPE,
 
-	/** The answer is none that a script of this library gives: is that a Redis server? */
+	/** The reply is not one of a script of this library: is it a Redis server? */
 	WRONG_REPLY,
 
 	/** Another error of the server, such as an unknown command. */
@@ -99,22 +99,22 @@ public enum RedisErrorKind {
 		.stream()
 		.collect(Collectors.toMap(RedisErrorKind::name, Function.identity()));
 
-	/** What a server that needs a password says to commands with many arguments. */
+	/** The error of a server that needs a password, for commands with many arguments. */
 	private static final String TOO_LONG_WITHOUT_LOGIN = "ERR Protocol error: unauthenticated";
 
-	/** What Redis and Valkey say when a script does what the user may not. */
+	/** The errors of Redis and Valkey if a script lacks a permission. */
 	private static final List<String> FORBIDDEN_IN_SCRIPT = List.of("The user executing the script can't ",
 			"ERR ACL failure in script");
 
 	/**
-	 * The code of an error is its first word. Before Redis 7, the one of a command in a
-	 * script stands after the place in the script.
+	 * The code of an error is its first word. Before Redis 7, the code of an error in a
+	 * script follows the position in the script.
 	 */
 	private static final Pattern CODE = Pattern.compile("^(?:ERR Error running script.*?: ?@[^:]*: ?\\d+: ?-?)?(\\w+)",
 			Pattern.DOTALL);
 
 	/**
-	 * Returns what went wrong.
+	 * Returns the kind of a failure.
 	 * @param exception the exception of a store
 	 * @return the kind; {@link #OTHER} if it does not come from Redis
 	 */
@@ -159,15 +159,15 @@ public enum RedisErrorKind {
 	}
 
 	/**
-	 * Returns whether a server did not answer, and not that it answered with an error.
-	 * @return whether it has to be found out when it answers again
+	 * Returns whether the server did not answer, in contrast to answering with an error.
+	 * @return whether the server has to be probed until it answers again
 	 */
 	public boolean isUnanswered() {
 		return this == TIMEOUT || this == CONNECTION || this == NODE;
 	}
 
 	/**
-	 * Returns the kind in metrics.
+	 * Returns the name of the kind in metrics.
 	 * @return lower-case words joined by hyphens, such as {@code wrong-reply}
 	 */
 	public String text() {

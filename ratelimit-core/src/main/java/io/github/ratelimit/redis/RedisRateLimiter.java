@@ -31,31 +31,31 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * A rate limiter that keeps its counts in Redis, shared by all processes that use the
- * same server and key prefix.
+ * A rate limiter with counts in Redis, shared by all processes that use the same server
+ * and key prefix.
  * <p>
- * On one server a single script call decides a request, however many policies,
+ * On one server, a single script call decides a request, however many policies,
  * identifiers and limits it has, by the server's clock. The script is composed for the
  * shape of the request. Requests of one shape that wait at the same time share a call;
  * each is decided on its own. Every Redis key expires when it no longer matters.
  * <p>
- * <b>Nothing is sent again.</b> What was not sent by the end of the time budget of the
- * {@link RedisConnections} is never sent and never counted. What was sent and not
- * answered may have been counted.
+ * <b>Nothing is sent twice.</b> A request that was not sent within the time budget of the
+ * {@link RedisConnections} is never sent and never counted. A request that was sent but
+ * not answered may have been counted.
  * <p>
- * <b>In a cluster</b> each identifier is on one slot, with all its policies and blocks. A
- * request whose identifiers are on several slots is one call for each slot; all are sent
- * before the first answer is awaited. Each call reserves the cost if its limits allow it.
- * If one of them denies the request or fails, the others are cancelled. So no limit
- * admits too much, with one exception: a {@code leaky-bucket} or {@code token-bucket}
- * that was empty may admit as much more as was reserved in it at one time and then
- * cancelled. Until it is cancelled, a reserved cost may deny others too early; if the
- * process or a connection dies before that, or a node whose slot is moving answers the
- * cancellation too late, it does so until the window ends. Refunds and charges on several
- * slots are not undone if one of them fails.
+ * <b>In a cluster</b>, each identifier is in one slot, with all its policies and blocks.
+ * A request whose identifiers are in several slots is one call for each slot; all are
+ * sent before the first answer is awaited. Each call reserves the cost if its limits
+ * allow it. If one of them denies the request or fails, the others are cancelled. So no
+ * limit admits too much, with one exception: a {@code leaky-bucket} or
+ * {@code token-bucket} that was empty may admit as much more as was reserved in it at one
+ * time and then cancelled. Until it is cancelled, a reserved cost may deny others too
+ * early; if the process or a connection dies before that, or a node whose slot is moving
+ * answers the cancellation too late, it does so until the window ends. Refunds and
+ * charges in several slots are not undone if one of them fails.
  * <p>
  * Slots may move and replicas may take over at any time: a call that a node refuses,
- * because a slot is elsewhere, is sent to the node that has it. While a slot moves, a
+ * because a slot is elsewhere, is sent to the node that serves it. While a slot moves, a
  * call for several of its Redis keys is split into one for each. What a node had not
  * replicated when it died is lost and may be granted again. The list of all blocks is on
  * one node and is written after the block itself; if that fails, they may not agree.
@@ -64,7 +64,7 @@ import redis.clients.jedis.exceptions.JedisException;
  */
 public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHistory {
 
-	/** Prefix of all Redis keys unless another is given. */
+	/** Default prefix of all Redis keys. */
 	public static final String DEFAULT_KEY_PREFIX = "ratelimit";
 
 	private final Servers servers;
@@ -86,9 +86,9 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	}
 
 	/**
-	 * Creates a rate limiter with the default key prefix, that borrows connections of a
-	 * client and has the default time budget.
-	 * @param jedis the client, which remains the caller's to close
+	 * Creates a rate limiter with the default key prefix and time budget that borrows
+	 * connections of a client.
+	 * @param jedis the client, to be closed by the caller
 	 * @return a new rate limiter
 	 * @throws IllegalArgumentException as {@link RedisConnections#client}
 	 */
@@ -97,11 +97,11 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	}
 
 	/**
-	 * Creates a rate limiter that borrows connections of a client and has the default
-	 * time budget.
-	 * @param jedis the client, which remains the caller's to close
-	 * @param keyPrefix what the names of all Redis keys start with: 1 to 64 letters,
-	 * digits, dots, underscores, colons and hyphens
+	 * Creates a rate limiter with the default time budget that borrows connections of a
+	 * client.
+	 * @param jedis the client, to be closed by the caller
+	 * @param keyPrefix the prefix of all Redis keys: 1 to 64 letters, digits, dots,
+	 * underscores, colons and hyphens
 	 * @return a new rate limiter
 	 * @throws IllegalArgumentException if the prefix is invalid, or as
 	 * {@link RedisConnections#client}
@@ -112,7 +112,7 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 
 	/**
 	 * Creates a rate limiter with the default key prefix.
-	 * @param redis how to reach Redis; remains the caller's to close
+	 * @param redis the connections, to be closed by the caller
 	 * @return a new rate limiter
 	 */
 	public static RedisRateLimiter of(RedisConnections redis) {
@@ -121,9 +121,9 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 
 	/**
 	 * Creates a rate limiter.
-	 * @param redis how to reach Redis; remains the caller's to close
-	 * @param keyPrefix what the names of all Redis keys start with: 1 to 64 letters,
-	 * digits, dots, underscores, colons and hyphens
+	 * @param redis the connections, to be closed by the caller
+	 * @param keyPrefix the prefix of all Redis keys: 1 to 64 letters, digits, dots,
+	 * underscores, colons and hyphens
 	 * @return a new rate limiter
 	 * @throws IllegalArgumentException if the prefix is invalid
 	 */
@@ -134,9 +134,9 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	/**
 	 * Creates a rate limiter whose Redis keys do not show who is limited: the values of
 	 * identifiers are hashed with a secret (HMAC-SHA-256). All processes that share
-	 * counts need the same secret; another secret starts all counts afresh.
-	 * @param redis how to reach Redis; remains the caller's to close
-	 * @param keyPrefix what the names of all Redis keys start with
+	 * counts need the same secret; a new secret resets all counts.
+	 * @param redis the connections, to be closed by the caller
+	 * @param keyPrefix the prefix of all Redis keys
 	 * @param secret the secret, not empty
 	 * @return a new rate limiter
 	 * @throws IllegalArgumentException if the prefix is invalid or the secret is empty
@@ -146,11 +146,11 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	}
 
 	/**
-	 * Returns an identifier as Redis keys and lists of blocks have it where the values of
-	 * identifiers are hashed with a secret, so that a hash found there can be compared.
+	 * Returns an identifier as it appears in Redis keys and lists of blocks if the values
+	 * of identifiers are hashed with a secret.
 	 * @param identifier the identifier
 	 * @param secret the secret, not empty
-	 * @return the same type, with the hash of the value behind a tilde
+	 * @return the same type, with a tilde and the hash of the value
 	 * @throws IllegalArgumentException if the secret is empty
 	 */
 	public static Identifier hashed(Identifier identifier, String secret) {
@@ -163,8 +163,8 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	}
 
 	/**
-	 * Returns a rate limiter on the same connections that takes the time from a clock
-	 * instead of the server, for tests. Redis keys then live for at least a minute.
+	 * Returns a rate limiter on the same connections that uses a clock instead of the
+	 * server's, for tests. Redis keys then live for at least a minute.
 	 * @param clock the clock
 	 * @return a rate limiter
 	 */
@@ -174,8 +174,8 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	}
 
 	/**
-	 * Refuses a policy whose algorithm has no script beside its class, or one that is not
-	 * of the form. Redis is not asked.
+	 * Refuses a policy whose algorithm has no script beside its class, or an invalid one.
+	 * Does not access Redis.
 	 */
 	@Override
 	public void requireSupported(Policy policy) {

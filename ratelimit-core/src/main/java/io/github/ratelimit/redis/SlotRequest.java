@@ -12,7 +12,7 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.redis.script.Scope;
 
 /**
- * A request, or as much of one, as one call can decide because its Redis keys are on one
+ * A request, or a part of one, that one call can decide because its Redis keys are in one
  * slot.
  *
  * @param request a request with some of the identifiers
@@ -22,54 +22,45 @@ record SlotRequest(RateLimitRequest request, Scope scope) {
 
 	/**
 	 * Splits a request.
-	 * @param slot the slot of an identifier
-	 * @return the request itself if all of its Redis keys are on one slot
+	 * @param slot returns the slot of an identifier
+	 * @return the request itself if all of its Redis keys are in one slot
 	 */
 	static List<SlotRequest> split(RateLimitRequest request, Function<Identifier, Object> slot) {
-		return split(request, Scope.ALL, slot);
+		return new SlotRequest(request, Scope.ALL).split(slot);
+	}
+
+	private List<SlotRequest> split(Function<Identifier, Object> slot) {
+		Map<Object, List<Charge>> slots = new LinkedHashMap<>();
+		for (Charge charge : this.request.charges()) {
+			Map<Object, List<Identifier>> identifiers = new LinkedHashMap<>();
+			charge.identifiers()
+				.forEach((identifier) -> identifiers.computeIfAbsent(slot.apply(identifier), (key) -> new ArrayList<>())
+					.add(identifier));
+			identifiers.forEach((key, some) -> slots.computeIfAbsent(key, (same) -> new ArrayList<>())
+				.add(new Charge(charge.policy(), some, charge.cost(), charge.shadow())));
+		}
+		return (slots.size() == 1) ? List.of(this) : slots.values().stream().map(this::of).toList();
 	}
 
 	/**
-	 * Splits this for a slot that is moving to another node: several Redis keys cannot be
-	 * used at once until all of them have arrived.
+	 * Splits this by Redis key, for a slot that is moving to another node: until all of
+	 * its Redis keys have arrived, no two can be used at once.
 	 * @param blocks whether blocks are checked
 	 */
 	List<SlotRequest> byKey(boolean blocks) {
 		List<SlotRequest> keys = new ArrayList<>();
 		for (Charge charge : this.request.charges()) {
-			for (Identifier identifier : charge.identifiers()) {
-				keys.add(of(List.of(new Charge(charge.policy(), List.of(identifier), charge.cost(), charge.shadow())),
-						Scope.COUNTS));
-			}
+			keys.addAll(new SlotRequest(of(List.of(charge)).request, Scope.COUNTS).split((identifier) -> identifier));
 		}
 		if (blocks) {
-			keys.addAll(split(this.request, Scope.BLOCKS, (identifier) -> identifier));
+			keys.addAll(new SlotRequest(this.request, Scope.BLOCKS).split((identifier) -> identifier));
 		}
 		return keys;
 	}
 
-	/** Returns as much of this as some of its charges are. */
+	/** Returns the same for some charges. */
 	SlotRequest of(List<Charge> charges) {
-		return of(charges, this.scope);
-	}
-
-	private SlotRequest of(List<Charge> charges, Scope scope) {
-		return new SlotRequest(new RateLimitRequest(charges, this.request.metadata()), scope);
-	}
-
-	private static List<SlotRequest> split(RateLimitRequest request, Scope scope, Function<Identifier, Object> slot) {
-		SlotRequest whole = new SlotRequest(request, scope);
-		Map<Object, List<Charge>> slots = new LinkedHashMap<>();
-		for (Charge charge : request.charges()) {
-			Map<Object, List<Identifier>> identifiers = new LinkedHashMap<>();
-			for (Identifier identifier : charge.identifiers()) {
-				identifiers.computeIfAbsent(slot.apply(identifier), (key) -> new ArrayList<>()).add(identifier);
-			}
-			identifiers.forEach((each, some) -> slots.computeIfAbsent(each, (key) -> new ArrayList<>())
-				.add(new Charge(charge.policy(), some, charge.cost(), charge.shadow())));
-		}
-		return (slots.size() == 1) ? List.of(whole)
-				: slots.values().stream().map((charges) -> whole.of(charges, scope)).toList();
+		return new SlotRequest(new RateLimitRequest(charges, this.request.metadata()), this.scope);
 	}
 
 }

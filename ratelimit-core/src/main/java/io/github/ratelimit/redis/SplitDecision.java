@@ -9,11 +9,11 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
-import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.redis.connection.Carrier;
@@ -27,12 +27,12 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * A request that several calls decide, which are sent together. Each holds what it
- * allows; if one of them denies the request, or fails, the others are cancelled. One that
- * is answered when nobody waits for it any more is cancelled then. What is in shadow mode
- * is cancelled as well if one of them denies that.
+ * A request that several calls decide, which are sent together. Each call reserves what
+ * it allows. If one of them denies the request or fails, the others are cancelled; a call
+ * that is answered too late is cancelled then. If one of them denies the charge of a
+ * policy in shadow mode, the reservations of that charge are cancelled.
  *
- * @param budget how long it may take to cancel, which may be after the deadline
+ * @param budget how long a cancellation may take, which may end after the deadline
  */
 record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request, Duration budget, long deadline) {
 
@@ -40,14 +40,14 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 		return join(ask(Operation.PEEK, slots), List.of());
 	}
 
-	/** Does the same everywhere, and expects no answer. */
+	/** Runs an operation that has no answer, in all slots. */
 	void run(Operation operation, List<SlotRequest> slots) {
-		failure(ask(operation, slots));
+		requireSuccess(ask(operation, slots));
 	}
 
 	/** Decides, all or nothing. */
 	Decision acquire(List<SlotRequest> slots) {
-		List<Part> parts = ask(Operation.HOLD, slots);
+		List<Part> parts = ask(Operation.RESERVE, slots);
 		if (parts.stream().anyMatch((part) -> part.failure != null)) {
 			parts.forEach((part) -> abandon(part.slot, part.answer));
 		}
@@ -55,106 +55,99 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 		List<Part> cancelled = new ArrayList<>();
 		List<Part> counted = new ArrayList<>();
 		for (Part part : parts) {
-			Answer held = Objects.requireNonNull(part.answer);
-			cancelled.addAll(cancel(part.slot, held, decision));
-			counted.addAll(countDenials(part.slot, held, decision));
+			Answer reserved = Objects.requireNonNull(part.answer);
+			cancelled.addAll(cancel(part.slot, reserved, decision));
+			counted.addAll(countDenials(part.slot, reserved, decision));
 		}
-		if (cancelled.isEmpty() && counted.isEmpty()) {
-			return decision;
-		}
-		List<Part> later = await(Operation.CANCEL, cancelled);
-		later.addAll(await(Operation.ACQUIRE, counted));
-		return join(parts, later);
+		List<Part> later = await(cancelled);
+		later.addAll(await(counted));
+		return later.isEmpty() ? decision : join(parts, later);
 	}
 
 	/**
-	 * Counts what was denied in shadow mode, of policies that count denied requests. They
-	 * hold nothing of it: a log that is full would forget others for it.
+	 * Counts the denied charges in shadow mode of policies that count denied requests.
+	 * These reserve nothing, because a full log would drop entries for it.
 	 */
-	private List<Part> countDenials(SlotRequest slot, Answer held, Decision decision) {
+	private List<Part> countDenials(SlotRequest slot, Answer reserved, Decision decision) {
 		return slot.request()
 			.shadows()
 			.stream()
 			.filter((charge) -> slot.scope() != Scope.BLOCKS && counts(charge, decision)
-					&& !isHeld(charge, held.decision()))
+					&& !isReserved(charge, reserved.decision()))
 			.map((charge) -> send(Operation.ACQUIRE, slot.of(List.of(enforced(charge)))))
 			.toList();
 	}
 
 	private List<Part> ask(Operation operation, List<SlotRequest> slots) {
-		return await(operation, slots.stream().map((slot) -> send(operation, slot)).toList());
+		return await(slots.stream().map((slot) -> send(operation, slot)).toList());
 	}
 
 	private Part send(Operation operation, SlotRequest slot) {
 		ScriptCall call = this.scripts.call(operation, slot.scope(), slot.request(), this.deadline);
-		if (operation == Operation.HOLD) {
+		if (operation == Operation.RESERVE) {
 			call.onLateAnswer((answer) -> abandon(slot, answer));
 		}
-		return submit(slot, call, (key) -> send(operation, key));
-	}
-
-	private Part submit(SlotRequest slot, ScriptCall call, Function<SlotRequest, Part> again) {
 		this.servers.submit(call);
-		return new Part(slot, call, again);
+		return new Part(operation, slot, call, (key) -> send(operation, key));
 	}
 
 	/**
-	 * Waits for answers. What a node cannot do, because the slot is moving, is done Redis
-	 * key by Redis key.
+	 * Waits for answers. What a node cannot do, because the slot is moving, is done one
+	 * Redis key at a time.
 	 */
-	private List<Part> await(Operation operation, List<Part> parts) {
+	private List<Part> await(List<Part> parts) {
 		List<Part> answered = new ArrayList<>();
 		List<Part> further = new ArrayList<>();
 		for (Part part : parts) {
-			part.await(operation, this.deadline);
-			if (!Carrier.isMoving(part.failure) || part.slot.scope() != Scope.ALL) {
-				answered.add(part);
+			part.await(this.deadline);
+			if (Carrier.isMoving(part.failure) && part.slot.scope() == Scope.ALL) {
+				boolean blocks = part.operation == Operation.RESERVE || part.operation == Operation.PEEK;
+				part.slot.byKey(blocks).forEach((key) -> further.add(part.again.apply(key)));
 			}
 			else {
-				part.slot.byKey(operation == Operation.HOLD || operation == Operation.PEEK)
-					.forEach((key) -> further.add(part.again.apply(key)));
+				answered.add(part);
 			}
 		}
 		if (!further.isEmpty()) {
-			answered.addAll(await(operation, further));
+			answered.addAll(await(further));
 		}
 		return answered;
 	}
 
 	/**
-	 * Gives back what was held, and waits for nothing. Redis key by Redis key, because
-	 * nobody would learn that the slot is moving.
+	 * Cancels what was reserved, without waiting. One Redis key at a time, because nobody
+	 * would see that the slot is moving.
 	 */
-	private void abandon(SlotRequest slot, @Nullable Answer held) {
-		if (held != null && slot.scope() != Scope.BLOCKS) {
-			slot.byKey(false).forEach((key) -> cancel(key, held, null));
+	private void abandon(SlotRequest slot, @Nullable Answer reserved) {
+		if (reserved != null) {
+			slot.byKey(false).forEach((key) -> cancel(key, reserved, null));
 		}
 	}
 
 	/**
-	 * Gives back what was held, and does not stay counted.
-	 * @param decision what the request has come to; {@code null} if nothing stays counted
-	 * @return a call that was sent, or none if there is nothing to give back
+	 * Cancels what was reserved and does not stay counted.
+	 * @param decision the decision on the request; {@code null} if nothing stays counted
+	 * @return a call that was sent; none if there is nothing to cancel
 	 */
-	private List<Part> cancel(SlotRequest slot, Answer held, @Nullable Decision decision) {
-		Predicate<Charge> stays = (charge) -> stays(charge, held.decision(), decision);
+	private List<Part> cancel(SlotRequest slot, Answer reserved, @Nullable Decision decision) {
+		Predicate<Charge> stays = (charge) -> !isReserved(charge, reserved.decision())
+				|| (decision != null && counts(charge, decision));
 		List<Charge> denied = slot.request()
 			.charges()
 			.stream()
 			.filter((charge) -> decision == null || !isAllowed(charge, decision))
 			.map(SplitDecision::enforced)
 			.toList();
-		if (slot.scope() == Scope.BLOCKS || denied.stream().allMatch(stays)) {
-			return List.of();
-		}
-		return List.of(cancel(slot.of(denied), stays, held.heldAt()));
+		return (slot.scope() == Scope.BLOCKS || denied.stream().allMatch(stays)) ? List.of()
+				: List.of(cancel(slot.of(denied), stays, reserved.reservedAt()));
 	}
 
-	/** It may be sent when the time of the decision is over, or quota would stay held. */
-	private Part cancel(SlotRequest slot, Predicate<Charge> stays, long heldAt) {
-		ScriptCall call = this.scripts.cancel(slot.request(), slot.scope(), stays, heldAt,
+	/** May send after the deadline, because otherwise the quota would stay reserved. */
+	private Part cancel(SlotRequest slot, Predicate<Charge> stays, long reservedAt) {
+		ScriptCall call = this.scripts.cancel(slot.request(), slot.scope(), stays, reservedAt,
 				System.nanoTime() + this.budget.toNanos());
-		return submit(slot, call, (key) -> cancel(key, stays, heldAt));
+		this.servers.submit(call);
+		return new Part(Operation.CANCEL, slot, call, (key) -> cancel(key, stays, reservedAt));
 	}
 
 	private static Charge enforced(Charge charge) {
@@ -165,19 +158,14 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 		return decision.allowed() && (!charge.shadow() || decision.shadow(charge).allowed());
 	}
 
-	/** Whether a charge was not counted by a call, or stays counted. */
-	private static boolean stays(Charge charge, Decision held, @Nullable Decision decision) {
-		return !isHeld(charge, held) || (decision != null && counts(charge, decision));
-	}
-
-	private static boolean isHeld(Charge charge, Decision held) {
-		Decision shadow = held.shadows().get(charge.policy().name());
-		return (shadow != null) ? held.allowed() && shadow.allowed() : counts(charge, held);
+	private static boolean isReserved(Charge charge, Decision decision) {
+		Decision shadow = decision.shadows().get(charge.policy().name());
+		return (shadow != null) ? decision.allowed() && shadow.allowed() : counts(charge, decision);
 	}
 
 	/**
-	 * Whether a charge counts if this is all that is decided. In shadow mode, that it is
-	 * denied counts only where the request is allowed.
+	 * Returns whether a decision counts a charge. A denied charge in shadow mode counts
+	 * only if the request is allowed.
 	 */
 	private static boolean counts(Charge charge, Decision decision) {
 		Decision shadow = decision.shadows().get(charge.policy().name());
@@ -188,7 +176,7 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 				&& decision.statuses().stream().allMatch((status) -> status.retryAfter() != null));
 	}
 
-	private static void failure(List<Part> parts) {
+	private static void requireSuccess(List<Part> parts) {
 		for (Part part : parts) {
 			if (part.failure != null) {
 				throw part.failure;
@@ -197,20 +185,18 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 	}
 
 	/**
-	 * Puts a decision together.
-	 * @param later how some of the parts stand by now; those that failed hold quota until
-	 * the window ends
+	 * Joins the decisions of all parts.
+	 * @param later what some of them say after cancelling or counting; what failed stays
+	 * reserved until the window ends
 	 */
 	private Decision join(List<Part> parts, List<Part> later) {
-		failure(parts);
-		Map<List<Object>, List<LimitStatus>> statuses = new HashMap<>();
+		requireSuccess(parts);
+		Map<Object, List<LimitStatus>> statuses = new HashMap<>();
+		Stream.of(parts, later)
+			.flatMap(List::stream)
+			.flatMap((part) -> Stream.ofNullable(part.answer))
+			.forEach((answer) -> put(answer.decision(), statuses));
 		List<Decision> answers = parts.stream().map((part) -> Objects.requireNonNull(part.answer).decision()).toList();
-		answers.forEach((answer) -> put(answer, statuses));
-		for (Part part : later) {
-			if (part.answer != null) {
-				put(part.answer.decision(), statuses);
-			}
-		}
 		return join(answers, this.request.enforced(), statuses).withShadows(this.request.shadows(), (charge) -> {
 			String policy = charge.policy().name();
 			return join(answers.stream().flatMap((answer) -> Stream.ofNullable(answer.shadows().get(policy))).toList(),
@@ -219,13 +205,11 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 	}
 
 	private static Decision join(List<Decision> answers, List<Charge> charges,
-			Map<List<Object>, List<LimitStatus>> statuses) {
-		List<LimitStatus> ordered = new ArrayList<>();
-		for (Charge charge : charges) {
-			for (Identifier identifier : charge.identifiers()) {
-				ordered.addAll(statuses.getOrDefault(List.of(charge.policy().name(), identifier), List.of()));
-			}
-		}
+			Map<Object, List<LimitStatus>> statuses) {
+		List<LimitStatus> ordered = charges.stream()
+			.flatMap((charge) -> charge.identifiers().stream().map((each) -> List.of(charge.policy().name(), each)))
+			.flatMap((each) -> statuses.getOrDefault(each, List.of()).stream())
+			.toList();
 		return new Decision(answers.stream().allMatch(Decision::allowed), ordered,
 				answers.stream()
 					.flatMap((answer) -> Stream.ofNullable(answer.blockedFor()))
@@ -233,40 +217,40 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 					.orElse(null));
 	}
 
-	private static void put(Decision answer, Map<List<Object>, List<LimitStatus>> statuses) {
-		Map<List<Object>, List<LimitStatus>> present = new HashMap<>();
-		for (LimitStatus status : answer.statuses()) {
-			present.computeIfAbsent(List.of(status.policy().name(), status.identifier()), (key) -> new ArrayList<>())
-				.add(status);
-		}
-		statuses.putAll(present);
+	private static void put(Decision answer, Map<Object, List<LimitStatus>> statuses) {
+		statuses.putAll(answer.statuses()
+			.stream()
+			.collect(Collectors.groupingBy((status) -> List.of(status.policy().name(), status.identifier()))));
 		answer.shadows().values().forEach((shadow) -> put(shadow, statuses));
 	}
 
-	/** One call, and what became of it. */
+	/** A call, and its answer or failure. */
 	private static final class Part {
+
+		private final Operation operation;
 
 		private final SlotRequest slot;
 
 		private final ScriptCall call;
 
-		/** Does the same for one of the Redis keys. */
+		/** Sends the same for one of the Redis keys. */
 		private final Function<SlotRequest, Part> again;
 
 		private @Nullable Answer answer;
 
 		private @Nullable JedisException failure;
 
-		Part(SlotRequest slot, ScriptCall call, Function<SlotRequest, Part> again) {
+		Part(Operation operation, SlotRequest slot, ScriptCall call, Function<SlotRequest, Part> again) {
+			this.operation = operation;
 			this.slot = slot;
 			this.call = call;
 			this.again = again;
 		}
 
-		/** A call that cancels goes on without this if it takes too long. */
-		void await(Operation operation, long deadline) {
+		/** Does not give up a cancellation that takes too long. */
+		void await(long deadline) {
 			try {
-				if (operation != Operation.CANCEL || this.call.await(deadline)) {
+				if (this.operation != Operation.CANCEL || this.call.await(deadline)) {
 					this.answer = this.call.answer();
 				}
 			}

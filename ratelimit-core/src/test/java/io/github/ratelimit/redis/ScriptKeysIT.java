@@ -56,7 +56,7 @@ class ScriptKeysIT {
 
 	private final KeyNames keys = new KeyNames(this.keyPrefix);
 
-	private final Holding holding = new Holding(TestRedis.connections(), this.keyPrefix, this.clock);
+	private final Reservations reservations = new Reservations(TestRedis.connections(), this.keyPrefix, this.clock);
 
 	private RedisMonitor monitor;
 
@@ -110,10 +110,10 @@ class ScriptKeysIT {
 			for (Operation operation : Operation.values()) {
 				if (operation == Operation.CANCEL) {
 					long held = ChronoUnit.MICROS.between(Instant.EPOCH, this.clock.instant());
-					this.holding.cancel(request, scope, held);
+					this.reservations.cancel(request, scope, held);
 				}
 				else if (operation != Operation.HISTORY && (scope != Scope.BLOCKS || isDecision(operation))) {
-					this.holding.ask(operation, scope, request);
+					this.reservations.ask(operation, scope, request);
 				}
 			}
 		}

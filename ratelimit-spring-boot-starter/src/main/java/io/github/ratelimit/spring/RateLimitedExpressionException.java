@@ -6,8 +6,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown when an expression of a {@code @RateLimited} annotation fails for the arguments
- * of a call, or returns an invalid value. The method is not called, and nothing is
- * counted.
+ * of a call, or returns an invalid value, such as a negative cost. The method is not
+ * called, and nothing is counted. A web application answers it with 400 unless it handles
+ * the exception itself, because the arguments are usually what a client sent.
  *
  * @since 0.1
  */

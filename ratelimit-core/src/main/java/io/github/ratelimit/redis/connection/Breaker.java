@@ -89,7 +89,7 @@ final class Breaker {
 		}
 		this.outage = new Outage(cause, System.nanoTime());
 		this.pause = SHORTEST_PAUSE;
-		logger.warn("Redis ({}) is unavailable: {}", this.server.settings.name(), cause.toString());
+		logger.info("Redis ({}) does not answer: {}", this.server.settings.name(), cause.toString());
 		startProbe();
 		this.server.listener.opened(cause);
 	}
@@ -144,7 +144,7 @@ final class Breaker {
 				heard(System.nanoTime());
 			}
 			catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
-				logger.debug("Redis ({}) is still unavailable", this.server.settings.name(), ex);
+				logger.debug("Redis ({}) does not answer yet", this.server.settings.name(), ex);
 			}
 		}
 	}

@@ -21,17 +21,17 @@ import redis.clients.jedis.Protocol.Command;
  * {@code sliding-window-counter}, and one for each sub-window of {@code sliding-window}.
  * Limits with sub-windows of one length share them.
  * <p>
- * Of requests that share a window, the one that is counted last sees all others, because
- * windows ahead of it are read as well, as far as it may have been overtaken. What is
- * ahead counts as made now.
+ * Of the requests in a window, the one counted last sees all others, because later
+ * windows are read as well, if requests counted earlier may be in them. These requests
+ * count as made now.
  */
 final class AlignedCounter extends Counter {
 
-	/** How many counts of a window are read at most. */
+	/** The largest number of counts that are read for a window. */
 	private static final int MAX_SUB_WINDOWS = 1000;
 
 	/**
-	 * What stands in the state of a log before its entries: where they are, and a base.
+	 * The length of the header of a log, before its entries: their range, and a base.
 	 */
 	private static final int HEADER = 4;
 
@@ -39,17 +39,17 @@ final class AlignedCounter extends Counter {
 
 	private final long length;
 
-	/** For how long a window matters after its end. */
+	/** How long a window matters after its end. */
 	private final long reach;
 
-	/** The end of the present window. */
+	/** The end of the current window. */
 	private final long end;
 
-	/** Counts that change no more, by Redis key. */
+	/** Counts that are final, by Redis key. */
 	private final Cache<String, Long> pastCounts;
 
-	/** The count of the window before, if it is among them. */
-	private final @Nullable Long known;
+	/** The count of the previous window, if it is final. */
+	private final @Nullable Long previous;
 
 	AlignedCounter(Charge charge, Identifier identifier, Limit limit, String key, int slot, Time time,
 			Cache<String, Long> pastCounts) {
@@ -59,9 +59,9 @@ final class AlignedCounter extends Counter {
 		this.reach = reach(charge.policy(), limit);
 		this.end = endAt(time.micros());
 		this.pastCounts = pastCounts;
-		this.known = isWindowBeforeSettled() ? pastCounts.getIfPresent(key(this.end - this.length)) : null;
+		this.previous = isPreviousWindowFinal() ? pastCounts.getIfPresent(key(this.end - this.length)) : null;
 		long newest = endAt(time.micros() + Math.min(time.overtaking(), this.reach));
-		long oldest = (this.reach == 0 || this.known != null) ? this.end - 1 : time.micros() - this.reach;
+		long oldest = (this.reach == 0 || this.previous != null) ? this.end - 1 : time.micros() - this.reach;
 		for (long each = newest; each > oldest; each -= this.length) {
 			this.keys.add(key(each));
 		}
@@ -72,7 +72,7 @@ final class AlignedCounter extends Counter {
 		return this.key + end / 1000;
 	}
 
-	/** The length of the windows, or of the sub-windows, in microseconds. */
+	/** Returns the length of the windows, or of the sub-windows, in microseconds. */
 	private static long length(Policy policy, Limit limit) {
 		return (policy.algorithm() instanceof SlidingWindow sliding)
 				? 1000 * Objects.requireNonNull(sliding.withoutScripts(limit).precision()).toMillis()
@@ -80,8 +80,8 @@ final class AlignedCounter extends Counter {
 	}
 
 	/**
-	 * Refuses a limit with more sub-windows than are read.
-	 * @throws IllegalArgumentException if there are more
+	 * Checks the number of sub-windows of a limit.
+	 * @throws IllegalArgumentException if there are too many to be read
 	 */
 	static void requireSupported(Policy policy, Limit limit) {
 		long length = length(policy, limit);
@@ -101,7 +101,7 @@ final class AlignedCounter extends Counter {
 		return (shared ? policy.limits().get(policy.limits().size() - 1) : limit).windowMicros();
 	}
 
-	/** Where days are not all of one length, the state begins with the end. */
+	/** Days differ in length, so the end of a window of days comes from the algorithm. */
 	private long endAt(long micros) {
 		return (this.reach > 0) ? micros - micros % this.length + this.length : meterOf().state().numbers()[0];
 	}
@@ -110,8 +110,8 @@ final class AlignedCounter extends Counter {
 		return this.charge.policy().algorithm() instanceof SlidingWindowCounter;
 	}
 
-	/** Whether nobody takes the window before for the present one any more. */
-	private boolean isWindowBeforeSettled() {
+	/** Returns whether no process counts in the previous window any more. */
+	private boolean isPreviousWindowFinal() {
 		return isEstimated() && this.time.micros() - (this.end - this.length) >= this.time.overtaking();
 	}
 
@@ -129,12 +129,12 @@ final class AlignedCounter extends Counter {
 	@Override
 	void accept(@Nullable Object reply) {
 		super.accept(reply);
-		if (this.known == null && isWindowBeforeSettled()) {
+		if (this.previous == null && isPreviousWindowFinal()) {
 			this.pastCounts.put(key(this.end - this.length), this.counts[this.present + 1]);
 		}
 	}
 
-	/** All but what is estimated. */
+	/** All counts, but not the previous window of an estimate. */
 	@Override
 	int oldestToRefund() {
 		return isEstimated() ? this.present : this.counts.length - 1;
@@ -147,8 +147,8 @@ final class AlignedCounter extends Counter {
 			return meterOf(this.end, current);
 		}
 		if (isEstimated()) {
-			return meterOf(this.end - this.length, (this.known != null) ? this.known : this.counts[this.present + 1],
-					current);
+			return meterOf(this.end - this.length,
+					(this.previous != null) ? this.previous : this.counts[this.present + 1], current);
 		}
 		long[] state = new long[HEADER + 2 * (this.counts.length - this.present)];
 		state[0] = 2;

@@ -20,8 +20,8 @@ import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
- * Counts a request for one limit of a policy and identifier, and tells what the counts
- * amount to. A Redis key that holds no count is as good as empty, and is replaced.
+ * Counts a request for one limit of a policy and identifier, and evaluates the counts. A
+ * Redis key that contains no count is treated as empty and replaced.
  */
 abstract class Counter {
 
@@ -35,30 +35,30 @@ abstract class Counter {
 
 	final Time time;
 
-	/** Redis keys of all counts that are read. */
+	/** The Redis keys of all counts that are read. */
 	final List<String> keys = new ArrayList<>();
 
-	/** Which of them counts now. */
+	/** The index of the current one. */
 	int present;
 
-	/** What they held before this request. */
+	/** The counts before this request. */
 	long[] counts = new long[0];
 
 	private final Identifier identifier;
 
-	/** Whether the request, or what is decided together with this, is allowed. */
+	/** Whether everything that is decided together with this is allowed. */
 	private boolean allowed = true;
 
 	/** Whether the cost stays counted. */
 	boolean stays = true;
 
-	/** What this request has added to the present count. */
+	/** What this request has added to the current count. */
 	private long added;
 
-	/** Whether the present Redis key is to be replaced. */
+	/** Whether the current Redis key must be replaced. */
 	private boolean replaced;
 
-	/** By how much counts are below nothing, by Redis key. */
+	/** How far counts are below 0, by Redis key. */
 	private final Map<String, Long> missing = new HashMap<>();
 
 	Counter(Charge charge, Identifier identifier, Limit limit, int slot, Time time) {
@@ -69,11 +69,12 @@ abstract class Counter {
 		this.time = time;
 	}
 
-	/** What the algorithm makes of the counts. */
+	/** Returns the algorithm with the counts. */
 	abstract Meter meter();
 
 	/**
-	 * What the algorithm makes of a state of the limit alone; without numbers, of none.
+	 * Returns the algorithm with a state of this limit alone; without one if there are no
+	 * numbers.
 	 */
 	final Meter meterOf(long... state) {
 		return this.charge.policy()
@@ -82,14 +83,14 @@ abstract class Counter {
 			.meter(List.of(this.limit), (state.length > 0) ? MeterState.of(state) : null, this.time.micros());
 	}
 
-	/** Time to live of the present count, in milliseconds. */
+	/** Returns the time to live of the current count, in milliseconds. */
 	abstract long ttlMillis();
 
 	final String presentKey() {
 		return this.keys.get(this.present);
 	}
 
-	/** Adds what counts the cost, and reads all counts then. */
+	/** Counts the cost, then reads all counts. */
 	final void count(Transaction transaction) {
 		if (this.charge.cost() > 0) {
 			increment(transaction);
@@ -102,7 +103,7 @@ abstract class Counter {
 	}
 
 	private void acceptIncrement(@Nullable Object reply) {
-		// A count that would overflow has no room for the cost anyway.
+		// A count that would overflow denies the cost anyway.
 		boolean overflows = reply instanceof JedisDataException ex
 				&& String.valueOf(ex.getMessage()).contains("overflow");
 		this.added = overflows ? 0 : this.charge.cost();
@@ -115,7 +116,7 @@ abstract class Counter {
 
 	void accept(@Nullable Object reply) {
 		if (!(reply instanceof List<?> numbers) || numbers.size() != this.keys.size()) {
-			throw new WrongReplyException("The server has answered something else than counts", null);
+			throw new WrongReplyException("The server did not reply with counts", null);
 		}
 		this.counts = numbers.stream().mapToLong(Counter::number).toArray();
 		this.counts[this.present] -= this.added;
@@ -134,18 +135,18 @@ abstract class Counter {
 		}
 	}
 
-	/** A count as the algorithms know it. */
+	/** Returns the nearest count that is valid for the algorithm. */
 	final long possible(long count) {
 		return Math.max(0, Math.min(count, this.charge.policy().algorithm().maxQuota()));
 	}
 
-	/** What the present Redis key held before this request does not count. */
+	/** Ignores what the current Redis key contained before this request. */
 	final void forget() {
 		this.counts[this.present] = 0;
 		this.replaced = this.added > 0;
 	}
 
-	/** Adds what is left to do when it is decided whether the cost stays counted. */
+	/** Finishes the request after the decision. */
 	void settle(Transaction transaction, boolean stays) {
 		if (this.replaced) {
 			transaction.add(Command.SET, presentKey(), stays ? this.added : 0, "PX", ttlMillis());
@@ -156,7 +157,7 @@ abstract class Counter {
 		mend(transaction);
 	}
 
-	/** Adds what gives the cost back from the newest, but not more than was used. */
+	/** Gives the cost back, from the newest count on, but no more than was used. */
 	final void refund(Transaction transaction) {
 		long left = this.charge.cost();
 		for (int k = 0; k <= oldestToRefund(); k++) {
@@ -171,13 +172,13 @@ abstract class Counter {
 	}
 
 	/**
-	 * Adds what gives a cost back. If the count is gone, there remains one of nothing.
+	 * Gives a cost back. If the count is gone, it becomes 0.
 	 */
 	void giveBack(Transaction transaction, String key, long cost) {
 		if (cost > 0) {
 			transaction.add(Command.SET, key, cost, "PX", ttlMillis(), "NX");
 			transaction.ask((reply) -> {
-				// Others have given back at the same moment.
+				// Others have given back concurrently.
 				if (reply instanceof Long count && count < 0) {
 					this.missing.put(key, Math.min(cost, -count));
 				}
@@ -185,7 +186,7 @@ abstract class Counter {
 		}
 	}
 
-	/** Adds what puts counts right that are below nothing. */
+	/** Raises counts that are below 0. */
 	final void mend(Transaction transaction) {
 		this.missing.forEach((key, count) -> {
 			transaction.add(Command.SET, key, 0, "PX", ttlMillis(), "NX");
@@ -194,7 +195,7 @@ abstract class Counter {
 		this.missing.clear();
 	}
 
-	/** Whether all limits could ever allow the cost. */
+	/** Returns whether all limits could ever allow the cost. */
 	static boolean isPossible(Charge charge) {
 		return charge.policy().limits().stream().allMatch((limit) -> charge.cost() <= largestCost(charge, limit));
 	}
@@ -203,7 +204,7 @@ abstract class Counter {
 		return charge.policy().algorithm().largestCost(limit);
 	}
 
-	/** Whether the limit allowed the cost before it was counted. */
+	/** Returns whether the limit allowed the cost before it was counted. */
 	final boolean isAllowed() {
 		return retryAfter(meter()) == 0;
 	}
@@ -217,7 +218,7 @@ abstract class Counter {
 	}
 
 	/**
-	 * Notes what was decided.
+	 * Stores the decision.
 	 * @param allowed whether what is decided together with this is allowed
 	 * @param isCounted whether anything of it counts
 	 */
@@ -226,7 +227,7 @@ abstract class Counter {
 		this.stays = isCounted && (allowed || this.charge.policy().countDenied());
 	}
 
-	/** Tells how the limit stands when it is decided. */
+	/** Returns the status of the limit after the decision. */
 	final LimitStatus status() {
 		Meter meter = meter();
 		long before = retryAfter(meter);

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Protocol.Command;
 
 /**
- * {@code first-request-window}: a count whose time to live is what is left of the window.
- * By a clock that was handed in, a second Redis key tells when the window ends.
+ * Counts for {@code first-request-window}: the time to live of the count is the rest of
+ * the window. With a custom clock, a second Redis key has the end of the window.
  */
 final class FirstRequestCounter extends Counter {
 
@@ -17,23 +17,23 @@ final class FirstRequestCounter extends Counter {
 
 	private final long window;
 
-	/** What is left of the window, in microseconds. */
+	/** The rest of the window, in microseconds. */
 	private long left;
 
-	/** Whether the window ends when one ends that begins now. */
+	/** Whether the window begins now. */
 	private boolean renewed;
 
 	FirstRequestCounter(Charge charge, Identifier identifier, Limit limit, String key, int slot, Time time) {
 		super(charge, identifier, limit, slot, time);
 		this.window = limit.windowMicros();
-		for (int k = 0; k < (time.handedIn() ? 2 : 1); k++) {
+		for (int k = 0; k < (time.customClock() ? 2 : 1); k++) {
 			this.keys.add(key + ':' + this.window / 1000 + ':' + k);
 		}
 	}
 
 	/**
-	 * A Redis key lives on in the millisecond in which its time to live is 0, so that a
-	 * millisecond less makes the window as long as it should be.
+	 * One millisecond less than the window: a Redis key still exists in the millisecond
+	 * in which its time to live is 0.
 	 */
 	@Override
 	long ttlMillis() {
@@ -43,7 +43,7 @@ final class FirstRequestCounter extends Counter {
 	@Override
 	void increment(Transaction transaction) {
 		transaction.add(Command.SET, presentKey(), 0, "PX", ttlMillis(), "NX");
-		if (this.time.handedIn()) {
+		if (this.time.customClock()) {
 			transaction.add(Command.SET, this.keys.get(1), this.time.micros() + this.window, "PX", ttlMillis(), "NX");
 		}
 		super.increment(transaction);
@@ -57,12 +57,12 @@ final class FirstRequestCounter extends Counter {
 
 	private void acceptTtl(@Nullable Object reply) {
 		long millis = (reply instanceof Long ttl) ? ttl : NO_TTL;
-		this.left = this.time.handedIn() ? this.counts[1] - this.time.micros()
+		this.left = this.time.customClock() ? this.counts[1] - this.time.micros()
 				: (millis == NO_TTL) ? Long.MAX_VALUE : 1000 * (millis + 1);
 		if (this.left <= 0) {
 			forget();
 		}
-		// A window lasts no longer than that if the clock was set back.
+		// If the clock was set back, a new window begins.
 		boolean isOdd = this.left <= 0 || this.left > this.window;
 		this.renewed = isOdd && this.charge.cost() > 0;
 		this.left = isOdd ? this.window : this.left;
@@ -71,7 +71,7 @@ final class FirstRequestCounter extends Counter {
 	@Override
 	void settle(Transaction transaction, boolean stays) {
 		super.settle(transaction, stays);
-		if (this.renewed && this.time.handedIn()) {
+		if (this.renewed && this.time.customClock()) {
 			transaction.add(Command.SET, this.keys.get(1), this.time.micros() + this.window, "PX", ttlMillis());
 		}
 		else if (this.renewed) {
@@ -80,12 +80,12 @@ final class FirstRequestCounter extends Counter {
 	}
 
 	/**
-	 * What is given back must not fall into the next window. By a clock that was handed
-	 * in, the count does not expire.
+	 * Gives nothing back that might fall into the next window. With a custom clock, the
+	 * count does not expire.
 	 */
 	@Override
 	void giveBack(Transaction transaction, String key, long cost) {
-		if (this.time.handedIn() || this.left > this.time.lateness()) {
+		if (this.time.customClock() || this.left > this.time.lateness()) {
 			super.giveBack(transaction, key, cost);
 		}
 	}

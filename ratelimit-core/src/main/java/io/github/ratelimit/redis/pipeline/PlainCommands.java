@@ -32,8 +32,8 @@ import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Decides over requests with plain commands. A round trip is a transaction for each slot,
- * which are sent together. All operations throw a {@link JedisException} if they fail.
+ * Decides requests with plain commands. A round trip is one transaction for each slot;
+ * they are sent together. All operations throw a {@link JedisException} if they fail.
  */
 public final class PlainCommands implements RateLimiter {
 
@@ -53,25 +53,28 @@ public final class PlainCommands implements RateLimiter {
 
 	private final InstantSource clock;
 
-	private final boolean handsInTime;
+	private final boolean customClock;
 
-	/** Counts of windows that are over and change no more, by Redis key. */
+	/** Counts of previous windows that are final, by Redis key. */
 	private final Cache<String, Long> pastCounts = newCache();
 
-	/** Creates a rate limiter whose operations may take a time budget. */
+	/**
+	 * Creates a rate limiter.
+	 * @param budget how long an operation may take
+	 */
 	public PlainCommands(Servers servers, Duration budget, RedisKeys keys) {
 		this(servers, budget, keys, InstantSource.system(), false);
 	}
 
-	private PlainCommands(Servers servers, Duration budget, RedisKeys keys, InstantSource clock, boolean handsInTime) {
+	private PlainCommands(Servers servers, Duration budget, RedisKeys keys, InstantSource clock, boolean customClock) {
 		this.servers = servers;
 		this.budget = budget;
 		this.keys = keys;
 		this.clock = clock;
-		this.handsInTime = handsInTime;
+		this.customClock = customClock;
 	}
 
-	/** Returns the same by a clock that the server's does not follow. */
+	/** Returns the same with a custom clock, which the server's does not follow. */
 	public PlainCommands withClock(InstantSource clock) {
 		return new PlainCommands(this.servers, this.budget, this.keys, clock, true);
 	}
@@ -135,7 +138,7 @@ public final class PlainCommands implements RateLimiter {
 
 	private List<Counter> counters(RateLimitRequest request, Cache<String, Long> pastCounts) {
 		Time time = new Time(Meter.micros(this.clock.instant()), this.budget.toNanos() / 1000,
-				System.nanoTime() + this.budget.toNanos(), this.handsInTime);
+				System.nanoTime() + this.budget.toNanos(), this.customClock);
 		List<Counter> counters = new ArrayList<>();
 		for (Charge charge : request.charges()) {
 			requireSupported(charge.policy());
@@ -165,8 +168,8 @@ public final class PlainCommands implements RateLimiter {
 	}
 
 	/**
-	 * Decides over some of the charges together, and whether they stay counted.
-	 * @param isCounted whether anything of them does
+	 * Decides some of the charges together, and whether they stay counted.
+	 * @param isCounted whether any of them may
 	 */
 	private static Decision decision(List<Counter> counters, Predicate<Charge> which, boolean isCounted) {
 		List<Counter> together = counters.stream().filter((counter) -> which.test(counter.charge)).toList();
@@ -176,8 +179,8 @@ public final class PlainCommands implements RateLimiter {
 	}
 
 	/**
-	 * Counts some of the charges, and reads all. If it fails for one slot, it is taken
-	 * back from the others.
+	 * Counts some of the charges, and reads all. If this fails in one slot, the others
+	 * are cancelled.
 	 */
 	private void count(List<Counter> counters, Predicate<Charge> which) {
 		try {
@@ -191,7 +194,7 @@ public final class PlainCommands implements RateLimiter {
 			});
 		}
 		catch (JedisException ex) {
-			// Nobody waits for that, because the time may be over.
+			// Not awaited, because the time may be over.
 			send(counters, (counter, transaction) -> counter.settle(transaction, false),
 					counters.get(0).time.deadline() + this.budget.toNanos());
 			throw ex;
@@ -203,14 +206,14 @@ public final class PlainCommands implements RateLimiter {
 			finish(counters, (counter, transaction) -> counter.settle(transaction, counter.stays));
 		}
 		catch (JedisException ex) {
-			// What was decided stands: to forget it might admit what was denied.
-			logger.debug("Redis failed to end what a request has counted", ex);
+			// The decision stands: to discard it might admit a denied request.
+			logger.debug("Redis failed to finish the counts of a request", ex);
 		}
 	}
 
 	/**
-	 * Changes what was counted, if there is time left: a clock that was handed in may be
-	 * faster than that of the deadline.
+	 * Changes the counts, if there is time left: a custom clock may run faster than the
+	 * one of the deadline.
 	 */
 	private void finish(List<Counter> counters, BiConsumer<Counter, Transaction> commands) {
 		Time time = counters.get(0).time;
@@ -222,7 +225,7 @@ public final class PlainCommands implements RateLimiter {
 
 	/**
 	 * Sends commands to all slots, and waits for all replies.
-	 * @throws JedisException the first failure, when all replies are there
+	 * @throws JedisException the first failure, after all replies
 	 */
 	private void exchange(List<Counter> counters, BiConsumer<Counter, Transaction> commands) {
 		JedisException failure = null;

@@ -1,36 +1,36 @@
 package io.github.ratelimit.redis.pipeline;
 
 /**
- * The time of a request, by the clock of this process.
+ * The time of a request, by a clock of this process.
  *
  * @param micros microseconds since the epoch
  * @param budget how long the request may take, in microseconds
- * @param deadline until when that is, by {@link System#nanoTime()}
- * @param handedIn whether the clock was handed in, so that the server's does not follow
+ * @param deadline when that time ends, by {@link System#nanoTime()}
+ * @param customClock whether the clock was set, and the server's does not follow it
  */
-record Time(long micros, long budget, long deadline, boolean handedIn) {
+record Time(long micros, long budget, long deadline, boolean customClock) {
 
 	/**
-	 * By how much the clocks of two processes may differ, and how long after it was sent
-	 * a command may be executed.
+	 * The largest difference between the clocks of two processes, and the longest delay
+	 * between the sending and the execution of a command.
 	 */
 	private static final long DIFFERENCE = 500_000;
 
-	private static final long HANDED_IN_TTL_MILLIS = 60_000;
+	private static final long CUSTOM_CLOCK_TTL_MILLIS = 60_000;
 
-	/** By how much a request may be ahead that was counted before this one. */
+	/** Returns how much later the time of a request counted earlier may be. */
 	long overtaking() {
 		return this.budget + DIFFERENCE;
 	}
 
-	/** How long it may take until the last command of a request is executed. */
+	/** Returns the longest time until the last command of a request is executed. */
 	long lateness() {
 		return 2 * this.budget + DIFFERENCE;
 	}
 
-	/** Time to live, in milliseconds, of what matters for some microseconds. */
+	/** Returns the time to live, in milliseconds, of a key that matters this long. */
 	long ttlMillis(long micros) {
-		return Math.max((micros + 999) / 1000, this.handedIn ? HANDED_IN_TTL_MILLIS : 1);
+		return Math.max((micros + 999) / 1000, this.customClock ? CUSTOM_CLOCK_TTL_MILLIS : 1);
 	}
 
 }

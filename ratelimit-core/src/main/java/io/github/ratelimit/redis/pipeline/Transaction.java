@@ -18,16 +18,15 @@ import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
 
 /**
- * Commands that the server of a slot executes all or not at all, in one round trip, so
- * that a node that sends them on to another one has done none of them. Made and awaited
- * by one thread.
+ * Commands for one slot, in one round trip, of which the server executes all or none: a
+ * node that redirects them has executed none. Created and awaited by one thread.
  */
 final class Transaction {
 
-	/** How many arguments take the server as long as the simplest decision. */
+	/** The number of arguments that take the server as long as the simplest decision. */
 	private static final int ARGUMENTS_OF_A_DECISION = 32;
 
-	/** Each command once, with its arguments, and who is told the reply. */
+	/** The readers of the replies, by command with its arguments. */
 	private final Map<List<String>, Consumer<@Nullable Object>> commands = new LinkedHashMap<>();
 
 	private final long deadline;
@@ -38,22 +37,22 @@ final class Transaction {
 		this.deadline = deadline;
 	}
 
-	/** Adds a command, unless it holds an equal one. */
+	/** Adds a command, unless there is an equal one. */
 	void add(Command command, Object... arguments) {
 		ask((reply) -> {
 		}, command, arguments);
 	}
 
 	/**
-	 * Adds a command, unless it holds an equal one.
-	 * @param reader is told the reply; what is wrong with a Redis key as an exception
+	 * Adds a command, unless there is an equal one.
+	 * @param reader receives the reply; an exception if the command has failed
 	 */
 	void ask(Consumer<@Nullable Object> reader, Command command, Object... arguments) {
 		this.commands.merge(Stream.concat(Stream.of(command), Arrays.stream(arguments)).map(Object::toString).toList(),
 				reader, Consumer::andThen);
 	}
 
-	/** Sends the commands, if there are any, and does not wait. */
+	/** Submits the commands, if there are any, without waiting. */
 	void submit(Servers servers, int slot) {
 		int arguments = this.commands.keySet().stream().mapToInt(List::size).sum();
 		if (arguments > 0) {
@@ -64,8 +63,8 @@ final class Transaction {
 	}
 
 	/**
-	 * Waits for the replies, if commands were sent, and passes them on in their order.
-	 * @throws redis.clients.jedis.exceptions.JedisException if there are none in time
+	 * Waits for the replies, if there are commands, and passes them to their readers.
+	 * @throws redis.clients.jedis.exceptions.JedisException if they do not arrive in time
 	 */
 	void await() {
 		if (this.call == null) {

@@ -1,12 +1,15 @@
 package io.github.ratelimit.redis.script;
 
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Function;
+import java.util.stream.IntStream;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -19,18 +22,18 @@ import io.github.ratelimit.redis.connection.WrongReplyException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a script has decided of a request, or of what of it is on one slot.
+ * The decision of a script on a request, or on its part in one slot.
  *
  * @param decision the decision
- * @param heldAt when the cost was counted by {@link Operation#HOLD}, in microseconds
- * since the epoch; otherwise 0
+ * @param reservedAt when the cost was counted by {@link Operation#RESERVE}, in
+ * microseconds since the epoch; otherwise 0
  */
-public record Answer(Decision decision, long heldAt) {
+public record Answer(Decision decision, long reservedAt) {
 
 	private static final Answer NOTHING = new Answer(new Decision(true, List.of()), 0);
 
-	/** Where that is in a reply. */
-	private static final int HELD_AT = 1 + Double.BYTES;
+	/** The position of that in a reply. */
+	private static final int RESERVED_AT = 1 + Double.BYTES;
 
 	static Answer read(Operation operation, Scope scope, RateLimitRequest request, @Nullable Object reply) {
 		if (!(reply instanceof byte[] bytes) || bytes.length == 0) {
@@ -44,7 +47,7 @@ public record Answer(Decision decision, long heldAt) {
 			if (!shadows.isEmpty()) {
 				decision = decision.withShadows(shadows, (charge) -> read(scope, List.of(charge), numbers));
 			}
-			answer = new Answer(decision, (long) numbers.getDouble(HELD_AT));
+			answer = new Answer(decision, (long) numbers.getDouble(RESERVED_AT));
 		}
 		else {
 			numbers.get();
@@ -83,15 +86,15 @@ public record Answer(Decision decision, long heldAt) {
 
 	private static LimitStatus status(Policy policy, Identifier identifier, Limit limit, ByteBuffer numbers) {
 		long remaining = number(numbers, 0);
-		// Below 0 if a denied request was counted that this limit alone would allow.
+		// Negative if a denied request was counted, which this limit alone would allow.
 		long reset = number(numbers, policy.countDenied() ? -Limit.MAX_QUOTA : 0);
-		// -1 for what never will be.
+		// -1 if never.
 		long retryAfter = number(numbers, -1);
 		return LimitStatus.ofMicros(policy, identifier, limit, remaining, (reset < 0) ? -1 - reset : reset, retryAfter,
 				(retryAfter != 0) != (reset < 0));
 	}
 
-	/** The next number, a whole one. */
+	/** Reads the next number, a whole one. */
 	private static long number(ByteBuffer numbers, long least) {
 		double number = (numbers.remaining() >= Double.BYTES) ? numbers.getDouble() : Double.NaN;
 		if (number >= least && number <= Limit.MAX_QUOTA && number == Math.rint(number)) {
@@ -106,8 +109,33 @@ public record Answer(Decision decision, long heldAt) {
 				null);
 	}
 
-	static Instant instant(long micros) {
-		return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
+	/** Reads a list of items, each of which consists of some of the values. */
+	static <T> List<T> list(@Nullable Object reply, int width, Function<List<?>, T> reader) {
+		if (!(reply instanceof List<?> values) || values.size() % width != 0) {
+			throw invalid(reply);
+		}
+		return IntStream.range(0, values.size() / width)
+			.mapToObj((i) -> reader.apply(values.subList(width * i, width * (i + 1))))
+			.toList();
+	}
+
+	/** Reads a whole number, which is not negative. */
+	static long number(@Nullable Object value) {
+		if (value instanceof Long number && number >= 0 && number <= Limit.MAX_QUOTA) {
+			return number;
+		}
+		throw invalid(value);
+	}
+
+	static Instant instant(@Nullable Object micros) {
+		return Instant.EPOCH.plus(number(micros), ChronoUnit.MICROS);
+	}
+
+	static String text(@Nullable Object value) {
+		if (value instanceof byte[] text) {
+			return new String(text, StandardCharsets.UTF_8);
+		}
+		throw invalid(value);
 	}
 
 }

@@ -6,28 +6,28 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Block;
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Limit;
 import io.github.ratelimit.Meter;
 import io.github.ratelimit.redis.connection.Carrier;
 import io.github.ratelimit.redis.connection.CommandCall;
 import io.github.ratelimit.redis.connection.Servers;
+import io.github.ratelimit.redis.connection.WrongReplyException;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
  * The blocks in Redis: one key for each blocked identifier, which every request of the
- * identifier reads, and a list of all blocks that is written together with it.
- * <p>
- * Where values of identifiers are hashed, the list has the hashes.
+ * identifier reads, and a list of all blocks, which is written together with it. If
+ * values of identifiers are hashed, the list has the hashes.
  *
- * @param clock the clock to go by; {@code null} for that of the server
+ * @param clock the clock; {@code null} for that of the server
  */
 public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource clock) {
 
@@ -35,10 +35,10 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 
 	private static final Script LIST = Script.named("block-list");
 
-	/** As so many of the simplest decisions. */
+	/** In units of the simplest decision. */
 	private static final int WORK = 10;
 
-	/** Blocks an identifier in a policy; in all if that is {@code null}. */
+	/** Blocks an identifier in a policy, or in all if that is {@code null}. */
 	public Block block(Identifier identifier, @Nullable String policy, Duration time, String reason, long deadline) {
 		long until = update(identifier, policy, time.toNanos() / 1000, reason, deadline);
 		return new Block(identifier, policy, Answer.instant(until), reason);
@@ -52,25 +52,24 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 		return update(identifier, policy, 0, "", deadline) > 0;
 	}
 
-	/** Returns all blocks, from the first that ends. */
+	/** Returns all blocks, in the order in which they end. */
 	public List<Block> list(long deadline) {
-		ListReply reply = new ListReply(run(LIST, List.of(this.keys.blockDescriptions()), List.of(), deadline));
-		long time = reply.number();
-		Instant now = (this.clock != null) ? this.clock.instant() : Answer.instant(time);
-		List<Block> blocks = new ArrayList<>();
-		while (reply.hasNext()) {
-			Block block = read(reply.text());
-			if (block != null && block.until().isAfter(now)) {
-				blocks.add(block);
-			}
-		}
-		blocks.sort(Comparator.comparing(Block::until));
-		return blocks;
+		Object reply = run(LIST, List.of(this.keys.blockDescriptions()), List.of(), deadline);
+		List<Object> values = Answer.list(reply, 1, (value) -> value.get(0));
+		Instant time = Answer.instant(values.isEmpty() ? null : values.get(0));
+		Instant now = (this.clock != null) ? this.clock.instant() : time;
+		return values.stream()
+			.skip(1)
+			.map((description) -> read(Answer.text(description)))
+			.flatMap(Optional::stream)
+			.filter((block) -> block.until().isAfter(now))
+			.sorted(Comparator.comparing(Block::until))
+			.toList();
 	}
 
 	/**
-	 * In a cluster the list is elsewhere, and written after what holds: if that fails, or
-	 * somebody else changes the same block at that moment, it may not agree with it.
+	 * In a cluster, the list may be in another slot. It is then written after the block
+	 * itself; if that fails, or the same block is changed concurrently, they may differ.
 	 */
 	private long update(Identifier identifier, @Nullable String policy, long micros, String reason, long deadline) {
 		byte[] own = this.keys.blocks(identifier);
@@ -93,7 +92,7 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 		return result;
 	}
 
-	/** One Redis key after the other if their slot is moving. */
+	/** Writes one Redis key after the other if their slot is moving. */
 	private void updateList(List<byte[]> list, String now, List<String> block, long deadline) {
 		try {
 			write(list, now, block, deadline, "list");
@@ -115,11 +114,7 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 		List<String> arguments = new ArrayList<>(List.of(now));
 		arguments.addAll(block);
 		arguments.addAll(List.of(which));
-		Object reply = run(BLOCK, keys, arguments, deadline);
-		if (reply instanceof Long number && number >= 0 && number <= Limit.MAX_QUOTA) {
-			return number;
-		}
-		throw Answer.invalid(reply);
+		return Answer.number(run(BLOCK, keys, arguments, deadline));
 	}
 
 	private @Nullable Object run(Script script, List<byte[]> keys, List<String> arguments, long deadline) {
@@ -133,34 +128,33 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 		return call.await();
 	}
 
-	/** How the list describes a block, besides its end. */
+	/** Returns the description of a block in the list, without its end. */
 	private static String description(Identifier identifier, String policy, String reason) {
 		return Stream.of(identifier.type(), identifier.value(), policy, reason)
 			.map((text) -> RedisKeys.percentEncode(text, true))
 			.collect(Collectors.joining(" "));
 	}
 
-	/** Reads a block of the list; {@code null} if another program wrote it. */
-	private static @Nullable Block read(String described) {
+	/** Reads a block of the list; empty if another program wrote it. */
+	private static Optional<Block> read(String described) {
 		String[] texts = described.split(" ", -1);
-		for (int i = 1; i < texts.length; i++) {
-			texts[i] = RedisKeys.percentDecode(texts[i]);
-		}
 		try {
+			for (int i = 1; i < texts.length; i++) {
+				texts[i] = RedisKeys.percentDecode(texts[i]);
+			}
 			String policy = texts[3].isEmpty() ? null : texts[3];
 			BlockList.requireValid(policy);
 			Identifier identifier = new Identifier(texts[1], texts[2]);
-			long until = Long.parseLong(texts[0]);
-			boolean isOurs = until <= Limit.MAX_QUOTA
-					&& described.equals(texts[0] + ' ' + description(identifier, texts[3], texts[4]));
-			return isOurs ? new Block(identifier, policy, Answer.instant(until), texts[4]) : null;
+			Block block = new Block(identifier, policy, Answer.instant(Long.parseLong(texts[0])), texts[4]);
+			return described.equals(texts[0] + ' ' + description(identifier, texts[3], texts[4])) ? Optional.of(block)
+					: Optional.empty();
 		}
-		catch (IllegalArgumentException | IndexOutOfBoundsException ex) {
-			return null;
+		catch (IllegalArgumentException | IndexOutOfBoundsException | WrongReplyException ex) {
+			return Optional.empty();
 		}
 	}
 
-	/** The time for scripts; empty for the server's. */
+	/** Returns the time for the script; empty for the server's. */
 	private String now() {
 		return (this.clock != null) ? Long.toString(Meter.micros(this.clock.instant())) : "";
 	}

@@ -4,9 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -18,45 +16,25 @@ import java.util.regex.Pattern;
 
 /**
  * The Lua of an algorithm, in the form that the documentation of this package describes,
- * or what all requests have around it.
+ * or the Lua around it, {@code request.lua}.
  *
- * @param place what messages name it by
- * @param names what each name is that is declared: {@code slot} for a variable of each
- * policy and identifier, {@code limit} for one of each limit of these, {@code argument}
- * for what is told for each limit that needs it
- * @param sections what stands in the sections, by their names
+ * @param names the kind of each declared name: {@code slot}, {@code limit} or
+ * {@code argument}
+ * @param sections the lines of each section
  */
-record Fragment(String place, Map<String, String> names, Map<String, List<Line>> sections) {
-
-	/**
-	 * A line of a section.
-	 *
-	 * @param number where it stands in the file
-	 * @param instruction what it tells the composer; empty if it is Lua
-	 * @param about the constant or the section that the instruction is about
-	 * @param declared what is declared there, if it begins a function or constants
-	 * @param tokens Lua: words, strings, brackets, begins of repetitions, and what stands
-	 * between them
-	 */
-	record Line(int number, String instruction, String about, List<String> declared, List<String> tokens) {
-
-		/** Lua of the composer. */
-		static Line of(String lua) {
-			return new Line(0, "", "", List.of(), List.of(lua));
-		}
-
-	}
+record Fragment(Map<String, String> names, Map<String, List<Line>> sections) {
 
 	private static final Set<String> KINDS = Set.of("slot", "limit", "argument");
 
-	private static final Set<String> OF_ALGORITHM = Set.of("load", "wait", "add", "refund", "remaining", "ttl",
-			"state");
+	private static final Set<String> SECTIONS = Set.of("load", "wait", "add", "refund", "remaining", "ttl", "state");
 
 	private static final Set<String> OPTIONAL = Set.of("functions", "history");
 
-	private static final Set<String> OF_REQUEST = Set.of("script", "request", "decide", "acquire", "save");
+	/** The Lua around all fragments. */
+	static final Fragment REQUEST = new Parser("request.lua", text(Fragment.class, "request.lua"))
+		.parse(Set.of("script", "request", "decide", "acquire", "save"), "[a-z_]\\w*");
 
-	/** What was read, by the class beside which it is, and by name. */
+	/** The fragments that were read, by the class beside which they are, and by name. */
 	private static final ClassValue<Map<String, Fragment>> READ = new ClassValue<>() {
 
 		@Override
@@ -67,9 +45,26 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Line>>
 	};
 
 	/**
+	 * A line of Lua, or an instruction.
+	 *
+	 * @param place the file and the number of the line
+	 * @param instruction the instruction; empty if this is Lua
+	 * @param text the Lua; for an instruction, the constant or section that it names
+	 * @param body the lines up to the end of an instruction
+	 * @param otherwise the lines after {@code --[else]}
+	 */
+	record Line(String place, String instruction, String text, List<Line> body, List<Line> otherwise) {
+
+		IllegalArgumentException invalid(String problem) {
+			return Fragment.invalid(this.place, problem);
+		}
+
+	}
+
+	/**
 	 * Reads the fragment of an algorithm beside a class, by its name without {@code
 	 * .lua}.
-	 * @throws IllegalArgumentException if there is none, or it is not of the form
+	 * @throws IllegalArgumentException if there is none, or it does not have the form
 	 */
 	static Fragment read(Class<?> neighbour, String name) {
 		String file = name + ".lua";
@@ -78,12 +73,8 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Line>>
 					text(neighbour, file)));
 	}
 
-	static Fragment parse(String place, String text) {
-		return new Parser(place, OF_ALGORITHM).parse(text);
-	}
-
-	static Fragment ofRequest() {
-		return new Parser("request.lua", OF_REQUEST).parse(text(Fragment.class, "request.lua"));
+	static Fragment parse(String file, String text) {
+		return new Parser(file, text).parse(SECTIONS, "[a-z_]\\w*(?<!_)");
 	}
 
 	static String text(Class<?> neighbour, String file) {
@@ -103,17 +94,13 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Line>>
 		return this.names.keySet().stream().filter((name) -> kind.equals(this.names.get(name))).toList();
 	}
 
-	/** What stands in a section; nothing if there is none. */
+	/** Returns the lines of a section; none if it is missing. */
 	List<Line> section(String name) {
 		return this.sections.getOrDefault(name, List.of());
 	}
 
-	IllegalArgumentException invalid(int line, String problem) {
-		return invalid(this.place, line, problem);
-	}
-
-	private static IllegalArgumentException invalid(String place, int line, String problem) {
-		return new IllegalArgumentException("Invalid script (%s, line %d): %s".formatted(place, line, problem));
+	private static IllegalArgumentException invalid(String place, String problem) {
+		return new IllegalArgumentException("Invalid script (%s): %s".formatted(place, problem));
 	}
 
 	private static final class Parser {
@@ -122,81 +109,72 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Line>>
 
 		private static final Pattern NAMES = Pattern.compile("-- @(\\w+) (.*)");
 
-		private static final Pattern INSTRUCTION = Pattern
-			.compile("--\\[(each (?:limit|slot_|decided_|shadow_)|last limit|section_(?= \\w)"
-					+ "|if(?: not)?(?= [A-Z0-9])|else|end) ?(\\w*)]");
-
-		/** What the declaration of a function or of constants begins with. */
-		private static final Pattern DECLARATION = Pattern.compile("local (?:function )?([\\w, ]+?)(?:\\(| =)");
+		private static final Pattern INSTRUCTION = Pattern.compile(
+				"--\\[(each (?:limit|\\w+_)|last limit|section_(?= \\w)|if(?: not)?(?= [A-Z0-9])|else|end) ?(\\w*)]");
 
 		private static final Pattern LOCALS = Pattern.compile("local ([\\w, ]+)");
 
-		/** Begins of repetitions, strings, comments, words and fields, brackets. */
-		private static final Pattern TOKEN = Pattern
-			.compile("(?:each|every_)\\(|'(?:[^'\\\\]|\\\\.)*'|\"(?:[^\"\\\\]|\\\\.)*\"|(--.*)"
-					+ "|(\\.*)((?:(?:string|math|table|struct|redis)\\.)?\\w+)|[()]");
+		private final String file;
 
-		private final String place;
-
-		private final Set<String> required;
+		private final List<String> text;
 
 		private final Map<String, String> names = new LinkedHashMap<>();
 
 		private final Map<String, List<Line>> sections = new HashMap<>();
 
-		/** The instructions that have no end yet. */
-		private final Deque<Line> open = new ArrayDeque<>();
-
 		private String section = "";
 
-		private List<Line> lines = new ArrayList<>();
-
+		/** How many lines have been read. */
 		private int number;
 
-		Parser(String place, Set<String> required) {
-			this.place = place;
-			this.required = required;
+		Parser(String file, String text) {
+			this.file = file;
+			this.text = text.lines().toList();
 		}
 
-		Fragment parse(String text) {
-			text.lines().forEach(this::take);
-			endSection();
-			for (String name : this.required) {
-				if (!this.sections.containsKey(name)) {
-					throw invalid("there is no section '%s'.".formatted(name));
+		/**
+		 * Parses a fragment.
+		 * @param name what the names of variables and arguments have to match
+		 */
+		Fragment parse(Set<String> required, String name) {
+			while (isInSection()) {
+				readHeader(this.text.get(this.number++), name);
+			}
+			while (this.number < this.text.size()) {
+				this.section = this.text.get(this.number++).substring(SECTION.length()).strip();
+				if (!required.contains(this.section) && !OPTIONAL.contains(this.section)) {
+					throw invalid("there is no such section as '%s'.".formatted(this.section));
+				}
+				if (this.sections.containsKey(this.section)) {
+					throw invalid("the section '%s' is a duplicate.".formatted(this.section));
+				}
+				this.sections.put(this.section, readLines());
+				if (isInSection()) {
+					this.number++;
+					throw invalid("there is no instruction that this belongs to.");
 				}
 			}
-			return new Fragment(this.place, this.names, this.sections);
+			for (String each : required) {
+				if (!this.sections.containsKey(each)) {
+					throw invalid("there is no section '%s'.".formatted(each));
+				}
+			}
+			return new Fragment(this.names, this.sections);
 		}
 
-		private void take(String line) {
-			this.number++;
-			String text = line.strip();
-			if (line.startsWith(SECTION)) {
-				endSection();
-				beginSection(line.substring(SECTION.length()).strip());
-			}
-			else if (this.section.isEmpty()) {
-				header(line);
-			}
-			else if (text.startsWith("--[")) {
-				instruction(text);
-			}
-			else if (!text.isEmpty() && !text.startsWith("--")) {
-				this.lines.add(new Line(this.number, "", "", declared(line), tokens(text)));
-			}
+		private boolean isInSection() {
+			return this.number < this.text.size() && !this.text.get(this.number).startsWith(SECTION);
 		}
 
-		private void header(String line) {
+		private void readHeader(String line, String name) {
 			Matcher declared = NAMES.matcher(line);
 			if (declared.matches()) {
 				if (!KINDS.contains(declared.group(1))) {
-					throw invalid("'@%s' is none of @slot, @limit and @argument.".formatted(declared.group(1)));
+					throw invalid("'@%s' is not @slot, @limit or @argument.".formatted(declared.group(1)));
 				}
-				for (String name : declared.group(2).split(",", -1)) {
-					if (!name.strip().matches("[a-z_]\\w*")
-							|| this.names.put(name.strip(), declared.group(1)) != null) {
-						throw invalid("'%s' is no name, or stands twice.".formatted(name.strip()));
+				for (String each : declared.group(2).strip().split("\\s*,\\s*", -1)) {
+					if (!each.matches(name) || this.names.put(each, declared.group(1)) != null) {
+						throw invalid("'%s' is not a name, or a duplicate.".formatted(each));
 					}
 				}
 			}
@@ -205,77 +183,69 @@ record Fragment(String place, Map<String, String> names, Map<String, List<Line>>
 			}
 		}
 
-		private void beginSection(String name) {
-			if (!this.required.contains(name) && !OPTIONAL.contains(name)) {
-				throw invalid("there is no such section as '%s'.".formatted(name));
-			}
-			this.lines = new ArrayList<>();
-			if (this.sections.put(name, this.lines) != null) {
-				throw invalid("the section '%s' stands twice.".formatted(name));
-			}
-			this.section = name;
-		}
-
-		private void endSection() {
-			if (!this.open.isEmpty()) {
-				throw invalid("there is no end of what began in line %d.".formatted(this.open.peek().number()));
-			}
-		}
-
-		private void instruction(String text) {
-			Matcher matcher = INSTRUCTION.matcher(text);
-			if (!matcher.matches()) {
-				throw invalid("'%s' is no instruction.".formatted(text));
-			}
-			String instruction = matcher.group(1);
-			Line line = new Line(this.number, instruction, matcher.group(2), List.of(), List.of());
-			if (instruction.equals("else") || instruction.equals("end")) {
-				Line begin = this.open.poll();
-				if (begin == null || (instruction.equals("else") && !begin.instruction().startsWith("if"))) {
-					throw invalid("nothing began that this belongs to.");
+		/**
+		 * Reads the lines up to {@code --[else]}, {@code --[end]} or the next section.
+		 */
+		private List<Line> readLines() {
+			List<Line> lines = new ArrayList<>();
+			while (isInSection() && !isNext("else") && !isNext("end")) {
+				String line = this.text.get(this.number++);
+				if (line.strip().startsWith("--[")) {
+					lines.add(readInstruction(line.strip()));
+				}
+				else if (!line.isBlank() && !line.strip().startsWith("--")) {
+					requireNoVariable(line);
+					lines.add(new Line(place(), "", line, List.of(), List.of()));
 				}
 			}
-			if (!instruction.equals("end") && !instruction.equals("section_")) {
-				this.open.push(line);
-			}
-			this.lines.add(line);
+			return lines;
 		}
 
-		/** What a line declares that others may name. */
-		private List<String> declared(String line) {
-			if (this.section.equals("functions")) {
-				Matcher declaration = DECLARATION.matcher(line);
-				return declaration.lookingAt() ? List.of(declaration.group(1).split(", ")) : List.of();
+		private boolean isNext(String instruction) {
+			return isInSection() && this.text.get(this.number).strip().equals("--[" + instruction + "]");
+		}
+
+		private Line readInstruction(String text) {
+			Matcher matcher = INSTRUCTION.matcher(text);
+			if (!matcher.matches()) {
+				throw invalid("'%s' is not an instruction.".formatted(text));
 			}
+			String place = place();
+			int begin = this.number;
+			List<Line> body = List.of();
+			List<Line> otherwise = List.of();
+			if (!matcher.group(1).equals("section_")) {
+				body = readLines();
+				if (matcher.group(1).startsWith("if") && isNext("else")) {
+					this.number++;
+					otherwise = readLines();
+				}
+				boolean isEnded = isNext("end");
+				this.number++;
+				if (!isEnded) {
+					throw invalid("there is no end of the instruction in line %d.".formatted(begin));
+				}
+			}
+			return new Line(place, matcher.group(1), matcher.group(2), body, otherwise);
+		}
+
+		private void requireNoVariable(String line) {
 			Matcher locals = LOCALS.matcher(line);
-			while (locals.find()) {
+			while (!this.section.equals("functions") && locals.find()) {
 				for (String name : locals.group(1).split("[, ]+")) {
 					if (this.names.containsKey(name)) {
-						throw invalid("'%s' is a variable already, and must not be local.".formatted(name));
+						throw invalid("'%s' is a variable and must not be local.".formatted(name));
 					}
 				}
 			}
-			return List.of();
 		}
 
-		private static List<String> tokens(String line) {
-			List<String> tokens = new ArrayList<>();
-			Matcher token = TOKEN.matcher(line);
-			int at = 0;
-			while (token.find()) {
-				tokens.add(line.substring(at, token.start()));
-				boolean isBehindText = "..".equals(token.group(2));
-				tokens.add(isBehindText ? ".." : (token.group(1) == null) ? token.group() : "");
-				tokens.add(isBehindText ? token.group(3) : "");
-				at = token.end();
-			}
-			tokens.add(line.substring(at) + '\n');
-			tokens.removeIf(String::isEmpty);
-			return tokens;
+		private String place() {
+			return this.file + ", line " + this.number;
 		}
 
 		private IllegalArgumentException invalid(String problem) {
-			return Fragment.invalid(this.place, this.number, problem);
+			return Fragment.invalid(place(), problem);
 		}
 
 	}

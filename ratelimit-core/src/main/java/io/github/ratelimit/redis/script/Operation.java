@@ -1,7 +1,7 @@
 package io.github.ratelimit.redis.script;
 
 /**
- * What is done with a request.
+ * What a script does with a request.
  */
 public enum Operation {
 
@@ -14,32 +14,32 @@ public enum Operation {
 	/** Gives the cost back. */
 	REFUND,
 
-	/** Uses the cost, whether it is allowed or not. */
+	/** Uses the cost, whether allowed or not. */
 	CHARGE,
 
 	/**
-	 * As {@link #ACQUIRE}, for one of several slots that decide a request together. Tells
-	 * the time as well, at which the cost may be taken back by {@link #CANCEL}. In shadow
-	 * mode, it counts nothing that is denied.
+	 * As {@link #ACQUIRE}, for one of several slots that decide a request together. Also
+	 * answers the time, by which {@link #CANCEL} finds the cost. In shadow mode, denied
+	 * requests are never counted.
 	 */
-	HOLD,
+	RESERVE,
 
-	/** Gives back what was held, and decides as {@link #PEEK} what is so then. */
+	/** Gives back what was reserved, then decides as {@link #PEEK}. */
 	CANCEL,
 
-	/** Reads what one policy remembers of one identifier. */
+	/** Reads what one policy has stored for one identifier. */
 	HISTORY;
 
 	boolean decides() {
-		return this == ACQUIRE || this == PEEK || this == HOLD || this == CANCEL;
+		return this == ACQUIRE || this == PEEK || this == RESERVE || this == CANCEL;
 	}
 
-	/** Whether it uses the cost if that is allowed. */
+	/** Returns whether it uses the cost if that is allowed. */
 	boolean acquires() {
-		return this == ACQUIRE || this == HOLD;
+		return this == ACQUIRE || this == RESERVE;
 	}
 
-	/** Whether it may use the cost. */
+	/** Returns whether it may use the cost. */
 	boolean uses() {
 		return acquires() || this == CHARGE;
 	}

@@ -3,7 +3,9 @@ package io.github.ratelimit.redis.script;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
-import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.Collections;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.DoubleStream;
 import java.util.stream.LongStream;
 
@@ -11,56 +13,48 @@ import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Meter;
 import io.github.ratelimit.Policy;
-import org.jspecify.annotations.Nullable;
 
 /**
- * What is the same in all calls for a policy: the end of its Redis keys, its numbers as
- * scripts read them, its name, and the scripts for a few of its identifiers alone.
+ * What all calls for a policy have in common: the suffix of its Redis keys, its numbers
+ * and its name as scripts read them, and the scripts for requests of this policy alone.
  */
 final class PolicyCode {
 
-	/** For up to so many identifiers scripts are kept here. */
-	static final int FEW = 4;
-
-	/** Arguments are about the present time: for so long they are not asked for again. */
+	/** Arguments depend on the current time, and are computed again after this time. */
 	private static final long ARGUMENTS_MICROS = 1_000_000;
 
-	private final Policy policy;
+	final Policy policy;
 
-	private final Shape.OfPolicy shape;
-
-	private final Shape.OfPolicy shadowShape;
-
-	/** The end of its Redis keys. */
+	/** The suffix of its Redis keys. */
 	final byte[] suffix;
 
 	/** Its name as scripts read it. */
 	final byte[] name;
 
-	private final boolean hasArguments;
+	/** Scripts for requests of this policy alone, by operation and identifiers. */
+	final Map<Integer, Script> scripts = new ConcurrentHashMap<>();
 
-	private final AtomicReferenceArray<@Nullable Script> scripts = new AtomicReferenceArray<>(
-			FEW * Operation.values().length);
+	private final Shape.OfPolicy shape;
+
+	private final Shape.OfPolicy shadowShape;
+
+	private final boolean hasArguments;
 
 	private volatile Numbers numbers;
 
-	/**
-	 * Numbers of the limits.
-	 *
-	 * @param madeAt the time that they were made for
-	 */
-	private record Numbers(byte[] bytes, long madeAt) {
+	/** Numbers of the limits, which were computed for a time. */
+	private record Numbers(byte[] bytes, long micros) {
 
 	}
 
 	PolicyCode(Policy policy) {
 		this.policy = policy;
-		this.shape = Shape.OfPolicy.of(policy, false);
-		this.shadowShape = Shape.OfPolicy.of(policy, true);
 		this.suffix = RedisKeys.suffix(policy);
 		this.name = (policy.name() + '\0').getBytes(StandardCharsets.US_ASCII);
-		this.hasArguments = this.shape.arguments().stream().anyMatch((count) -> count > 0);
-		this.numbers = new Numbers(numbers(0), 0);
+		this.shape = Shape.OfPolicy.of(policy, false);
+		this.shadowShape = Shape.OfPolicy.of(policy, true);
+		this.hasArguments = Collections.max(this.shape.arguments()) > 0;
+		this.numbers = numbers(0);
 	}
 
 	Shape.OfPolicy shape(boolean shadow) {
@@ -68,21 +62,21 @@ final class PolicyCode {
 	}
 
 	/**
-	 * Returns quotas, largest costs, and arguments about the present time, of all limits.
+	 * Returns quotas, largest costs, and arguments for the current time, of all limits.
 	 */
 	byte[] numbers(InstantSource clock) {
 		Numbers numbers = this.numbers;
 		if (this.hasArguments) {
 			long now = Meter.micros(clock.instant());
-			if (Math.abs(now - numbers.madeAt) >= ARGUMENTS_MICROS) {
-				numbers = new Numbers(numbers(now), now);
+			if (Math.abs(now - numbers.micros) >= ARGUMENTS_MICROS) {
+				numbers = numbers(now);
 				this.numbers = numbers;
 			}
 		}
 		return numbers.bytes;
 	}
 
-	private byte[] numbers(long now) {
+	private Numbers numbers(long now) {
 		Algorithm algorithm = this.policy.algorithm();
 		DoubleStream.Builder numbers = DoubleStream.builder();
 		for (Limit limit : this.policy.limits()) {
@@ -95,22 +89,7 @@ final class PolicyCode {
 		double[] all = numbers.build().toArray();
 		ByteBuffer bytes = ByteBuffer.allocate(Double.BYTES * all.length);
 		bytes.asDoubleBuffer().put(all);
-		return bytes.array();
-	}
-
-	/** The script for some identifiers of this policy alone, if it is known already. */
-	@Nullable Script script(Operation operation, int identifiers) {
-		return (identifiers <= FEW) ? this.scripts.get(index(operation, identifiers)) : null;
-	}
-
-	void remember(Script script, Operation operation, int identifiers) {
-		if (identifiers <= FEW) {
-			this.scripts.set(index(operation, identifiers), script);
-		}
-	}
-
-	private static int index(Operation operation, int identifiers) {
-		return operation.ordinal() * FEW + identifiers - 1;
+		return new Numbers(bytes.array(), now);
 	}
 
 }

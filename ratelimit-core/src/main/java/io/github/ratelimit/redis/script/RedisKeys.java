@@ -17,15 +17,13 @@ import io.github.ratelimit.Policy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names Redis keys: <code>prefix:{type:value}:policy:form</code>.
+ * Creates the names of Redis keys: <code>prefix:{type:value}:policy:form</code>.
  * <p>
  * The hash tag is the identifier alone, so that all policies of an identifier share a
- * slot of a cluster. No two pairs of identifier and policy have the same key: whatever
- * could be taken for a separator is percent-encoded, and what is long is replaced by its
- * hash behind a tilde, which encoded text never holds. With a secret all values are
- * replaced by their hash with it. A store that keeps several Redis keys for such a pair
- * names them by numbers behind that,
- * <code>prefix:{type:value}:policy:form:name:number</code>.
+ * slot of a cluster. No two pairs of identifier and policy have the same key: separators
+ * are percent-encoded, and long text is replaced by a tilde, which encoded text never
+ * contains, and its hash. With a secret, each value is replaced by a tilde and its hash
+ * with the secret. A store with several Redis keys for such a pair adds a suffix.
  */
 public final class RedisKeys {
 
@@ -45,15 +43,16 @@ public final class RedisKeys {
 
 	private final byte @Nullable [] secret;
 
-	/** Creates names that show the values of identifiers. */
+	/** Creates an instance for names that show the values of identifiers. */
 	public RedisKeys(String prefix) {
 		this(prefix, null);
 	}
 
 	/**
-	 * Creates names that all start with a prefix.
-	 * @param secret what the values of identifiers are hashed with; {@code null} if they
-	 * may be read
+	 * Creates an instance.
+	 * @param prefix the prefix of all names
+	 * @param secret the secret to hash the values of identifiers with; {@code null} to
+	 * show them
 	 * @throws IllegalArgumentException if the prefix is invalid, or the secret is empty
 	 */
 	public RedisKeys(String prefix, byte @Nullable [] secret) {
@@ -69,12 +68,12 @@ public final class RedisKeys {
 		this.secret = (secret != null) ? secret.clone() : null;
 	}
 
-	/** Returns the name of what is counted. */
+	/** Returns the name of the key with the count of an identifier in a policy. */
 	public byte[] key(Identifier identifier, Policy policy) {
 		return key(identifier, suffix(policy));
 	}
 
-	/** Returns what stands behind the hash tag in the Redis keys of a policy. */
+	/** Returns what follows the hash tag in the Redis keys of a policy. */
 	static byte[] suffix(Policy policy) {
 		return ascii(encode(policy.name(), false) + ':' + policy.stateForm());
 	}
@@ -94,7 +93,7 @@ public final class RedisKeys {
 		return key;
 	}
 
-	/** Names what is counted of the identifier whose blocks are there. */
+	/** Returns the name of a count of the identifier with these blocks. */
 	static byte[] withSuffix(byte[] blocks, byte[] suffix) {
 		int tag = blocks.length - BLOCKS.length;
 		byte[] key = Arrays.copyOf(blocks, tag + suffix.length);
@@ -121,9 +120,8 @@ public final class RedisKeys {
 	}
 
 	/**
-	 * Returns an identifier as Redis may know it.
-	 * @param identifier the identifier
-	 * @return the same, with the hash of its value if there is a secret
+	 * Returns an identifier as it is stored in Redis: if there is a secret, with the hash
+	 * of its value.
 	 */
 	public Identifier shown(Identifier identifier) {
 		return (this.secret != null) ? new Identifier(identifier.type(), value(identifier)) : identifier;
@@ -164,7 +162,7 @@ public final class RedisKeys {
 				|| c == '_' || c == '@' || c == '+' || c == '/' || (c == ':' && colons);
 	}
 
-	/** Encodes texts so that no two are the same; none has a space. */
+	/** Encodes text, without spaces. No two texts have the same encoding. */
 	static String percentEncode(String text, boolean colons) {
 		StringBuilder encoded = new StringBuilder(text.length() + 16);
 		for (int i = 0; i < text.length(); i++) {
@@ -176,7 +174,7 @@ public final class RedisKeys {
 				encoded.append('%').append(HEX.toHexDigits((byte) c));
 			}
 			else {
-				// By UTF-16 unit, because UTF-8 would make all lone surrogates the same.
+				// By UTF-16 unit, because UTF-8 would encode all lone surrogates alike.
 				encoded.append("%u").append(HEX.toHexDigits(c));
 			}
 		}

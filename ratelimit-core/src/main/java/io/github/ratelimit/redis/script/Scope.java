@@ -1,18 +1,18 @@
 package io.github.ratelimit.redis.script;
 
 /**
- * What of a request a script has the Redis keys of. A node whose slot is moving cannot
- * use several Redis keys at once.
+ * Which Redis keys of a request a script uses. A node whose slot is moving cannot use
+ * several Redis keys at once.
  */
 public enum Scope {
 
-	/** All, which is on one slot. */
+	/** All, which are in one slot. */
 	ALL,
 
-	/** What is counted, but not the blocks. */
+	/** Those of counts. */
 	COUNTS,
 
-	/** The blocks alone. */
+	/** Those of blocks. */
 	BLOCKS
 
 }

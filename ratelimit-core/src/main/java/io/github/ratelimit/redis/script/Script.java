@@ -15,7 +15,7 @@ import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * A script that does the same for any number of requests of one shape.
+ * A script for any number of requests of one shape.
  */
 final class Script implements Carrier {
 
@@ -25,10 +25,10 @@ final class Script implements Carrier {
 
 	private final byte[] hash;
 
-	/** Whether requests have their metadata. */
+	/** Whether requests come with their metadata. */
 	final boolean metadata;
 
-	/** For how long a request holds the server. */
+	/** How long a request occupies the server, as {@link Shape#work()}. */
 	final int work;
 
 	Script(String lua, boolean metadata, int work) {
@@ -39,7 +39,7 @@ final class Script implements Carrier {
 		this.work = work;
 	}
 
-	/** Reads a script that stands alone, by the name of its resource. */
+	/** Reads a script that is not composed, by the name of its resource. */
 	static Script named(String name) {
 		return new Script(Fragment.text(Script.class, name + ".lua"), false, 1);
 	}

@@ -3,6 +3,7 @@ package io.github.ratelimit.redis.script;
 import java.util.List;
 import java.util.function.Consumer;
 
+import io.github.ratelimit.Limit;
 import io.github.ratelimit.LogEntry;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.WindowCount;
@@ -10,7 +11,7 @@ import io.github.ratelimit.redis.connection.Call;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request, or what of it is on one slot, on its way to a script.
+ * A call of a script for a request, or for its part in one slot.
  */
 public final class ScriptCall extends Call {
 
@@ -47,15 +48,15 @@ public final class ScriptCall extends Call {
 	/**
 	 * Waits for the answer, and reads it.
 	 * @throws redis.clients.jedis.exceptions.JedisException if there is none, or it
-	 * cannot be read, as the other methods
+	 * cannot be read; the other methods throw it as well
 	 */
 	public Answer answer() {
 		return Answer.read(this.operation, this.scope, this.request, await());
 	}
 
 	/**
-	 * Sets who takes an answer that comes when nobody waits for it any more, and must not
-	 * wait for anything. To be called before the call is handed over.
+	 * Sets a listener for an answer that comes when nobody waits for it any more. The
+	 * listener must not block. Must be set before the call is submitted.
 	 */
 	public void onLateAnswer(Consumer<Answer> late) {
 		this.late = late;
@@ -68,17 +69,25 @@ public final class ScriptCall extends Call {
 		}
 	}
 
-	/** Waits for the requests that were to be read, and reads them, newest first. */
+	/** Waits for the entries of a log, and reads them, newest first. */
 	public List<LogEntry> entries() {
-		return ListReply.entries(await());
+		return Answer.list(await(), 3, (entry) -> new LogEntry(Answer.instant(entry.get(0)),
+				Answer.number(entry.get(1)), Answer.text(entry.get(2))));
 	}
 
 	/**
-	 * Waits for the counts that were to be read, and reads them, by limit, and from the
-	 * newest to the oldest.
+	 * Waits for the counts of windows, and reads them, by limit, and from the newest to
+	 * the oldest.
 	 */
 	public List<WindowCount> series() {
-		return ListReply.series(this.request.charges().get(0).policy().limits(), await());
+		List<Limit> limits = this.request.charges().get(0).policy().limits();
+		return Answer.list(await(), 3, (window) -> {
+			if (Answer.number(window.get(0)) >= limits.size()) {
+				throw Answer.invalid(window);
+			}
+			return new WindowCount(limits.get((int) Answer.number(window.get(0))), Answer.instant(window.get(1)),
+					Answer.number(window.get(2)));
+		});
 	}
 
 }

@@ -27,23 +27,23 @@ import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
 
 /**
- * Makes calls of scripts for requests. Composes each script once, and keeps a bounded
- * number of them. Safe for use by several threads.
+ * Creates the calls of scripts for requests. Composes each script once, and caches a
+ * bounded number of them. Safe for use by several threads.
  */
 public final class Scripts {
 
-	/** So many scripts and policies are kept; if there are more, all are made again. */
+	/** The size of each cache; a full cache is cleared. */
 	private static final int MOST = 1000;
 
-	/** More than every cost that could be allowed. */
+	/** More than any cost that could be allowed. */
 	private static final long LARGEST_COST = Limit.MAX_QUOTA + 1;
 
-	/** Where algorithms are whose scripts are known to be sound. */
+	/** The package of the algorithms whose scripts are known to be valid. */
 	private static final String LIBRARY = Algorithm.class.getPackageName() + ".algorithm";
 
-	/** Together, their scripts have all sections of a fragment but its history. */
-	private static final List<Operation> COUNTING = List.of(Operation.REFUND, Operation.CHARGE, Operation.CANCEL,
-			Operation.ACQUIRE);
+	private static final int OPERATIONS = Operation.values().length;
+
+	private static final long[] NONE = {};
 
 	private final RedisKeys keys;
 
@@ -51,66 +51,65 @@ public final class Scripts {
 
 	private final InstantSource clock;
 
-	private final boolean handsInTime;
+	private final boolean customClock;
 
 	private final Map<Policy, PolicyCode> policies = new ConcurrentHashMap<>();
 
 	private final Map<Shape, Script> scripts = new ConcurrentHashMap<>();
 
-	private Scripts(RedisKeys keys, Servers servers, InstantSource clock, boolean handsInTime) {
+	private Scripts(RedisKeys keys, Servers servers, InstantSource clock, boolean customClock) {
 		this.keys = keys;
 		this.servers = servers;
 		this.clock = clock;
-		this.handsInTime = handsInTime;
+		this.customClock = customClock;
 	}
 
-	/** Creates calls that are decided by the clock of the server. */
+	/** Creates an instance that uses the clock of the server. */
 	public Scripts(RedisKeys keys, Servers servers) {
 		this(keys, servers, InstantSource.system(), false);
 	}
 
-	/** Returns the same for calls that are decided by a clock of this process. */
+	/** Returns an instance that uses a clock of this process. */
 	public Scripts withClock(InstantSource clock) {
 		return new Scripts(this.keys, this.servers, clock, true);
 	}
 
 	/**
-	 * Refuses a policy whose algorithm is not the library's and has no script, or one
-	 * that is not of the form.
-	 * @throws IllegalArgumentException if its scripts cannot be composed
+	 * Checks the script of a policy whose algorithm is not one of the library.
+	 * @throws IllegalArgumentException if it is missing or cannot be composed
 	 */
 	public void requireComposable(Policy policy) {
-		boolean known = policy.algorithm().getClass().getPackageName().equals(LIBRARY);
-		if (!known && code(policy).script(Operation.ACQUIRE, 1) == null) {
-			Charge charge = Charge.of(policy, Identifier.GLOBAL);
-			COUNTING.forEach((operation) -> script(operation, charge));
+		if (!policy.algorithm().getClass().getPackageName().equals(LIBRARY)) {
+			for (Operation operation : Operation.values()) {
+				Charge charge = Charge.of(policy, Identifier.GLOBAL);
+				script(operation, Scope.ALL, List.of(charge), codes(List.of(charge)), charge.identifiers());
+			}
 		}
 	}
 
 	/**
-	 * Returns a call for a request whose Redis keys are on one slot, but none that
-	 * cancels or reads.
-	 * @param scope what of the request there are Redis keys of
+	 * Returns a call for a request whose Redis keys are in one slot. Not for
+	 * {@link Operation#CANCEL} and {@link Operation#HISTORY}.
 	 */
 	public ScriptCall call(Operation operation, Scope scope, RateLimitRequest request, long deadline) {
-		return call(operation, scope, request, new long[0], null, deadline);
+		return call(operation, scope, request, NONE, null, deadline);
 	}
 
 	/**
-	 * Returns a call that gives back what was held.
-	 * @param stays of which policies the cost remains counted
-	 * @param heldAt {@link Answer#heldAt()} of what was held
+	 * Returns a call that cancels a reservation.
+	 * @param stays the charges that remain counted
+	 * @param reservedAt {@link Answer#reservedAt()} of the reservation
 	 */
-	public ScriptCall cancel(RateLimitRequest request, Scope scope, Predicate<Charge> stays, long heldAt,
+	public ScriptCall cancel(RateLimitRequest request, Scope scope, Predicate<Charge> stays, long reservedAt,
 			long deadline) {
-		return call(Operation.CANCEL, scope, request, new long[] { heldAt }, stays, deadline);
+		return call(Operation.CANCEL, scope, request, new long[] { reservedAt }, stays, deadline);
 	}
 
 	/**
-	 * Returns a call that reads what a policy keeps, to be read by
+	 * Returns a call that reads what a policy has stored, for
 	 * {@link ScriptCall#entries()} or {@link ScriptCall#series()}.
-	 * @param most how many requests are read at most
-	 * @param before requests that were made before; {@code null} for the newest
+	 * @param most the largest number of requests to read
+	 * @param before reads only requests before this time; {@code null} for the newest
 	 */
 	public ScriptCall history(Policy policy, Identifier identifier, int most, @Nullable Instant before, long deadline) {
 		long micros = (before != null) ? Math.min(Meter.micros(before), LARGEST_COST) : LARGEST_COST;
@@ -118,9 +117,9 @@ public final class Scripts {
 				null, deadline);
 	}
 
-	/** Returns a call that forgets what an identifier has used of a policy. */
+	/** Returns a call that deletes the count of an identifier in a policy. */
 	public Call reset(Policy policy, Identifier identifier, long deadline) {
-		byte[] key = this.keys.key(identifier, code(policy).suffix);
+		byte[] key = this.keys.key(identifier, policy);
 		return new CommandCall((source) -> List.of(new CommandArguments(Command.DEL).key(key)), 1,
 				this.servers.slot(key), deadline);
 	}
@@ -128,44 +127,49 @@ public final class Scripts {
 	private ScriptCall call(Operation operation, Scope scope, RateLimitRequest request, long[] first,
 			@Nullable Predicate<Charge> stays, long deadline) {
 		List<Charge> charges = request.charges();
-		List<Identifier> identifiers = identifiers(charges);
-		boolean isAlone = charges.size() == 1 && scope == Scope.ALL && !charges.get(0).shadow();
-		Script script = isAlone ? script(operation, charges.get(0))
-				: script(shape(operation, scope, charges, identifiers));
+		PolicyCode[] codes = codes(charges);
+		List<Identifier> identifiers = (codes.length == 1) ? charges.get(0).identifiers()
+				: charges.stream().flatMap((charge) -> charge.identifiers().stream()).distinct().toList();
+		Script script = script(operation, scope, charges, codes, identifiers);
 		boolean hasBlocks = operation.decides() && scope != Scope.COUNTS;
-		byte[][] keys = keys(charges, identifiers, scope != Scope.BLOCKS, hasBlocks);
+		byte[][] keys = keys(charges, codes, identifiers, scope != Scope.BLOCKS, hasBlocks);
 		byte[] metadata = script.metadata ? request.metadata().getBytes(StandardCharsets.UTF_8) : null;
-		byte[] argument = argument(charges, first, stays, hasBlocks, metadata);
+		byte[] argument = argument(charges, codes, first, stays, hasBlocks, metadata);
 		return new ScriptCall(script, operation, scope, request, keys, argument, this.servers.slot(keys[0]), deadline);
 	}
 
-	private Script script(Operation operation, Charge charge) {
-		PolicyCode code = code(charge.policy());
-		int identifiers = charge.identifiers().size();
-		Script script = code.script(operation, identifiers);
+	private PolicyCode[] codes(List<Charge> charges) {
+		PolicyCode[] codes = new PolicyCode[charges.size()];
+		for (int c = 0; c < codes.length; c++) {
+			codes[c] = find(this.policies, charges.get(c).policy(), PolicyCode::new);
+		}
+		return codes;
+	}
+
+	private Script script(Operation operation, Scope scope, List<Charge> charges, PolicyCode[] codes,
+			List<Identifier> identifiers) {
+		if (codes.length > 1 || scope != Scope.ALL || charges.get(0).shadow()) {
+			return find(this.scripts, shape(operation, scope, charges, codes, identifiers), Composer::compose);
+		}
+		// The usual case, without creating a shape.
+		Integer form = identifiers.size() * OPERATIONS + operation.ordinal();
+		Script script = codes[0].scripts.get(form);
 		if (script == null) {
-			script = script(shape(operation, Scope.ALL, List.of(charge), charge.identifiers()));
-			code.remember(script, operation, identifiers);
+			script = find(this.scripts, shape(operation, scope, charges, codes, identifiers), Composer::compose);
+			codes[0].scripts.put(form, script);
 		}
 		return script;
 	}
 
-	private Shape shape(Operation operation, Scope scope, List<Charge> charges, List<Identifier> identifiers) {
+	private Shape shape(Operation operation, Scope scope, List<Charge> charges, PolicyCode[] codes,
+			List<Identifier> identifiers) {
 		List<Shape.OfPolicy> policies = new ArrayList<>();
 		List<List<Integer>> blocks = new ArrayList<>();
-		for (Charge charge : charges) {
-			policies.add(code(charge.policy()).shape(charge.shadow() && operation.decides()));
-			blocks.add(charge.identifiers().stream().map(identifiers::indexOf).toList());
+		for (int c = 0; c < codes.length; c++) {
+			policies.add(codes[c].shape(charges.get(c).shadow() && operation.decides()));
+			blocks.add(charges.get(c).identifiers().stream().map(identifiers::indexOf).toList());
 		}
-		return new Shape(operation, scope, this.handsInTime, policies, blocks);
-	}
-
-	private Script script(Shape shape) {
-		return find(this.scripts, shape, Composer::compose);
-	}
-
-	private PolicyCode code(Policy policy) {
-		return find(this.policies, policy, PolicyCode::new);
+		return new Shape(operation, scope, this.customClock, policies, blocks);
 	}
 
 	private static <K, V> V find(Map<K, V> known, K key, Function<K, V> maker) {
@@ -179,16 +183,11 @@ public final class Scripts {
 		return value;
 	}
 
-	/** All identifiers, none twice. */
-	private static List<Identifier> identifiers(List<Charge> charges) {
-		return (charges.size() == 1) ? charges.get(0).identifiers()
-				: charges.stream().flatMap((charge) -> charge.identifiers().stream()).distinct().toList();
-	}
-
-	/** What is counted, then the blocks. */
-	private byte[][] keys(List<Charge> charges, List<Identifier> identifiers, boolean hasStates, boolean hasBlocks) {
+	/** Returns the Redis keys of counts, then those of blocks. */
+	private byte[][] keys(List<Charge> charges, PolicyCode[] codes, List<Identifier> identifiers, boolean hasStates,
+			boolean hasBlocks) {
 		int states = 0;
-		for (int c = 0; hasStates && c < charges.size(); c++) {
+		for (int c = 0; hasStates && c < codes.length; c++) {
 			states += charges.get(c).identifiers().size();
 		}
 		byte[][] keys = new byte[states + identifiers.size()][];
@@ -196,28 +195,27 @@ public final class Scripts {
 			keys[states + i] = this.keys.blocks(identifiers.get(i));
 		}
 		int at = 0;
-		for (int c = 0; hasStates && c < charges.size(); c++) {
+		for (int c = 0; hasStates && c < codes.length; c++) {
 			List<Identifier> own = charges.get(c).identifiers();
-			byte[] suffix = code(charges.get(c).policy()).suffix;
 			for (int i = 0; i < own.size(); i++) {
 				int blocks = (own == identifiers) ? i : identifiers.indexOf(own.get(i));
-				keys[at++] = RedisKeys.withSuffix(keys[states + blocks], suffix);
+				keys[at++] = RedisKeys.withSuffix(keys[states + blocks], codes[c].suffix);
 			}
 		}
 		return hasBlocks ? keys : Arrays.copyOf(keys, states);
 	}
 
-	/** The numbers that {@link Words} names, in its order, names, and metadata. */
-	private byte[] argument(List<Charge> charges, long[] first, @Nullable Predicate<Charge> stays, boolean named,
-			byte @Nullable [] metadata) {
-		int length = Double.BYTES * (first.length + charges.size() * ((stays != null) ? 2 : 1));
-		length += (this.handsInTime ? Double.BYTES : 0) + ((metadata != null) ? Double.BYTES + metadata.length : 0);
-		for (int c = 0; c < charges.size(); c++) {
-			PolicyCode code = code(charges.get(c).policy());
+	/** Returns the numbers in the order of {@link Words}, names, and metadata. */
+	private byte[] argument(List<Charge> charges, PolicyCode[] codes, long[] first, @Nullable Predicate<Charge> stays,
+			boolean named, byte @Nullable [] metadata) {
+		int numbers = first.length + codes.length + (this.customClock ? 1 : 0) + ((stays != null) ? codes.length : 0)
+				+ ((metadata != null) ? 1 : 0);
+		int length = Double.BYTES * numbers + ((metadata != null) ? metadata.length : 0);
+		for (PolicyCode code : codes) {
 			length += code.numbers(this.clock).length + (named ? code.name.length : 0);
 		}
 		ByteBuffer argument = ByteBuffer.allocate(length);
-		if (this.handsInTime) {
+		if (this.customClock) {
 			argument.putDouble(Meter.micros(this.clock.instant()));
 		}
 		for (long number : first) {
@@ -226,16 +224,15 @@ public final class Scripts {
 		if (metadata != null) {
 			argument.putDouble(metadata.length);
 		}
-		for (int c = 0; c < charges.size(); c++) {
-			Charge charge = charges.get(c);
-			argument.putDouble(Math.min(charge.cost(), LARGEST_COST));
+		for (int c = 0; c < codes.length; c++) {
+			argument.putDouble(Math.min(charges.get(c).cost(), LARGEST_COST));
 			if (stays != null) {
-				argument.putDouble(stays.test(charge) ? 1 : 0);
+				argument.putDouble(stays.test(charges.get(c)) ? 1 : 0);
 			}
-			argument.put(code(charge.policy()).numbers(this.clock));
+			argument.put(codes[c].numbers(this.clock));
 		}
-		for (int c = 0; named && c < charges.size(); c++) {
-			argument.put(code(charges.get(c).policy()).name);
+		for (int c = 0; named && c < codes.length; c++) {
+			argument.put(codes[c].name);
 		}
 		return ((metadata != null) ? argument.put(metadata) : argument).array();
 	}

@@ -10,24 +10,26 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 
 /**
- * All that the script of a request depends on. What is not in here comes with each call.
+ * Everything that the script for a request depends on. All else comes with each call.
  *
- * @param handsInTime whether each request says what time it is, instead of the server
+ * @param customClock whether each request comes with its time, instead of the server's
+ * @param blocks for each policy, which of the identifiers of the request it has
  */
-record Shape(Operation operation, Scope scope, boolean handsInTime, List<OfPolicy> policies,
+record Shape(Operation operation, Scope scope, boolean customClock, List<OfPolicy> policies,
 		List<List<Integer>> blocks) {
 
 	/**
-	 * What the script depends on of a policy.
+	 * What the script depends on in a policy.
 	 *
 	 * @param neighbour the class beside which the fragment is
 	 * @param fragment its name
 	 * @param windows the windows of the limits, in microseconds
-	 * @param constants numbers that the fragment is composed with, by their names: what
-	 * is set for any limit, then those of each limit
-	 * @param arguments how many arguments there are for each limit
-	 * @param ownLargest whether the largest cost of a limit is not always its quota
-	 * @param shadow whether it is decided by itself, after the others, and denies nothing
+	 * @param constants the constants of the fragment by name: first those for all limits
+	 * together, which are those of any limit, then those of each limit
+	 * @param arguments the number of arguments of each limit
+	 * @param ownLargest whether the largest cost of a limit may differ from its quota
+	 * @param shadow whether it is decided on its own, after the others, and denies
+	 * nothing
 	 */
 	record OfPolicy(Class<?> neighbour, String fragment, List<Long> windows, List<Map<String, Number>> constants,
 			List<Integer> arguments, boolean ownLargest, boolean countDenied, boolean shadow) {
@@ -60,15 +62,15 @@ record Shape(Operation operation, Scope scope, boolean handsInTime, List<OfPolic
 			return this.windows.size();
 		}
 
-		/** What is held in shadow mode must be possible to give back. */
+		/** Returns false for a reservation in shadow mode, which may be cancelled. */
 		boolean countsDenied(Operation operation) {
-			return this.countDenied && operation.acquires() && !(this.shadow && operation == Operation.HOLD);
+			return this.countDenied && operation.acquires() && !(this.shadow && operation == Operation.RESERVE);
 		}
 
 	}
 
 	/**
-	 * For about how long a request holds the server, where 1 is a fixed window of one
+	 * Returns about how long a request occupies the server; 1 is a fixed window of one
 	 * identifier.
 	 */
 	int work() {
@@ -79,17 +81,22 @@ record Shape(Operation operation, Scope scope, boolean handsInTime, List<OfPolic
 		return Math.max(1, limits / 2);
 	}
 
-	/** How many Redis keys with counts a request has. */
+	/** Returns the number of policies and identifiers, which have a count each. */
 	int slots() {
 		return this.blocks.stream().mapToInt(List::size).sum();
 	}
 
-	/** How many Redis keys with counts stand in front of those of blocks. */
+	/** Returns the number of identifiers of a request. */
+	int identifiers() {
+		return 1 + this.blocks.stream().flatMap(List::stream).mapToInt(Integer::intValue).max().orElse(0);
+	}
+
+	/** Returns the number of Redis keys of counts, which precede those of blocks. */
 	int stateKeys() {
 		return (this.scope == Scope.BLOCKS) ? 0 : slots();
 	}
 
-	/** Whether the Redis keys of blocks belong to the request. */
+	/** Returns whether the script reads blocks. */
 	boolean isBlockable() {
 		return this.operation.decides() && this.scope != Scope.COUNTS;
 	}

@@ -2,332 +2,271 @@ package io.github.ratelimit.redis.script;
 
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.function.BiConsumer;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
-import io.github.ratelimit.redis.script.Composer.Place;
-import io.github.ratelimit.redis.script.Fragment.Line;
 import io.github.ratelimit.redis.script.Shape.OfPolicy;
-import org.jspecify.annotations.Nullable;
 
 /**
- * What the words and constants of fragments and of {@code request.lua} stand for in one
- * script.
+ * What the words of {@code request.lua} and of fragments stand for in the script of a
+ * shape.
  */
 final class Words {
 
-	static final Fragment REQUEST = Fragment.ofRequest();
+	/** Words with another meaning for each limit, besides variables and arguments. */
+	private static final List<String> OF_LIMIT = List.of("QUOTA", "LARGEST", "WINDOW", "INDEX");
 
 	private final Shape shape;
 
+	private final Operation operation;
+
+	/** Whether variables and functions are in tables. */
 	private final boolean large;
 
-	/** Numbers that come with each request, in their order: their names, and where. */
+	/** Words about the whole request. */
+	private final Map<String, String> words = new HashMap<>();
+
+	/** Constants and functions of each policy. */
+	final List<Place> policies = new ArrayList<>();
+
+	/** The numbers that come with each request, in their order, and their Lua. */
 	final Map<String, String> numbers = new LinkedHashMap<>();
 
-	/** Those of them that are of no policy. */
-	private final String first;
-
-	/** Where the Redis key with the blocks is, for each policy and identifier. */
-	private final List<Integer> blocks;
-
-	/** Of which policies the script reads the states, and not the fragment. */
-	private final List<Boolean> reads = new ArrayList<>();
-
-	/** Whether requests have their metadata. */
+	/** Whether requests come with their metadata. */
 	final boolean metadata;
 
-	/** The variables that were named, if they are locals. */
-	final Set<String> locals = new LinkedHashSet<>(Set.of("reply"));
-
-	/** Functions of Lua and Redis that were named. */
-	final Set<String> libraries = new TreeSet<>();
-
-	/**
-	 * Creates the words of a script.
-	 * @param large whether variables and functions are in tables
-	 */
-	Words(Shape shape, List<Fragment> fragments, boolean large) {
+	Words(Shape shape, boolean large) {
 		this.shape = shape;
+		this.operation = shape.operation();
 		this.large = large;
-		this.blocks = shape.blocks()
-			.stream()
-			.flatMap(List::stream)
-			.map((block) -> shape.stateKeys() + block + 1)
-			.toList();
-		boolean metadata = false;
-		for (int p = 0; p < fragments.size(); p++) {
-			Place place = new Place(fragments.get(p), false, p, -1, 0, false);
-			this.reads.add(shape.stateKeys() > 0 && isNamed("state", "load", place));
-			metadata |= shape.operation().uses() && isNamed("metadata", "add", place);
+		setOperation();
+		for (OfPolicy policy : shape.policies()) {
+			this.policies.add(policy(policy));
 		}
-		this.metadata = metadata;
-		addNumbers(-1, 0, shape.handsInTime() ? List.of("now") : List.of());
-		addNumbers(-1, 0, switch (shape.operation()) {
+		this.metadata = this.operation.uses()
+				&& this.policies.stream().anyMatch((policy) -> isNamed("metadata", policy, "add"));
+		addNumbers();
+		setNumbers();
+		setKeys();
+	}
+
+	private void setOperation() {
+		set(this.words, "CANCEL", this.operation == Operation.CANCEL);
+		set(this.words, "CHARGE", this.operation == Operation.CHARGE);
+		set(this.words, "RESERVE_", this.operation == Operation.RESERVE);
+		set(this.words, "HISTORY_", this.operation == Operation.HISTORY);
+		set(this.words, "DECIDES_", this.operation.decides());
+		set(this.words, "ACQUIRES_", this.operation.acquires());
+		set(this.words, "GIVES_BACK_", this.operation == Operation.REFUND || this.operation == Operation.CANCEL);
+		set(this.words, "CUSTOM_CLOCK_", this.shape.customClock());
+		set(this.words, "BLOCKABLE_", this.shape.isBlockable());
+		set(this.words, "COUNTS_", this.shape.stateKeys() > 0);
+		set(this.words, "LARGE_", this.large);
+	}
+
+	private static void set(Map<String, String> words, String flag, boolean set) {
+		words.put(flag, set ? "1" : "0");
+	}
+
+	private Place policy(OfPolicy policy) {
+		Fragment fragment = Fragment.read(policy.neighbour(), policy.fragment());
+		Map<String, String> words = new HashMap<>(this.words);
+		policy.constants().get(0).forEach((name, value) -> words.put(name, value.toString()));
+		words.put("LIMITS", Integer.toString(policy.limits()));
+		words.put("LONGEST", policy.windows().get(policy.limits() - 1).toString());
+		words.put("POLICY_", Integer.toString(this.policies.size() + 1));
+		set(words, "SHADOW_", policy.shadow());
+		set(words, "COUNT_DENIED_", policy.countsDenied(this.operation));
+		List<Place> limits = new ArrayList<>();
+		for (int limit = 1; limit <= policy.limits(); limit++) {
+			Map<String, String> own = new HashMap<>(words);
+			policy.constants().get(limit).forEach((name, value) -> own.put(name, value.toString()));
+			own.put("WINDOW", policy.windows().get(limit - 1).toString());
+			own.put("INDEX", Integer.toString(limit));
+			limits.add(new Place(fragment, "do\n", own, new HashMap<>()));
+		}
+		Place place = new Place(fragment, "", words, parts(limits));
+		set(words, "READS_", this.shape.stateKeys() > 0 && isNamed("state", place, "load"));
+		return place;
+	}
+
+	/** Returns the parts of a place with limits; the limits have the same parts. */
+	private static Map<String, List<Place>> parts(List<Place> limits) {
+		Map<String, List<Place>> parts = Map.of("each", limits, "each limit", limits, "last limit",
+				limits.subList(limits.size() - 1, limits.size()));
+		limits.forEach((limit) -> limit.parts().putAll(parts));
+		return parts;
+	}
+
+	private static boolean isNamed(String word, Place place, String section) {
+		return Pattern.compile("\\b" + word + "\\b").matcher(place.section(section)).find();
+	}
+
+	private void addNumbers() {
+		addNumbers("", "", this.shape.customClock() ? List.of("now") : List.of());
+		addNumbers("", "", switch (this.operation) {
 			case CANCEL -> List.of("since");
 			case HISTORY -> List.of("most", "before");
-			default -> metadata ? List.of("length_") : List.of();
+			default -> this.metadata ? List.of("length_") : List.of();
 		});
-		this.first = this.numbers.isEmpty() ? "_" : String.join(", ", this.numbers.keySet());
-		for (int p = 0; p < fragments.size(); p++) {
-			addNumbers(p, 0, (shape.operation() == Operation.CANCEL) ? List.of("cost", "stays_") : List.of("cost"));
-			for (int i = 1; i <= policy(p).limits(); i++) {
-				addNumbers(p, i, policy(p).ownLargest() ? List.of("QUOTA", "LARGEST") : List.of("QUOTA"));
-				addNumbers(p, i, fragments.get(p).names("argument").subList(0, policy(p).arguments().get(i - 1)));
+		this.words.put("FIRST_", this.numbers.isEmpty() ? "_" : String.join(", ", this.numbers.keySet()));
+		for (int p = 0; p < this.policies.size(); p++) {
+			OfPolicy policy = this.shape.policies().get(p);
+			List<String> arguments = this.policies.get(p).fragment().names("argument");
+			addNumbers(prefix(p), "",
+					(this.operation == Operation.CANCEL) ? List.of("cost", "stays_") : List.of("cost"));
+			for (int i = 0; i < policy.limits(); i++) {
+				String suffix = "_" + (i + 1);
+				addNumbers(prefix(p), suffix, policy.ownLargest() ? List.of("QUOTA", "LARGEST") : List.of("QUOTA"));
+				addNumbers(prefix(p), suffix, arguments.subList(0, policy.arguments().get(i)));
 			}
 		}
 	}
 
-	private void addNumbers(int p, int limit, List<String> names) {
+	private static String prefix(int p) {
+		return "p" + (p + 1) + "_";
+	}
+
+	private void addNumbers(String prefix, String suffix, List<String> names) {
 		for (String name : names) {
-			String number = number(name, p, limit);
+			String number = prefix + name + suffix;
 			this.numbers.put(number, this.large ? "numbers_[" + (this.numbers.size() + 1) + "]" : number);
 		}
 	}
 
-	private static String number(String name, int p, int limit) {
-		return (p < 0) ? name : "p" + (p + 1) + "_" + name + ((limit > 0) ? "_" + limit : "");
+	private void setNumbers() {
+		set(this.words, "METADATA_", this.metadata);
+		this.words.put("FORMAT_", "'>" + "d".repeat(this.numbers.size()) + "'");
+		this.words.put("NUMBERS_", String.join(", ", this.numbers.keySet()));
+		this.words.put("NAMES_", Integer.toString(Double.BYTES * this.numbers.size() + 1));
 	}
 
-	private boolean isNamed(String name, String section, Place place) {
-		Set<String> words = new HashSet<>();
-		takeLines(place.fragment().section(section), place, (line, each) -> words.addAll(line.tokens()));
-		return words.contains(name);
+	private void setKeys() {
+		List<Boolean> reads = new ArrayList<>();
+		for (int p = 0; p < this.policies.size() && this.shape.stateKeys() > 0; p++) {
+			boolean isRead = this.policies.get(p).isSet("READS_");
+			reads.addAll(Collections.nCopies(this.shape.blocks().get(p).size(), isRead));
+		}
+		int keys = this.shape.stateKeys() + (this.shape.isBlockable() ? this.shape.identifiers() : 0);
+		int firstRead = 1 + (reads.contains(true) ? reads.indexOf(true) : reads.size());
+		set(this.words, "ALL_READ_", !reads.contains(false));
+		set(this.words, "SOME_READ_", firstRead <= keys);
+		this.words.put("READ_", Integer.toString(firstRead));
+		this.words.put("KEYS_", Integer.toString(keys));
+		this.words.put("SLOTS_", Integer.toString(this.shape.slots()));
+		this.words.put("ALL_BLOCKS_",
+				this.shape.blocks().stream().flatMap(List::stream).map(this::blocks).collect(Collectors.joining(", ")));
 	}
 
-	/**
-	 * Follows the instructions among some lines.
-	 * @param taker takes each line that is to be written, and what for
-	 */
-	void takeLines(List<Line> lines, Place place, BiConsumer<Line, Place> taker) {
-		take(lines, 0, place, taker);
+	/** Returns the position of the blocks of an identifier among the Redis keys. */
+	private String blocks(int identifier) {
+		return Integer.toString(this.shape.stateKeys() + identifier + 1);
 	}
 
-	/** Returns where the instruction is that ends what began before. */
-	private int take(List<Line> lines, int from, Place place, @Nullable BiConsumer<Line, Place> taker) {
-		int at = from;
-		for (; at < lines.size(); at++) {
-			Line line = lines.get(at);
-			switch (line.instruction()) {
-				case "else", "end" -> {
-					return at;
-				}
-				case "if", "if not" -> {
-					boolean isSo = taker != null && isSet(line, place) == line.instruction().equals("if");
-					at = take(lines, at + 1, place, isSo ? taker : null);
-					if (lines.get(at).instruction().equals("else")) {
-						at = take(lines, at + 1, place, isSo ? null : taker);
-					}
-				}
-				case "each limit", "last limit", "each slot_", "each decided_", "each shadow_" -> {
-					int first = at + 1;
-					at = take(lines, first, place, null);
-					if (taker != null) {
-						for (Place each : places(line.instruction(), place)) {
-							taker.accept(Line.of(begin(each)), each);
-							take(lines, first, each, taker);
-							taker.accept(Line.of(" end\n"), each);
-						}
-					}
-				}
-				default -> {
-					if (taker != null) {
-						taker.accept(line, place);
-					}
-				}
+	/** Returns the request; one of its parts is the same as the only one in its call. */
+	Place request() {
+		Place request = request(false);
+		request.parts().put("each alone_", this.large ? List.of() : List.of(request(true)));
+		return request;
+	}
+
+	private Place request(boolean alone) {
+		List<Place> all = new ArrayList<>();
+		List<Place> enforced = new ArrayList<>();
+		List<Place> shadows = new ArrayList<>();
+		for (int p = 0, slot = 1; p < this.policies.size(); slot += this.shape.blocks().get(p++).size()) {
+			List<Place> slots = slots(p, slot, alone);
+			all.addAll(slots);
+			if (this.shape.policies().get(p).shadow()) {
+				shadows.add(decided(true, slots));
+			}
+			else {
+				enforced.addAll(slots);
 			}
 		}
-		return at;
+		Place request = decided(false, enforced);
+		set(request.words(), "ALONE_", alone);
+		request.parts().put("each slot_", all);
+		request.parts().put("each shadow_", shadows);
+		return request;
 	}
 
-	private String begin(Place place) {
-		return (!this.large || place.slot() < 0 || place.limit() > 0) ? " do\n"
-				: " for s_ = %d, %d do\nlocal v_ = x_[s_]\n".formatted(place.slot() + 1,
-						place.slot() + this.shape.blocks().get(place.p()).size());
+	/** Returns the place for policies and identifiers that are decided together. */
+	private Place decided(boolean shadow, List<Place> slots) {
+		Map<String, String> words = new HashMap<>(this.words);
+		set(words, "SHADOW_", shadow);
+		set(words, "DECIDED_", this.shape.stateKeys() > 0 && !slots.isEmpty());
+		Map<String, List<Place>> parts = new HashMap<>();
+		parts.put("each decided_", slots);
+		parts.put("every_", slots.stream().flatMap((slot) -> slot.limits().stream()).toList());
+		return new Place(Fragment.REQUEST, "do\n", words, parts);
 	}
 
-	/** Returns what something is to be repeated for. */
-	List<Place> places(String each, Place place) {
-		List<Place> places = new ArrayList<>();
-		if (each.equals("every_")) {
-			places("each decided_", place).forEach((slot) -> places.addAll(places("each", slot)));
-		}
-		else if (each.endsWith("_")) {
-			boolean isShadow = each.equals("each shadow_");
-			for (int p = 0, slot = 0; p < this.shape.blocks().size(); slot += this.shape.blocks().get(p++).size()) {
-				int times = isMeant(each, p, place) ? this.shape.blocks().get(p).size() : 0;
-				for (int i = 0; i < ((this.large || isShadow) ? Math.min(1, times) : times); i++) {
-					places.add(place.slot(p, isShadow ? -1 : slot + i));
-				}
-			}
-		}
-		else {
-			for (int last = policy(place.p()).limits(), i = each.equals("last limit") ? last : 1; i <= last; i++) {
-				places.add(place.limit(i));
-			}
-		}
-		return places;
-	}
-
-	/** Policies in shadow mode are decided one by one, and the others together. */
-	private boolean isMeant(String each, int p, Place place) {
-		return each.equals("each slot_")
-				|| ((place.p() < 0) ? policy(p).shadow() == each.equals("each shadow_") : p == place.p());
-	}
-
-	private OfPolicy policy(int p) {
-		return this.shape.policies().get(p);
-	}
-
-	/** Returns what stands for a word that is no function of a fragment. */
-	String meaning(String word, Line line, Place place) {
-		if (word.indexOf('.') > 0) {
-			this.libraries.add(word);
-			return word.replace('.', '_');
-		}
-		String own = word.endsWith("_") ? own(word, place) : null;
-		if (own != null || place.p() < 0) {
-			return (own != null) ? own : word;
-		}
-		if (place.slot() < 0) {
-			return constant(word, place);
-		}
-		if (place.reset() && word.equals("cost")) {
-			return "one_more_";
-		}
-		String kind = place.fragment().names().getOrDefault(word, REQUEST.names().getOrDefault(word, ""));
-		return switch (kind) {
-			case "slot" -> variable(word, place.limit(0));
-			case "limit" ->
-				variable((place.reset() && word.equals("wait")) ? "reset_" : word, ofLimit(word, line, place));
-			case "argument" -> number(word, ofLimit(word, line, place));
-			default -> builtIn(word, line, place);
-		};
-	}
-
-	private String builtIn(String word, Line line, Place place) {
-		OfPolicy policy = policy(place.p());
-		return switch (word) {
-			case "cost" -> number(word, place.limit(0));
-			case "QUOTA" -> number(word, ofLimit(word, line, place));
-			case "LARGEST" -> number(policy.ownLargest() ? word : "QUOTA", ofLimit(word, line, place));
-			case "WINDOW" -> Long.toString(policy.windows().get(ofLimit(word, line, place).limit() - 1));
-			case "INDEX" -> Integer.toString(ofLimit(word, line, place).limit());
-			case "LIMITS" -> Integer.toString(policy.limits());
-			case "LONGEST" -> Long.toString(policy.windows().get(policy.limits() - 1));
-			default -> constant(word, place);
-		};
-	}
-
-	/** What stands for a word of {@code request.lua}. */
-	private @Nullable String own(String word, Place place) {
-		return switch (word) {
-			case "KEYS_" -> Integer.toString(keys());
-			case "SLOTS_" -> Integer.toString(this.shape.slots());
-			case "READ_" -> Integer.toString(firstRead());
-			case "FORMAT_" -> "'>" + "d".repeat(this.numbers.size()) + "'";
-			case "NUMBERS_" -> String.join(", ", this.numbers.keySet());
-			case "FIRST_" -> this.first;
-			case "NAMES_" -> Integer.toString(Double.BYTES * this.numbers.size() + 1);
-			case "POLICY_" -> Integer.toString(place.p() + 1);
-			case "KEY_" -> key(this.large ? "s_" : Integer.toString(place.slot() + 1), place);
-			case "BLOCKS_" -> key(this.large ? "blocks_[s_]" : this.blocks.get(place.slot()).toString(), place);
-			case "ALL_BLOCKS_" -> this.blocks.stream().map(String::valueOf).collect(Collectors.joining(", "));
-			case "stays_" -> number(word, place);
-			default -> null;
-		};
-	}
-
-	private int keys() {
-		return this.shape.isBlockable() ? Collections.max(this.blocks) : this.shape.stateKeys();
-	}
-
-	private static String key(String index, Place place) {
-		return place.alone() ? index : "k_ + " + index;
-	}
-
-	/** The first Redis key of a request that is read together with those of others. */
-	private int firstRead() {
-		int slot = 1;
-		for (int p = 0; p < this.reads.size() && !this.reads.get(p) && this.shape.stateKeys() > 0; p++) {
-			slot += this.shape.blocks().get(p).size();
-		}
-		return slot;
-	}
-
-	private String variable(String name, Place place) {
-		String variable = (place.limit() > 0) ? name + "_" + place.limit() : name;
+	/** Returns the identifiers of a policy, or a loop over them. */
+	private List<Place> slots(int p, int first, boolean alone) {
+		List<Integer> identifiers = this.shape.blocks().get(p);
 		if (this.large) {
-			return "v_." + variable;
+			String loop = "for s_ = %d, %d do\nlocal v_ = x_[s_]\n".formatted(first, first + identifiers.size() - 1);
+			return List.of(slot(p, loop, "v_.", "s_", "blocks_[s_]", alone));
 		}
-		String local = "s" + (place.slot() + 1) + "_" + variable;
-		this.locals.add(local);
-		return local;
+		return IntStream.range(0, identifiers.size())
+			.mapToObj((i) -> slot(p, "do\n", "s" + (first + i) + '_', Integer.toString(first + i),
+					blocks(identifiers.get(i)), alone))
+			.toList();
 	}
 
-	private String number(String name, Place place) {
-		return Objects.requireNonNull(this.numbers.get(number(name, place.p(), place.limit())));
-	}
-
-	private static Place ofLimit(String word, Line line, Place place) {
-		if (place.limit() == 0) {
-			throw place.fragment()
-				.invalid(line.number(), "'%s' is of one limit, and this is about all of them.".formatted(word));
+	private Place slot(int p, String begin, String prefix, String key, String blocks, boolean alone) {
+		Place policy = this.policies.get(p);
+		Map<String, String> variables = new HashMap<>(Fragment.REQUEST.names());
+		variables.putAll(policy.fragment().names());
+		Map<String, String> words = new HashMap<>(this.words);
+		words.putAll(policy.words());
+		set(words, "ALONE_", alone);
+		set(words, "REREADS_", !alone && policy.isSet("READS_"));
+		words.put("KEY_", alone ? key : "k_ + " + key);
+		words.put("BLOCKS_", alone ? blocks : "k_ + " + blocks);
+		List.of("cost", "stays_").forEach((name) -> putNumber(words, name, prefix(p), ""));
+		OF_LIMIT.forEach((name) -> words.put(name, ""));
+		variables.forEach((name, kind) -> words.put(name, kind.equals("slot") ? prefix + name : ""));
+		List<Place> limits = new ArrayList<>();
+		for (Place limit : policy.limits()) {
+			limits.add(limit(words, limit, variables, prefix, prefix(p)));
 		}
-		return place;
+		return new Place(policy.fragment(), begin, words, parts(limits));
 	}
 
-	private String constant(String word, Place place) {
-		Number number = constants(place).get(word);
-		return (number != null) ? number.toString() : word;
+	private Place limit(Map<String, String> slot, Place limit, Map<String, String> kinds, String prefix,
+			String policy) {
+		Map<String, String> words = new HashMap<>(slot);
+		words.putAll(limit.words());
+		String suffix = "_" + words.get("INDEX");
+		kinds.forEach((name, kind) -> {
+			if (kind.equals("limit")) {
+				words.put(name, prefix + name + suffix);
+			}
+			putNumber(words, name, policy, suffix);
+		});
+		putNumber(words, "QUOTA", policy, suffix);
+		words.put("LARGEST", words.get("QUOTA"));
+		putNumber(words, "LARGEST", policy, suffix);
+		Map<String, String> reset = new HashMap<>(words);
+		reset.put("cost", "one_more_");
+		reset.put("wait", reset.get("reset_"));
+		Map<String, List<Place>> parts = new HashMap<>();
+		parts.put("each reset_", List.of(new Place(limit.fragment(), "do\n", reset, parts)));
+		return new Place(limit.fragment(), "do\n", words, parts);
 	}
 
-	private Map<String, Number> constants(Place place) {
-		return policy(place.p()).constants().get(place.limit());
-	}
-
-	private boolean isSet(Line line, Place place) {
-		Boolean own = isSet(line.about(), place);
-		Number number = (own == null) ? constants(place).get(line.about()) : Integer.valueOf(own ? 1 : 0);
-		if (number == null) {
-			throw place.fragment()
-				.invalid(line.number(), "there is no constant '%s', but %s.".formatted(line.about(),
-						new TreeSet<>(constants(place).keySet())));
+	private void putNumber(Map<String, String> words, String name, String prefix, String suffix) {
+		String number = this.numbers.get(prefix + name + suffix);
+		if (number != null) {
+			words.put(name, number);
 		}
-		return number.doubleValue() != 0;
-	}
-
-	/** What is so of the request; {@code null} if the algorithm says what is so. */
-	private @Nullable Boolean isSet(String constant, Place place) {
-		Operation operation = this.shape.operation();
-		return switch (constant) {
-			case "CANCEL", "CHARGE", "HOLD_", "HISTORY_" -> constant.startsWith(operation.name());
-			case "DECIDES_" -> operation.decides();
-			case "ACQUIRES_" -> operation.acquires();
-			case "GIVES_BACK_" -> operation == Operation.REFUND || operation == Operation.CANCEL;
-			case "HANDED_IN_" -> this.shape.handsInTime();
-			case "BLOCKABLE_" -> this.shape.isBlockable();
-			case "COUNTS_" -> this.shape.stateKeys() > 0;
-			case "DECIDED_" -> this.shape.stateKeys() > 0 && !places("every_", place).isEmpty();
-			case "SHADOW_" -> place.p() >= 0 && policy(place.p()).shadow();
-			case "COUNT_DENIED_" -> policy(place.p()).countsDenied(operation);
-			case "READS_" -> this.reads.get(place.p());
-			case "REREADS_" -> this.reads.get(place.p()) && !place.alone();
-			case "ALL_READ_" -> this.shape.stateKeys() == 0 || !this.reads.contains(false);
-			case "SOME_READ_" -> firstRead() <= keys();
-			case "METADATA_" -> this.metadata;
-			case "LARGE_" -> this.large;
-			case "ALONE_" -> place.alone();
-			default -> null;
-		};
 	}
 
 }

@@ -1,28 +1,28 @@
 -- Blocks an identifier, or ends a block.
 --
--- KEYS      in this order, as many as are in one place:
+-- KEYS      in this order, those in one slot:
 --           blocks of the identifier, which its requests read
 --           sorted set: names of all blocks by their ends, in microseconds since the epoch
 --           hash: descriptions of all blocks by their names
 -- ARGV      now_us: microseconds since the epoch, or '' for this server's clock
 --           name of the policy, '' for all policies
 --           for how long, in microseconds; 0 ends the block
---           name of the block, its description, in front of which its end is put
---           which of the Redis keys these are: 'all', 'own', 'list', or one of the list, 'ends' or 'descriptions'
---           for 'descriptions', what the call for 'ends' has replied
+--           name of the block, its description, which is stored after its end
+--           which of these Redis keys there are: 'all', 'own', 'list', or one of the list, 'ends' or 'descriptions'
+--           for 'descriptions', the reply of the call for 'ends'
 -- Reply     when the block ends, in microseconds since the epoch; ending one: 1 if the identifier had such a block, or 0;
 --           for 'ends': when the last of all blocks ends, 0 if that is not known
 --
--- A node whose slot is moving answers nothing about a key that is gone: nothing is looked at after what may delete it.
+-- A node whose slot is moving cannot read a deleted key: nothing is read after it may have been deleted.
 --
 -- Blocks of an identifier, for each: its end in microseconds (7 bytes), length of the name of the policy (2 bytes), the
 -- name. A key of another type counts as empty, and is replaced.
 
--- So many ended blocks are tidied up at a time.
+-- The largest number of ended blocks that are removed at once.
 local MOST = 100
--- The server's clock does not follow a clock that is handed in, so keys must not expire by it.
-local HANDED_IN_TTL_US = 60000000
--- No block lasts longer than 3650 days; what does is of another making.
+-- Keys must not expire by the server's clock, which does not follow a custom clock.
+local CUSTOM_CLOCK_TTL_US = 60000000
+-- No block lasts longer than 3650 days; a longer one is foreign.
 local LONGEST_US = 3650 * 86400 * 1000000
 
 local now, policy, time, name, description = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
@@ -41,13 +41,13 @@ else
 end
 local clock = redis.call('TIME')
 local server_now = clock[1] * 1000000 + clock[2]
-local handed_in = now ~= nil
+local custom_clock = now ~= nil
 now = now or server_now
 
 local function expire(key, finish)
     local ttl = math.min(finish - now, LONGEST_US)
-    if handed_in then
-        ttl = math.max(ttl, HANDED_IN_TTL_US)
+    if custom_clock then
+        ttl = math.max(ttl, CUSTOM_CLOCK_TTL_US)
     end
     redis.call('PEXPIREAT', key, math.ceil((server_now + ttl) / 1000))
 end
@@ -64,7 +64,7 @@ local function pack(till, of)
 end
 
 local function update(key)
-    -- All blocks of the identifier that hold, but for that of the policy.
+    -- All current blocks of the identifier, except that of the policy.
     local value = redis.call('MGET', key)[1] or ''
     local kept, latest, found, at = {}, 0, 0, 1
     while at + 8 <= #value do

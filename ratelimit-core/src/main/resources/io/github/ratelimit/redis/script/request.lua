@@ -1,60 +1,59 @@
--- The script of requests of one shape. Fragments of algorithms fill in its sections; the documentation of this package says
--- in which form. Words that end with an underscore are the composer's.
+-- The script for requests of one shape. The fragments of algorithms fill in its sections; the documentation of this package
+-- describes the form. Words that end with an underscore belong to this file and to the composer.
 --
--- Each request has KEYS_ Redis keys: those with states, then those with blocks. It has one argument, a_: numbers, names of
--- policies, metadata. Its Redis keys stand behind k_ others. Requests are decided one after the other, and an error of one is
--- none of the others.
---
--- Two sections are others in disguise: alone is request, for one that is alone in its call; reset is wait, for one_more_
--- instead of the cost, and sets reset_.
+-- Each request has KEYS_ Redis keys: first those with states, then those with blocks. It has one argument, a_: numbers, names of
+-- policies, metadata. Its Redis keys come after k_ others. Requests are decided one after the other; an error in one does not
+-- affect the others.
 --
 -- @slot key, corrected, stored_
 -- @limit wait, remaining, reset_, violated_
 
 --- script
-local keys, arguments = KEYS, ARGV
+local keys_, arguments_ = KEYS, ARGV
 --[if LARGE_]
--- Of each policy and identifier its variables, and where its blocks are.
+-- For each policy and identifier its variables, and the position of its blocks.
 local x_, blocks_ = {}, { ALL_BLOCKS_ }
 --[end]
---[if not HANDED_IN_]
+--[if not CUSTOM_CLOCK_]
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 --[end]
 --[if ALL_READ_]
-local values = redis.call('MGET', unpack(keys))
+local values_ = redis.call('MGET', unpack(keys_))
 --[else]
-local values = {}
+local values_ = {}
 --[if SOME_READ_]
--- Instead of a state that a fragment reads by itself, something else is read once more.
-for k = 1, #keys do
-    values[k] = keys[k]
+-- For a state that a fragment reads itself, another one is read twice.
+for k = 1, #keys_ do
+    values_[k] = keys_[k]
 end
-for k_ = 0, #keys - 1, KEYS_ do
+for k_ = 0, #keys_ - 1, KEYS_ do
 --[each slot_]
 --[if not READS_]
-    values[KEY_] = keys[k_ + READ_]
+    values_[KEY_] = keys_[k_ + READ_]
 --[end]
 --[end]
 end
-values = redis.call('MGET', unpack(values))
+values_ = redis.call('MGET', unpack(values_))
 --[end]
 --[end]
 --[if not LARGE_]
--- A request alone needs no function, which costs as much as the decision.
-if #arguments == 1 then
-    local a_ = arguments[1]
---[section_ alone]
+-- A single request needs no function; creating one costs as much as the decision.
+if #arguments_ == 1 then
+    local a_ = arguments_[1]
+--[each alone_]
+--[section_ request]
+--[end]
 end
 --[end]
--- States that were written in this call, by their keys.
-local written = {}
+-- States written in this call, by their Redis keys.
+local written_ = {}
 local function decide(k_, a_)
 --[section_ request]
 end
 local replies = {}
-for r = 1, #arguments do
-    local done, reply = pcall(decide, (r - 1) * KEYS_, arguments[r])
+for r = 1, #arguments_ do
+    local done, reply = pcall(decide, (r - 1) * KEYS_, arguments_[r])
     if not done then
         reply = tostring(type(reply) == 'table' and reply.err or reply)
     end
@@ -64,7 +63,7 @@ return replies
 
 --- request
 --[if LARGE_]
-local reply, numbers_, out = nil, { struct.unpack(FORMAT_, a_) }, {}
+local reply, numbers_, out_ = nil, { struct.unpack(FORMAT_, a_) }, {}
 local FIRST_ = unpack(numbers_)
 for s_ = 1, SLOTS_ do
     x_[s_] = {}
@@ -78,14 +77,14 @@ local metadata = a_:sub(#a_ + 1 - length_)
 --[end]
 --[if COUNTS_]
 --[each slot_]
-key = keys[KEY_]
+key = keys_[KEY_]
 --[if READS_]
 --[if ALONE_]
-local state = values[KEY_]
+local state = values_[KEY_]
 --[else]
-local state = written[key]
+local state = written_[key]
 if state == nil then
-    state = values[KEY_]
+    state = values_[KEY_]
 end
 --[end]
 --[end]
@@ -147,29 +146,29 @@ return reply
 --- decide
 -- Once for all that may deny the request, then once for each policy in shadow mode.
 --[if SHADOW_]
-local decided = reply
+local decided_ = reply
 --[if LARGE_]
-out = {}
+out_ = {}
 --[end]
 --[end]
-local blocked, fits, possible, held = 0, true, true, 0
+local blocked_, fits_, possible_, reserved_at_ = 0, true, true, 0
 --[if BLOCKABLE_]
 --[each decided_]
--- For how long the identifier is blocked, in the policy or in all.
-local blocks = values[BLOCKS_]
-if blocks then
-    local policy, at = nil, NAMES_
-    for i = 1, POLICY_ do
-        policy, at = struct.unpack('s', a_, at)
+-- For how long the identifier is blocked, in this policy or in all of them.
+local found_ = values_[BLOCKS_]
+if found_ then
+    local policy_, at_ = nil, NAMES_
+    for i_ = 1, POLICY_ do
+        policy_, at_ = struct.unpack('s', a_, at_)
     end
-    at = 1
-    while at + 8 <= #blocks do
-        local till, length = struct.unpack('>I7I2', blocks, at)
-        local name = blocks:sub(at + 9, at + 8 + length)
-        if (name == '' or name == policy) and till - now > blocked then
-            blocked = till - now
+    at_ = 1
+    while at_ + 8 <= #found_ do
+        local till_, size_ = struct.unpack('>I7I2', found_, at_)
+        local name_ = found_:sub(at_ + 9, at_ + 8 + size_)
+        if (name_ == '' or name_ == policy_) and till_ - now > blocked_ then
+            blocked_ = till_ - now
         end
-        at = at + 9 + length
+        at_ = at_ + 9 + size_
     end
 end
 --[end]
@@ -179,11 +178,11 @@ end
 --[each limit]
 wait = 0
 if cost > LARGEST then
-    wait, fits, possible = -1, false, false
+    wait, fits_, possible_ = -1, false, false
 elseif cost > 0 then
 --[section_ wait]
     if wait ~= 0 then
-        fits = false
+        fits_ = false
     end
 end
 --[if COUNT_DENIED_]
@@ -192,15 +191,15 @@ violated_ = wait ~= 0
 --[end]
 --[end]
 --[end]
-local allowed = fits and blocked == 0
---[if HOLD_]
-held = now
+local allowed_ = fits_ and blocked_ == 0
+--[if RESERVE_]
+reserved_at_ = now
 --[end]
 --[if DECIDED_]
 --[each decided_]
 --[if ACQUIRES_]
 --[if SHADOW_]
-if decided:byte() == 1 then
+if decided_:byte() == 1 then
 --[section_ acquire]
 end
 --[else]
@@ -210,10 +209,13 @@ end
 --[each limit]
 remaining, reset_ = 0, 0
 --[section_ remaining]
--- More quota has arrived when one more than what remains would be allowed.
+-- More quota is there when one more than what remains would be allowed.
 if remaining < LARGEST then
     local one_more_ = remaining + 1
---[section_ reset]
+    -- wait for one_more_ instead of the cost; sets reset_.
+--[each reset_]
+--[section_ wait]
+--[end]
 end
 --[if COUNT_DENIED_]
 if violated_ ~= (wait ~= 0) then
@@ -222,36 +224,36 @@ end
 --[end]
 --[end]
 --[if LARGE_]
-out[#out + 1] = struct.pack('>each(ddd)', each(remaining, reset_, wait))
+out_[#out_ + 1] = struct.pack('>each(ddd)', each(remaining, reset_, wait))
 --[end]
 --[end]
 --[if LARGE_]
-reply = struct.pack('>Bdd', allowed and 1 or 0, blocked, held) .. table.concat(out)
+reply = struct.pack('>Bdd', allowed_ and 1 or 0, blocked_, reserved_at_) .. table.concat(out_)
 --[else]
-reply = struct.pack('>Bddevery_(ddd)', allowed and 1 or 0, blocked, held, every_(remaining, reset_, wait))
+reply = struct.pack('>Bddevery_(ddd)', allowed_ and 1 or 0, blocked_, reserved_at_, every_(remaining, reset_, wait))
 --[end]
 --[else]
-reply = struct.pack('>Bdd', allowed and 1 or 0, blocked, held)
+reply = struct.pack('>Bdd', allowed_ and 1 or 0, blocked_, reserved_at_)
 --[end]
 --[if SHADOW_]
-reply = decided .. reply
+reply = decided_ .. reply
 --[end]
 
 --- acquire
 --[if COUNT_DENIED_]
-local counts = possible and blocked == 0 and cost > 0
+local counts_ = possible_ and blocked_ == 0 and cost > 0
 --[else]
-local counts = allowed and cost > 0
+local counts_ = allowed_ and cost > 0
 --[end]
-if counts then
+if counts_ then
 --[section_ add]
 end
--- A state from a clock that was set back would stay ahead.
-if counts or (corrected and cost > 0) then
+-- After the clock was set back, the stored state would stay in the future.
+if counts_ or (corrected and cost > 0) then
 --[section_ save]
 end
 --[if COUNT_DENIED_]
-if counts and not allowed then
+if counts_ and not allowed_ then
 --[each limit]
     wait = 0
 --[section_ wait]
@@ -265,32 +267,32 @@ local ttl = 0
 if ttl > 0 then
     local state
 --[section_ state]
---[if HANDED_IN_]
-    -- The server's clock does not follow a clock that is handed in.
-    local expiry = math.ceil(ttl / 1000)
-    if expiry < 60000 then
-        expiry = 60000
+--[if CUSTOM_CLOCK_]
+    -- The server's clock does not follow a custom clock.
+    local expiry_ = math.ceil(ttl / 1000)
+    if expiry_ < 60000 then
+        expiry_ = 60000
     end
     if state then
-        redis.call('SET', key, state, 'PX', expiry)
+        redis.call('SET', key, state, 'PX', expiry_)
     else
-        redis.call('PEXPIRE', key, expiry)
+        redis.call('PEXPIRE', key, expiry_)
     end
 --[else]
-    -- By the moment: the time that is left would be rounded up again with each refund.
-    local expiry = math.ceil((now + ttl) / 1000)
+    -- An absolute time: a remaining time would be rounded up again with each refund.
+    local expiry_ = math.ceil((now + ttl) / 1000)
     if state then
-        redis.call('SET', key, state, 'PXAT', expiry)
+        redis.call('SET', key, state, 'PXAT', expiry_)
     else
-        redis.call('PEXPIREAT', key, expiry)
+        redis.call('PEXPIREAT', key, expiry_)
     end
 --[end]
 --[if REREADS_]
-    written[key] = state or redis.call('MGET', key)[1]
+    written_[key] = state or redis.call('MGET', key)[1]
 --[end]
 else
     redis.call('DEL', key)
 --[if REREADS_]
-    written[key] = false
+    written_[key] = false
 --[end]
 end

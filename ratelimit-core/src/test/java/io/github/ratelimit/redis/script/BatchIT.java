@@ -42,7 +42,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Requests that travel together are decided one after the other, as if they came alone.
+ * Requests in one batch are decided one after the other, as if each were sent alone.
  */
 class BatchIT {
 
@@ -145,7 +145,7 @@ class BatchIT {
 	}
 
 	@Test
-	void errorOfOneRequestIsNoneOfTheOthers() {
+	void errorOfOneRequestDoesNotAffectOthers() {
 		Policy policy = Policy.of("api", new QuietPeriod(0), Limit.parse("10/s"));
 		Identifier damaged = Identifier.user("damaged");
 		TestRedis.client().set(this.keys.key(damaged, policy), "\u007f".repeat(14).getBytes(StandardCharsets.US_ASCII));
@@ -198,13 +198,13 @@ class BatchIT {
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void whatWasHeldIsGivenBack(Algorithm algorithm) {
+	void cancelledReservationIsGivenBack(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("5/s"), Limit.parse("9/10s"));
 		RateLimitRequest request = RateLimitRequest
 			.of(Charge.of(policy, IDENTIFIERS.toArray(Identifier[]::new)).withCost(2));
 		Answer before = ask(this.scripts.call(Operation.PEEK, Scope.ALL, request, ScriptRateLimiter.deadline()));
-		Answer held = ask(this.scripts.call(Operation.HOLD, Scope.ALL, request, ScriptRateLimiter.deadline()));
-		assertThat(held.heldAt()).isEqualTo(Meter.micros(this.clock.instant()));
+		Answer held = ask(this.scripts.call(Operation.RESERVE, Scope.ALL, request, ScriptRateLimiter.deadline()));
+		assertThat(held.reservedAt()).isEqualTo(Meter.micros(this.clock.instant()));
 		assertThat(held.decision().statuses()).extracting(LimitStatus::remaining)
 			.isEqualTo(before.decision().statuses().stream().map((status) -> status.remaining() - 2).toList());
 		assertThat(cancel(request, held, true).decision().statuses()).isEqualTo(held.decision().statuses());
@@ -212,12 +212,12 @@ class BatchIT {
 	}
 
 	private Answer cancel(RateLimitRequest request, Answer held, boolean stays) {
-		return ask(this.scripts.cancel(request, Scope.ALL, (charge) -> stays, held.heldAt(),
+		return ask(this.scripts.cancel(request, Scope.ALL, (charge) -> stays, held.reservedAt(),
 				ScriptRateLimiter.deadline()));
 	}
 
 	@Test
-	void countsAndBlocksAreDecidedByThemselves() {
+	void countsAndBlocksAreDecidedSeparately() {
 		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("1/s"));
 		Policy other = Policy.of("other", new FixedWindow(), Limit.parse("1/s"));
 		Identifier identifier = IDENTIFIERS.get(0);

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -39,20 +40,36 @@ class ComposerTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
 			"local a = 1"                              | 1 | code before the first section
-			"-- @bucket a"                             | 1 | '@bucket' is none of
-			"-- @slot a, a"                            | 1 | 'a' is no name, or stands twice
+			"-- @bucket a"                             | 1 | '@bucket' is not @slot
+			"-- @slot a, b_"                           | 1 | 'b_' is not a name
+			"-- @slot a, a"                            | 1 | 'a' is not a name, or a duplicate
 			"--- lode"                                 | 1 | no such section as 'lode'
-			"--- load\\n--- load"                      | 2 | stands twice
+			"--- load\\n--- load"                      | 2 | is a duplicate
 			"-- @limit a\\n--- load\\nlocal a = 1"     | 3 | must not be local
-			"--- load\\n--[if A]\\n--- wait"           | 3 | no end of what began in line 2
-			"--- load\\n--[end]"                       | 2 | nothing began
-			"--- load\\n--[each limit]\\n--[else]"     | 3 | nothing began
-			"--- load\\n--[each window]"               | 2 | is no instruction
+			"--- load\\n--[if A]\\n--- wait"           | 3 | no end of the instruction in line 2
+			"--- load\\n--[end]"                       | 2 | no instruction that this belongs to
+			"--- load\\n--[each limit]\\n--[else]"     | 3 | no end of the instruction in line 2
+			"--- load\\n--[each window]"               | 2 | is not an instruction
 			"--- load"                                 | 1 | no section
 			""")
 	void errorNamesFileAndLine(String text, int line, String problem) {
 		assertThatIllegalArgumentException().isThrownBy(() -> Fragment.parse("own/own.lua", text.replace("\\n", "\n")))
 			.withMessageContaining("(own/own.lua, line " + line + ")")
+			.withMessageContaining(problem);
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+			"a = each(f(1)"             | 'each' has no brackets
+			"a = count"                 | 'count' belongs to one limit
+			"--[each limit]\n--[end]"  | 'each limit' has no meaning here
+			"--[if B]\n--[end]"        | there is no constant 'B', but [A]
+			""")
+	void wordWithoutMeaningIsRefused(String load, String problem) {
+		Fragment fragment = Fragment.parse("own.lua", SECTIONS + "--- history\n" + load.replace("\\n", "\n"));
+		Place place = new Place(fragment, "", Map.of("A", "1", "count", ""), Map.of());
+		assertThatIllegalArgumentException().isThrownBy(() -> place.section("history"))
+			.withMessageContaining("(own.lua, line 9)")
 			.withMessageContaining(problem);
 	}
 
@@ -67,9 +84,9 @@ class ComposerTests {
 		Policy policy = Policy.of("api", new LeakyBucket(), Limit.parse("3/s"));
 		assertThat(
 				compose(Operation.ACQUIRE, Policy.of("api", new FixedWindow(2, ZoneOffset.UTC), Limit.parse("3/s")), 1))
-			.contains("local function begin_1(")
+			.contains("local function begin_")
 			.doesNotContain("find_window");
-		assertThat(compose(Operation.ACQUIRE, policy, 1)).contains("local function pace_1(").doesNotContain("--[");
+		assertThat(compose(Operation.ACQUIRE, policy, 1)).contains("local function pace_").doesNotContain("--[");
 		assertThat(compose(Operation.PEEK, policy, 1)).doesNotContain("'SET'").doesNotContain("'DEL'");
 		assertThat(compose(Operation.REFUND, policy, 1)).contains("'SET'");
 	}
@@ -77,14 +94,14 @@ class ComposerTests {
 	@Test
 	void policiesWithTheSameFunctionShareIt() {
 		String script = compose(new LeakyBucket(), new TokenBucket(), new TokenBucket(40L));
-		assertThat(script).containsOnlyOnce("local function pace_1(").doesNotContain("pace_2");
+		assertThat(script).containsOnlyOnce("local function pace_");
 	}
 
 	/** Both have a constant of this name, each beside another one. */
 	@Test
 	void constantsOfDifferentFragmentsAreNotMistakenForEachOther() {
-		assertThat(compose(new SlidingLog(), new TokenBucket())).contains("FORM_1, FIRST_1 = ", "FIRST_2, END_2 = ")
-			.doesNotContain("FIRST_1, END_1");
+		assertThat(compose(new SlidingLog(), new TokenBucket())).containsPattern("FORM_(\\d+), FIRST_\\1 = ")
+			.containsPattern("FORM_(\\d+), (?s:.*)FIRST_(?!\\1,)\\d+, END_");
 	}
 
 	@Test
@@ -92,7 +109,8 @@ class ComposerTests {
 		String script = compose(new SlidingLog(), new SlidingLog(true), new SlidingWindow(Duration.ofMillis(20)),
 				new SlidingWindow(), new FixedWindow(2, ZoneOffset.UTC), new SlidingWindowCounter(0.3, Rounding.DOWN),
 				new SlidingWindowCounter(), new LeakyBucket());
-		assertThat(script).contains("function f_.find_1(", "function f_.find_2(").doesNotContain("local function find");
+		assertThat(script).containsPattern("function f_[.]find_(?s:.*)function f_[.]find_")
+			.doesNotContain("local function find");
 	}
 
 	@Test

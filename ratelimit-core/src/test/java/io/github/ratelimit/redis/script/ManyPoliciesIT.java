@@ -142,13 +142,13 @@ class ManyPoliciesIT {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("requests")
-	void whatWasHeldIsGivenBack(String name, List<Policy> policies, List<Identifier> identifiers) {
+	void cancelledReservationIsGivenBack(String name, List<Policy> policies, List<Identifier> identifiers) {
 		RateLimitRequest request = request(policies, identifiers);
-		ScriptCall held = this.scripts.call(Operation.HOLD, Scope.ALL, request, ScriptRateLimiter.deadline());
+		ScriptCall held = this.scripts.call(Operation.RESERVE, Scope.ALL, request, ScriptRateLimiter.deadline());
 		SERVERS.submit(held);
-		long heldAt = held.answer().heldAt();
+		long reservedAt = held.answer().reservedAt();
 		assertThat(held.answer().decision().allowed()).isTrue();
-		ScriptCall canceled = this.scripts.cancel(request, Scope.ALL, (charge) -> false, heldAt,
+		ScriptCall canceled = this.scripts.cancel(request, Scope.ALL, (charge) -> false, reservedAt,
 				ScriptRateLimiter.deadline());
 		SERVERS.submit(canceled);
 		assertThat(canceled.answer().decision()).isEqualTo(this.memory.peek(request));

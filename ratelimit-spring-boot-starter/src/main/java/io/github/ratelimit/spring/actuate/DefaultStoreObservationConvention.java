@@ -47,7 +47,8 @@ public final class DefaultStoreObservationConvention implements StoreObservation
 	private static String outcome(StoreObservationContext context) {
 		Decision decision = context.getDecision();
 		if (decision == null) {
-			return "failed";
+			// The meter of calls in progress is tagged before they are decided.
+			return (context.getError() != null) ? "failed" : "unknown";
 		}
 		if (decision.allowed()) {
 			return "allowed";

@@ -81,14 +81,13 @@ public final class RateLimitHealthIndicator implements HealthIndicator {
 		}
 		catch (StoreException ex) {
 			reachable = false;
-			health.withDetail("store", "unreachable").withException(ex).withDetail("cause", ex.reason());
+			health.withDetail("store", "unreachable").withDetail("cause", ex.reason());
 		}
 		Optional<Instant> failingSince = this.decisions.outage().failingSince();
 		if (reachable && failingSince.isEmpty()) {
 			return health.withDetail("limits", "enforced").build();
 		}
-		health.status(this.whenFailing)
-			.withDetail("limits", reachable ? "not enforced at the last request" : "not enforced");
+		health.status(this.whenFailing).withDetail("limits", "the on-store-failure of each policy applies");
 		failingSince.ifPresent((since) -> health.withDetail("since", since));
 		if (reachable) {
 			this.decisions.outage().lastFailure().ifPresent((failure) -> health.withDetail("cause", failure.reason()));

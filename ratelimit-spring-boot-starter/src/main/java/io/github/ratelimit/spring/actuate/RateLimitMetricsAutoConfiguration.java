@@ -57,7 +57,7 @@ public final class RateLimitMetricsAutoConfiguration {
 			Gauge
 				.builder("ratelimit.store.failing", decisions,
 						(state) -> state.outage().failingSince().isPresent() ? 1 : 0)
-				.description("1 while the store fails and limits are not enforced, else 0")
+				.description("1 while the store fails and the on-store-failure of each policy applies, else 0")
 				.register(registry);
 			Gauge.builder("ratelimit.breaker.open", decisions, (state) -> state.outage().isUnanswered() ? 1 : 0)
 				.description("1 while the store does not answer, else 0")

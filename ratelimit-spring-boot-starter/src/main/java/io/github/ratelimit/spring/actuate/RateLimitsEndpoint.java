@@ -126,10 +126,10 @@ public final class RateLimitsEndpoint {
 	 */
 	@ReadOperation
 	public WebEndpointResponse<Object> read(@Selector String part, @Nullable String identifier, @Nullable String policy,
-			@Nullable Integer size) {
+			@Nullable String size) {
 		return answer(part, () -> switch (part) {
 			case COUNTS -> ok(Map.of(COUNTS, counts(identifier, policy)));
-			case DENIED -> denied(identifier, policy, (size != null) ? size : DEFAULT_SIZE);
+			case DENIED -> denied(identifier, policy, size);
 			default -> ok(Map.of(BLOCKS, blocks().blocks().stream().map(BlockDescriptor::of).toList()));
 		});
 	}
@@ -224,17 +224,29 @@ public final class RateLimitsEndpoint {
 		return CountsDescriptor.of(policy.name(), plan, identifier.toString(), decision, requests, windows);
 	}
 
-	private WebEndpointResponse<Object> denied(@Nullable String identifier, @Nullable String policy, int size) {
+	private WebEndpointResponse<Object> denied(@Nullable String identifier, @Nullable String policy,
+			@Nullable String size) {
 		if (this.denied == null) {
 			return error(WebEndpointResponse.STATUS_NOT_FOUND,
 					"Denied requests are not counted: ratelimit.most-denied.enabled is false.");
 		}
-		if (size < 1 || size > MostDenied.MAX_ENTRIES) {
-			throw new IllegalArgumentException(
-					"Invalid size (%d): must be from 1 to %d.".formatted(size, MostDenied.MAX_ENTRIES));
-		}
 		Identifier who = (identifier != null) ? identifier(identifier) : null;
-		return ok(Map.of(DENIED, this.denied.list(who, known(policy), size)));
+		return ok(Map.of(DENIED, this.denied.list(who, known(policy), size(size))));
+	}
+
+	/** Parses a size here, because Spring Boot answers other text without a body. */
+	private static int size(@Nullable String text) {
+		try {
+			int size = (text != null) ? Integer.parseInt(text) : DEFAULT_SIZE;
+			if (size >= 1 && size <= MostDenied.MAX_ENTRIES) {
+				return size;
+			}
+		}
+		catch (NumberFormatException ex) {
+			// Refused below, like a number that is out of range.
+		}
+		throw new IllegalArgumentException(
+				"Invalid size (%s): must be from 1 to %d.".formatted(text, MostDenied.MAX_ENTRIES));
 	}
 
 	private Identifier identifier(@Nullable String text) {

@@ -126,7 +126,9 @@ public @interface RateLimited {
 	/**
 	 * Expression for the cost of a call, instead of {@link #cost()}, such as <code>#rows
 	 * / 1000 + 1</code>. It must return a number of at least 0; fractions are rounded up.
-	 * A call that costs more than a quota is denied.
+	 * A call that costs more than a quota is denied. If clients choose the value, make
+	 * sure that the cost is not negative:
+	 * <code>#rows &gt; 0 ? #rows / 1000 + 1 : 1</code>.
 	 * @return the expression; empty for {@link #cost()}
 	 */
 	String costExpression() default "";

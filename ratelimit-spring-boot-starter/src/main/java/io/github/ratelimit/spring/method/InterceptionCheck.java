@@ -43,24 +43,27 @@ final class InterceptionCheck {
 		Collection<RateLimitedOperation> operations = this.operations.of(proxied);
 		if (Stream.of(Advice.class, Pointcut.class, Advisor.class, AopInfrastructureBean.class)
 			.anyMatch((infrastructure) -> infrastructure.isAssignableFrom(type))) {
-			throw invalid(operations, "calls of beans that intercept other beans cannot be intercepted.");
+			throw notIntercepted(operations, "calls of beans that intercept other beans cannot be intercepted",
+					"move the method to another bean");
 		}
 		if (!byClass) {
 			return;
 		}
 		if (Modifier.isFinal(type.getModifiers()) || type.isSealed()) {
-			throw invalid(operations,
-					"the class is %s, so its calls cannot be intercepted; make it non-final, or implement an interface and set spring.aop.proxy-target-class=false."
-						.formatted(type.isSealed() ? "sealed" : "final"));
+			throw notIntercepted(operations,
+					"the class is %s, so its calls cannot be intercepted"
+						.formatted(type.isSealed() ? "sealed" : "final"),
+					"make the class neither final nor sealed, or implement an interface and set spring.aop.proxy-target-class=false");
 		}
 		for (RateLimitedOperation operation : operations) {
 			if (Modifier.isFinal(operation.method().getModifiers())) {
-				throw InvalidRateLimitedException.of(operation.methodPlace(), RateLimitedOperations.NOT_INTERCEPTED);
+				throw InvalidRateLimitedException.notIntercepted(operation.methodPlace(), operation.method());
 			}
 			if (!RateLimitedOperations.canBeOverridden(operation.method(), type)) {
-				throw InvalidRateLimitedException.of(operation.methodPlace(),
-						"%s is not visible in %s, so its calls cannot be intercepted; make it protected or public."
-							.formatted(operation.method(), type.getName()));
+				throw InvalidRateLimitedException.notIntercepted(operation.methodPlace(),
+						"%s is not visible in %s, so its calls cannot be intercepted".formatted(operation.method(),
+								type.getName()),
+						"make the method protected or public");
 			}
 		}
 	}
@@ -82,9 +85,9 @@ final class InterceptionCheck {
 			// The method cannot be called through the proxy, but the annotation expects
 			// it.
 			if (!exposed && operation.onMethod()) {
-				throw InvalidRateLimitedException.of(operation.methodPlace(),
-						"it is not in any interface of the proxy of %s; add it to one, or set spring.aop.proxy-target-class=true."
-							.formatted(type.getName()));
+				throw InvalidRateLimitedException.notIntercepted(operation.methodPlace(),
+						"it is not in any interface of the proxy of %s".formatted(type.getName()),
+						"add the method to one, or set spring.aop.proxy-target-class=true");
 			}
 		}
 	}
@@ -94,8 +97,9 @@ final class InterceptionCheck {
 			Method method = operation.method();
 			boolean packagePrivate = (method.getModifiers() & (Modifier.PUBLIC | Modifier.PROTECTED)) == 0;
 			if (packagePrivate && proxy.getClass().getClassLoader() != method.getDeclaringClass().getClassLoader()) {
-				throw InvalidRateLimitedException.of(operation.methodPlace(),
-						"the class and its proxy have different class loaders, so calls of package-private methods cannot be intercepted; make it protected or public.");
+				throw InvalidRateLimitedException.notIntercepted(operation.methodPlace(),
+						"the class and its proxy have different class loaders, so calls of package-private methods cannot be intercepted",
+						"make the method protected or public");
 			}
 		}
 	}
@@ -120,8 +124,9 @@ final class InterceptionCheck {
 		}
 	}
 
-	static InvalidRateLimitedException invalid(Collection<RateLimitedOperation> operations, String reason) {
-		return InvalidRateLimitedException.of(operations.iterator().next().place(), reason);
+	static InvalidRateLimitedException notIntercepted(Collection<RateLimitedOperation> operations, String reason,
+			String remedy) {
+		return InvalidRateLimitedException.notIntercepted(operations.iterator().next().place(), reason, remedy);
 	}
 
 }

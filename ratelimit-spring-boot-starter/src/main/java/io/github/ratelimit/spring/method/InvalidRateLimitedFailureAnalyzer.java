@@ -16,7 +16,7 @@ class InvalidRateLimitedFailureAnalyzer extends AbstractFailureAnalyzer<InvalidR
 		String bean = beanName(rootFailure, cause);
 		return new FailureAnalysis(
 				(bean != null) ? "%s%n%n    Bean: %s".formatted(cause.getMessage(), bean) : cause.getMessage(),
-				"Correct the annotation on " + cause.getPlace() + ".", cause);
+				cause.getAction(), cause);
 	}
 
 	private static @Nullable String beanName(Throwable rootFailure, Throwable cause) {

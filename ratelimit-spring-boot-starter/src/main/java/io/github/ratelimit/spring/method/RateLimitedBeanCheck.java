@@ -180,10 +180,11 @@ public final class RateLimitedBeanCheck
 		}
 		String processor = findProcessor(name, bean, factory);
 		if (processor != null) {
-			throw InterceptionCheck.invalid(operations,
-					"its bean '%s' is created before calls can be intercepted, because %s; move the method to another bean."
-						.formatted(name, processor.equals(name) ? "it is a post-processor of beans or their factory"
-								: "the post-processor '%s' needs it".formatted(processor)));
+			throw InterceptionCheck.notIntercepted(operations,
+					"its bean '%s' is created before calls can be intercepted, because %s".formatted(name,
+							processor.equals(name) ? "it is a post-processor of beans or their factory"
+									: "the post-processor '%s' needs it".formatted(processor)),
+					"move the method to another bean");
 		}
 		// It was created elsewhere, as test doubles are.
 		logger.warn(

@@ -34,8 +34,6 @@ import org.springframework.util.ReflectionUtils;
  */
 final class RateLimitedOperations {
 
-	static final String NOT_INTERCEPTED = "calls of private, static and final methods cannot be intercepted.";
-
 	private static final Logger logger = LoggerFactory.getLogger(RateLimitedOperations.class);
 
 	private final RateLimitedReader reader;
@@ -121,7 +119,7 @@ final class RateLimitedOperations {
 				place += " in " + named.getName();
 			}
 			if ((specific.getModifiers() & (Modifier.PRIVATE | Modifier.STATIC)) != 0) {
-				throw InvalidRateLimitedException.of(place, NOT_INTERCEPTED);
+				throw InvalidRateLimitedException.notIntercepted(place, specific);
 			}
 			return this.reader.read(onMethod, new RateLimitedReader.Element(specific, type,
 					named.getSimpleName() + '.' + specific.getName(), place, true, claim));
@@ -152,11 +150,11 @@ final class RateLimitedOperations {
 	 * Returns whether a method is inherited from above the annotated type and cannot be
 	 * overridden: a base class of a library must not prevent the annotation.
 	 */
-	private static boolean isOutOfReach(Method method, Class<?> type, Class<?> annotated, boolean tell) {
+	private static boolean isOutOfReach(Method method, Class<?> type, Class<?> annotated, boolean log) {
 		if (annotated.isAssignableFrom(method.getDeclaringClass()) || canBeOverridden(method, type)) {
 			return false;
 		}
-		if (tell) {
+		if (log) {
 			logger.info("@RateLimited on {} does not limit the inherited method {}, which cannot be intercepted",
 					annotated.getName(), method);
 		}

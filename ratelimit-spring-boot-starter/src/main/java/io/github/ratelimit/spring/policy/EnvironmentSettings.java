@@ -14,6 +14,7 @@ import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.boot.origin.PropertySourceOrigin;
 import org.springframework.core.env.Environment;
@@ -53,6 +54,9 @@ final class EnvironmentSettings {
 					&& source instanceof IterableConfigurationPropertySource names) {
 				names.stream().filter(OWN::isAncestorOf).forEach((name) -> look(name, source, variable));
 			}
+			else {
+				requireGroup(source.getConfigurationProperty(OWN));
+			}
 		}
 		if (!this.misspelt.isEmpty()) {
 			throw new UnboundConfigurationPropertiesException(this.misspelt);
@@ -60,6 +64,14 @@ final class EnvironmentSettings {
 		if (!this.ignored.isEmpty()) {
 			logger.warn("These are not settings of the limiter and have no effect on it: {}",
 					String.join(", ", this.ignored));
+		}
+	}
+
+	/** Spring Boot ignores a text in place of all properties. */
+	private static void requireGroup(@Nullable ConfigurationProperty property) {
+		if (property != null && !property.getValue().toString().isBlank()) {
+			throw new InvalidConfigurationPropertyValueException(OWN.toString(), property.getValue(),
+					"Must be a group of properties such as { policies: { search: { limits: 10/s } } }.");
 		}
 	}
 

@@ -7,12 +7,12 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -146,19 +146,22 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 				: ", except in shadow mode, which only reports: " + String.join(", ", shadows));
 	}
 
+	/** Returns the paths in the order in which they are matched, and then the methods. */
 	private Map<IdentifiedPolicy, Set<String>> uses() {
 		Map<IdentifiedPolicy, Set<String>> uses = new LinkedHashMap<>();
 		this.policies.policies().forEach((name, policy) -> {
-			Set<String> paths = uses.computeIfAbsent(policy, (key) -> new TreeSet<>());
+			Set<String> paths = uses.computeIfAbsent(policy, (key) -> new LinkedHashSet<>());
 			PolicyProperties configured = this.properties.policies().get(name);
 			if (configured != null) {
-				configured.paths().forEach((path) -> paths.add(withCost(path, configured.cost())));
 				configured.routes()
 					.forEach((route) -> route.paths().forEach((path) -> paths.add(withCost(path, route.cost()))));
+				configured.paths().forEach((path) -> paths.add(withCost(path, configured.cost())));
 			}
 		});
 		this.annotated.ifAvailable((found) -> found.annotatedPolicies()
-			.forEach((annotated) -> uses.computeIfAbsent(annotated.policy(), (key) -> new TreeSet<>())
+			.stream()
+			.sorted(Comparator.comparing(AnnotatedPolicy::place))
+			.forEach((annotated) -> uses.computeIfAbsent(annotated.policy(), (key) -> new LinkedHashSet<>())
 				.add("@" + annotated.place())));
 		return uses;
 	}

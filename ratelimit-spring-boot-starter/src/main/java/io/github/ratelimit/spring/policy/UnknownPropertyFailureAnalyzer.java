@@ -38,6 +38,7 @@ class UnknownPropertyFailureAnalyzer extends AbstractFailureAnalyzer<UnboundConf
 		String action = cause.getUnboundProperties()
 			.stream()
 			.map(UnknownPropertyFailureAnalyzer::action)
+			.distinct()
 			.collect(Collectors.joining("%n".formatted()));
 		return new FailureAnalysis(description, action, cause);
 	}

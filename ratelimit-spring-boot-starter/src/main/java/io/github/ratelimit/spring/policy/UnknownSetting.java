@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.policy;
 
 import java.lang.reflect.Parameter;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -9,7 +10,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -27,8 +27,15 @@ import org.springframework.core.ResolvableType;
  * @param names the known names of that element; empty if the element before it is a
  * single value
  * @param nearest names of properties that may be meant
+ * @param form how the element before it is written; {@code null} if that is a group of
+ * properties
  */
-record UnknownSetting(ConfigurationPropertyName name, int index, List<String> names, List<String> nearest) {
+record UnknownSetting(ConfigurationPropertyName name, int index, List<String> names, List<String> nearest,
+		@Nullable String form) {
+
+	private static final ConfigurationPropertyName OWN = ConfigurationPropertyName.of("ratelimit");
+
+	private static final ConfigurationPropertyName POLICIES = OWN.append("policies");
 
 	/**
 	 * Looks up a property.
@@ -38,10 +45,61 @@ record UnknownSetting(ConfigurationPropertyName name, int index, List<String> na
 	 * @return what is wrong with the name; empty if there is a property of this name
 	 */
 	static Optional<UnknownSetting> find(ConfigurationPropertyName name, boolean variable) {
-		return Optional
-			.ofNullable(
-					new Search(name, variable).find(ResolvableType.forClass(RateLimitProperties.class), 1, "ratelimit"))
-			.map((unknown) -> variable ? unknown.asVariable() : unknown);
+		return Optional.ofNullable(search(name, variable))
+			.map((unknown) -> variable ? unknown.asVariable() : unknown.orOfOtherLevel());
+	}
+
+	private static @Nullable UnknownSetting search(ConfigurationPropertyName name, boolean variable) {
+		return new Search(name, variable).find(ResolvableType.forClass(RateLimitProperties.class), 1, "ratelimit");
+	}
+
+	/**
+	 * Returns the same, with the properties that it would be with another indentation, if
+	 * there are any.
+	 */
+	private UnknownSetting orOfOtherLevel() {
+		List<String> meant = new ArrayList<>();
+		if (this.index == 1) {
+			String first = this.name.getElement(1, Form.DASHED);
+			for (String parent : List.of("ratelimit.defaults", "ratelimit.policies.NAME")) {
+				ConfigurationPropertyName known = ConfigurationPropertyName.adapt(parent, '.').append(first);
+				if (isValue(known)) {
+					meant.add(parent + "." + first);
+				}
+			}
+			ConfigurationPropertyName deeper = POLICIES.append(this.name.subName(1));
+			if (meant.isEmpty() && isValue(deeper)) {
+				meant.add(deeper.toString());
+			}
+		}
+		else if (POLICIES.isAncestorOf(this.name)) {
+			IntStream.range(1, this.name.getNumberOfElements() - 1)
+				.filter(this::isMisplaced)
+				.mapToObj((i) -> this.name.chop(i).append(this.name.subName(i + 1)))
+				.filter(UnknownSetting::isValue)
+				.map(ConfigurationPropertyName::toString)
+				.forEach(meant::add);
+		}
+		return meant.isEmpty() ? this : new UnknownSetting(this.name, this.index, this.names, meant, this.form);
+	}
+
+	/**
+	 * Returns whether an element of the name may be one too many: the policies, an index,
+	 * or a text with something below it.
+	 */
+	private boolean isMisplaced(int element) {
+		return element == 1 || this.name.isNumericIndex(element)
+				|| (element == this.index - 1 && isText(this.name.chop(this.index)));
+	}
+
+	private static boolean isText(ConfigurationPropertyName name) {
+		return isValue(name) && search(name.append("[0]"), false) != null;
+	}
+
+	/** Returns whether there is a property that is not a group of others. */
+	private static boolean isValue(ConfigurationPropertyName name) {
+		UnknownSetting below = search(name.append("x"), false);
+		return search(name, false) == null && below != null && below.names().isEmpty();
 	}
 
 	/** Returns whether there is a property that may be meant. */
@@ -55,7 +113,7 @@ record UnknownSetting(ConfigurationPropertyName name, int index, List<String> na
 			return NearestNames.question(this.nearest);
 		}
 		String parent = this.name.chop(this.index).toString();
-		return this.names.isEmpty() ? "Remove '%s': '%s' is a single value.".formatted(this.name, parent)
+		return (this.form != null) ? "Set '%s' to %s.".formatted(parent, this.form)
 				: "Remove it, or use one of those below '%s': %s.".formatted(parent, String.join(", ", this.names));
 	}
 
@@ -65,7 +123,8 @@ record UnknownSetting(ConfigurationPropertyName name, int index, List<String> na
 				this.nearest.stream()
 					.map((property) -> property.replaceAll("[-\\]]", "").replaceAll("[.\\[]", "_"))
 					.map((variable) -> variable.toUpperCase(Locale.ROOT))
-					.toList());
+					.toList(),
+				this.form);
 	}
 
 	/**
@@ -82,37 +141,41 @@ record UnknownSetting(ConfigurationPropertyName name, int index, List<String> na
 			Class<?> raw = type.resolve(Object.class);
 			int left = this.name.getNumberOfElements() - index;
 			if (Map.class.isAssignableFrom(raw)) {
-				return findInMap(type.getGeneric(1), index, property);
+				return findInMap(type, index, property);
 			}
 			if (Collection.class.isAssignableFrom(raw)) {
 				if (left == 0) {
 					return null;
 				}
 				return this.name.isNumericIndex(index)
-						? find(type.getGeneric(0), index + 1, property + "[" + element(index) + "]") : unknown(index);
+						? find(type.getGeneric(0), index + 1, property + "[" + element(index) + "]")
+						: unknown(index, type);
 			}
 			if (raw.isRecord()) {
-				return findInRecord(raw, index, property);
+				return (left > 0 && this.name.isNumericIndex(index)) ? unknown(index, type)
+						: findInRecord(raw, index, property);
 			}
-			return (left == 0) ? null : unknown(index);
+			return (left == 0) ? null : unknown(index, type);
 		}
 
 		/** A key is one element of the name; in variables it has no hyphens. */
-		private @Nullable UnknownSetting findInMap(ResolvableType values, int index, String property) {
+		private @Nullable UnknownSetting findInMap(ResolvableType type, int index, String property) {
+			ResolvableType values = type.getGeneric(1);
 			int left = this.name.getNumberOfElements() - index;
 			if (left == 0 || BeanUtils.isSimpleValueType(values.resolve(Object.class))) {
 				return null;
 			}
 			UnknownSetting unknown = find(values, index + 1, property + "." + key(index, 1));
 			if (unknown == null || !this.variable) {
-				return unknown;
+				boolean list = unknown != null && this.name.isNumericIndex(index);
+				return list ? unknown(index, type) : unknown;
 			}
 			// A key with a hyphen is more likely than a misspelt property.
 			for (int elements = 2; elements < left; elements++) {
 				String meant = property + "." + key(index, elements);
 				if (find(values, index + elements, meant) == null) {
 					return new UnknownSetting(this.name, unknown.index(), unknown.names(),
-							List.of(meant + "." + this.name.subName(index + elements)));
+							List.of(meant + "." + this.name.subName(index + elements)), unknown.form());
 				}
 			}
 			return unknown;
@@ -142,10 +205,7 @@ record UnknownSetting(ConfigurationPropertyName name, int index, List<String> na
 		}
 
 		private UnknownSetting misspelt(Class<?> type, int index, String property) {
-			List<String> names = parameters(type)
-				.map((component) -> DataObjectPropertyName.toDashedForm(component.getName()))
-				.sorted()
-				.toList();
+			List<String> names = PropertyForm.properties(type);
 			int left = this.name.getNumberOfElements() - index;
 			Set<String> nearest = new LinkedHashSet<>();
 			IntStream.rangeClosed(1, this.variable ? left : 1)
@@ -155,7 +215,7 @@ record UnknownSetting(ConfigurationPropertyName name, int index, List<String> na
 					.filter((meant) -> !this.variable || isProperty(type, meant, index + elements))
 					.map((meant) -> property + "." + meant + (this.variable ? rest(index + elements) : "")))
 				.forEach(nearest::add);
-			return new UnknownSetting(this.name, index, names, List.copyOf(nearest));
+			return new UnknownSetting(this.name, index, names, List.copyOf(nearest), null);
 		}
 
 		private boolean isProperty(Class<?> type, String name, int index) {
@@ -167,8 +227,9 @@ record UnknownSetting(ConfigurationPropertyName name, int index, List<String> na
 			return (index < this.name.getNumberOfElements()) ? "." + this.name.subName(index) : "";
 		}
 
-		private UnknownSetting unknown(int index) {
-			return new UnknownSetting(this.name, index, List.of(), List.of());
+		private UnknownSetting unknown(int index, ResolvableType parent) {
+			return new UnknownSetting(this.name, index, List.of(), List.of(),
+					PropertyForm.of(this.name.chop(index), parent));
 		}
 
 		private String element(int index) {
@@ -185,13 +246,9 @@ record UnknownSetting(ConfigurationPropertyName name, int index, List<String> na
 			return ResolvableType.forType(component.getParameterizedType());
 		}
 
-		/** Returns the constructor parameters of a record, which native images keep. */
-		private static Stream<Parameter> parameters(Class<?> type) {
-			return Stream.of(type.getDeclaredConstructors()[0].getParameters());
-		}
-
 		private static @Nullable Parameter component(Class<?> type, String uniform) {
-			return parameters(type).filter((component) -> component.getName().equalsIgnoreCase(uniform))
+			return PropertyForm.parameters(type)
+				.filter((component) -> component.getName().equalsIgnoreCase(uniform))
 				.findFirst()
 				.orElse(null);
 		}

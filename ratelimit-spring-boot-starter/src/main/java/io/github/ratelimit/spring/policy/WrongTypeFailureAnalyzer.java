@@ -1,23 +1,20 @@
 package io.github.ratelimit.spring.policy;
 
-import java.time.Duration;
-import java.time.ZoneId;
-import java.util.Locale;
-import java.util.Map;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
-
+import io.github.ratelimit.spring.policy.RateLimitProperties.PolicyProperties;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
-import org.springframework.util.ClassUtils;
+import org.springframework.core.convert.ConversionException;
+import org.springframework.core.env.Environment;
 
 /**
  * Explains how to write the value of a property below {@code ratelimit}; Spring Boot's
@@ -28,39 +25,63 @@ class WrongTypeFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
 
 	private static final ConfigurationPropertyName OWN = ConfigurationPropertyName.of("ratelimit");
 
-	private static final Map<Class<?>, String> RULES = Map.of(Duration.class,
-			"a duration such as 100ms, 10s, 5m, 1h or 1d", ZoneId.class, "a time zone such as Europe/Paris or UTC",
-			Long.class, "a whole number", Integer.class, "a whole number", Double.class, "a number such as 0.5",
-			Boolean.class, "true or false");
+	private final @Nullable Environment environment;
+
+	WrongTypeFailureAnalyzer(@Nullable Environment environment) {
+		this.environment = environment;
+	}
 
 	@Override
 	protected @Nullable FailureAnalysis analyze(Throwable rootFailure, BindException cause) {
 		BindException innermost = innermost(cause);
-		ConfigurationProperty property = innermost.getProperty();
+		ConfigurationPropertyName name = innermost.getName();
 		String rule = rule(innermost);
-		if (property == null || rule == null || !OWN.isAncestorOf(property.getName())) {
+		if (rule == null || !OWN.isAncestorOf(name)) {
 			return null;
 		}
-		String origin = (property.getOrigin() != null) ? "%n    Origin: %s".formatted(property.getOrigin()) : "";
-		Throwable reason = NestedExceptionUtils.getMostSpecificCause(innermost);
+		ConfigurationProperty property = (innermost.getProperty() != null) ? innermost.getProperty() : find(name);
+		Class<?> type = innermost.getTarget().getType().resolve(Object.class);
+		// A URL with a password may be there instead.
+		Object value = (type == RedisProperties.class || property == null) ? "***" : property.getValue();
+		String origin = (property != null && property.getOrigin() != null)
+				? "%n    Origin: %s".formatted(property.getOrigin()) : "";
 		return new FailureAnalysis(
-				"Invalid value '%s' for configuration property '%s': must be %s.%n%n    Property: %s%n    Value: \"%s\"%s%n    Reason: %s"
-					.formatted(property.getValue(), property.getName(), rule, property.getName(), property.getValue(),
-							origin, reason.getMessage()),
-				"Set '%s' to %s.".formatted(property.getName(), rule), cause);
+				"Invalid value '%s' for configuration property '%s': must be %s.%n%n    Property: %s%n    Value: \"%s\"%s"
+					.formatted(value, name, rule, name, value, origin),
+				action(name, type, String.valueOf(value), rule), cause);
+	}
+
+	/** A text in place of a group has no property in the exception. */
+	private @Nullable ConfigurationProperty find(ConfigurationPropertyName name) {
+		if (this.environment != null) {
+			for (ConfigurationPropertySource source : ConfigurationPropertySources.get(this.environment)) {
+				ConfigurationProperty property = source.getConfigurationProperty(name);
+				if (property != null) {
+					return property;
+				}
+			}
+		}
+		return null;
+	}
+
+	private static String action(ConfigurationPropertyName name, Class<?> type, String value, String rule) {
+		String last = name.getLastElement(Form.DASHED);
+		if (type == PolicyProperties.class && PropertyForm.properties(type).contains(last)) {
+			return "'%s' is a property of a policy: indent it below the name of the policy, as in '%s.NAME.%s'."
+				.formatted(last, name.getParent(), last);
+		}
+		String action = "Set '%s' to %s.".formatted(name, rule);
+		return type.isEnum() ? action + NearestNames.question(value, PropertyForm.constants(type)) : action;
 	}
 
 	/**
 	 * Returns how to write a value of the expected type.
-	 * @return the rule, to follow "must be"; {@code null} if there is none for the type
+	 * @return the rule, to follow "must be"; {@code null} if there is none for the type,
+	 * or the type is not the reason
 	 */
 	static @Nullable String rule(BindException ex) {
-		Class<?> type = ex.getTarget().getType().resolve(Object.class);
-		return type.isEnum()
-				? Stream.of(type.getEnumConstants())
-					.map((constant) -> ((Enum<?>) constant).name().toLowerCase(Locale.ROOT).replace('_', '-'))
-					.collect(Collectors.joining(", ", "one of ", ""))
-				: RULES.get(ClassUtils.resolvePrimitiveIfNecessary(type));
+		return (ex.getProperty() != null || ex.getCause() instanceof ConversionException)
+				? PropertyForm.of(ex.getName(), ex.getTarget().getType()) : null;
 	}
 
 	/** Returns the cause that names the exact property. */

@@ -57,7 +57,7 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 	/**
 	 * Creates a check.
 	 * @param redis decides with Redis
-	 * @param decisions are notified if it fails
+	 * @param decisions are notified and log a warning if it fails
 	 * @param policies define what happens to requests while it fails
 	 * @param server the server; {@code null} if the client is the application's
 	 */
@@ -87,9 +87,12 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 		}
 		catch (StoreException ex) {
 			if (!context.isClosed()) {
-				this.decisions.outage().noteFailure(QUESTION, ex);
-				logger.warn("Redis cannot be used. Until it can, {}. {} {}{}", consequences(), question(ex), tried(),
-						ex.reason());
+				String details = "%s. %s %s%s".formatted(consequences(), question(ex), tried(), ex.reason());
+				boolean first = this.decisions.outage().noteFailure(QUESTION, ex, details);
+				if (!first && !(ex instanceof StoreBusyException)) {
+					// A request has failed before, and has logged less.
+					logger.info("Redis cannot be used. {}", details);
+				}
 			}
 		}
 	}
@@ -135,7 +138,7 @@ final class RedisCheck implements ApplicationListener<ApplicationReadyEvent> {
 	private String consequences() {
 		List<String> allowed = this.policies.names(OnStoreFailure.ALLOW);
 		List<String> denied = this.policies.names(OnStoreFailure.DENY);
-		StringBuilder text = new StringBuilder("requests are limited by each instance alone");
+		StringBuilder text = new StringBuilder("Requests are limited by each instance alone");
 		if (!allowed.isEmpty()) {
 			text.append(", but those of the policies ").append(allowed).append(" are allowed without limits");
 		}

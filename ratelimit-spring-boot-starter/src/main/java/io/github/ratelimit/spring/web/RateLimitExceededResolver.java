@@ -5,6 +5,7 @@ import java.io.IOException;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.RateLimitExceededException;
+import io.github.ratelimit.spring.RateLimitedExpressionException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
@@ -20,14 +21,16 @@ import org.springframework.web.servlet.ModelAndView;
 /**
  * Answers requests in which a method with {@code @RateLimited}, or its caller, was
  * denied, or no decision could be made about it, unless the application handles that
- * itself. The exception may be the cause of another.
+ * itself. The exception may be the cause of another. A call whose arguments make no valid
+ * cost or identifier is answered with 400 in the same way.
  * <p>
  * An {@code @ExceptionHandler} of the application comes first if it names
  * {@link RateLimitExceededException}, {@link CallerDeniedException},
- * {@link StoreException}, or one that wraps them, whatever other handlers come before it.
- * The response that it answers with has {@code Retry-After} and the headers of the limits
- * already, which it may replace. A handler for {@code RuntimeException},
- * {@code Exception} or {@code Throwable}, which is meant for failures, does not get them.
+ * {@link StoreException}, {@link RateLimitedExpressionException}, or one that wraps them,
+ * whatever other handlers come before it. The response that it answers with has
+ * {@code Retry-After} and the headers of the limits already, which it may replace. A
+ * handler for {@code RuntimeException}, {@code Exception} or {@code Throwable}, which is
+ * meant for failures, does not get them.
  *
  * @since 0.1
  */
@@ -61,8 +64,15 @@ public final class RateLimitExceededResolver implements HandlerExceptionResolver
 	@Override
 	public @Nullable ModelAndView resolveException(HttpServletRequest request, HttpServletResponse response,
 			@Nullable Object handler, Exception ex) {
+		if (response.isCommitted()) {
+			return null;
+		}
+		if (Causes.find(RateLimitedExpressionException.class, ex) != null) {
+			ModelAndView handled = this.handlers.obtain().resolveException(request, response, handler, ex);
+			return (handled != null) ? handled : badRequest(response);
+		}
 		Answer answer = Answer.to(ex);
-		if (answer == null || response.isCommitted()) {
+		if (answer == null) {
 			return null;
 		}
 		ModelAndView handled = this.handlers.obtain()
@@ -75,6 +85,16 @@ public final class RateLimitExceededResolver implements HandlerExceptionResolver
 		}
 		catch (IOException unreachable) {
 			logger.debug("The client has not read that it was denied", unreachable);
+		}
+		return new ModelAndView();
+	}
+
+	private static ModelAndView badRequest(HttpServletResponse response) {
+		try {
+			response.sendError(HttpServletResponse.SC_BAD_REQUEST);
+		}
+		catch (IOException unreachable) {
+			logger.debug("The client has not read that its request is invalid", unreachable);
 		}
 		return new ModelAndView();
 	}

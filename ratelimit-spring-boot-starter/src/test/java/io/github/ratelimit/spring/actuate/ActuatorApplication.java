@@ -76,6 +76,13 @@ final class ActuatorApplication implements AutoCloseable {
 		return send("POST", path, json);
 	}
 
+	/** Posts without a type of JSON, as {@code curl -d} does. */
+	Response form(String path, String body) {
+		return send(request(path).header("Content-Type", "application/x-www-form-urlencoded")
+			.POST(BodyPublishers.ofString(body))
+			.build());
+	}
+
 	private Response send(String method, String path, @Nullable String json) {
 		return send(request(path).header("Content-Type", "application/json")
 			.method(method, (json != null) ? BodyPublishers.ofString(json) : BodyPublishers.noBody())

@@ -48,7 +48,8 @@ class RateLimitHealthIT {
 			assertThat(details.path("store").stringValue()).isEqualTo("unreachable");
 			assertThat(details.path("cause").stringValue()).contains("127.0.0.1:" + port)
 				.endsWith("java.net.ConnectException: Connection refused");
-			assertThat(details.path("limits").stringValue()).isEqualTo("not enforced");
+			assertThat(details.path("limits").stringValue()).isEqualTo("the on-store-failure of each policy applies");
+			assertThat(details.has("error")).isFalse();
 			assertThat(details.path("since").stringValue()).isNotEmpty();
 			assertThat(details.path("allowed")).hasToString("[\"series\"]");
 			assertThat(details.path("denied")).hasToString("[\"login\"]");
@@ -123,7 +124,7 @@ class RateLimitHealthIT {
 			Response down = application.get("/actuator/health");
 			assertThat(down.status()).isEqualTo(503);
 			assertThat(ratelimit(down).at("/details/limits").stringValue())
-				.isEqualTo("not enforced at the last request");
+				.isEqualTo("the on-store-failure of each policy applies");
 			assertThat(ratelimit(down).at("/details/cause").stringValue()).contains("OOM");
 			jedis.configSet("maxmemory", "0");
 			await().atMost(SOON.multipliedBy(3)).until(() -> application.get("/actuator/health").status() == 200);

@@ -185,6 +185,14 @@ class RateLimitsEndpointIT {
 		assertRefused(application.delete(ENDPOINT + "/denied"), 404, "Nothing can be deleted from 'denied'.");
 	}
 
+	/** By Spring Boot, as the documentation says. */
+	@Test
+	void bodyThatIsNotJsonIsRefused() {
+		assertThat(application.post(ENDPOINT + "/blocks", "nonsense").status()).isEqualTo(400);
+		assertThat(application.form(ENDPOINT + "/blocks", "identifier=ip:203.0.113.7&time=1h").status()).isEqualTo(415);
+		assertThat(application.get(ENDPOINT + "/blocks").json()).hasToString("{\"blocks\":[]}");
+	}
+
 	@Test
 	void nothingButReadingIsThereByDefault() {
 		try (ActuatorApplication readOnly = ActuatorApplication.start("ratelimit.redis.url=" + TestRedis.uri(),

@@ -48,7 +48,7 @@ class RateLimitedBeanCheckTests {
 
 	private static final String NAME = RateLimitedBeanCheckTests.class.getName();
 
-	private static final String NOT_INTERCEPTED = "calls of private, static and final methods cannot be intercepted.";
+	private static final String NOT_INTERCEPTED = "calls of private, static and final methods cannot be intercepted; make the method non-final, or annotate a method that other beans call.";
 
 	private final ApplicationContextRunner runner = new ApplicationContextRunner()
 		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
@@ -65,7 +65,7 @@ class RateLimitedBeanCheckTests {
 
 	@Test
 	void startFailsWhenClassIsFinal() {
-		String reason = "the class is %s, so its calls cannot be intercepted; make it non-final, or implement an interface and set spring.aop.proxy-target-class=false.";
+		String reason = "the class is %s, so its calls cannot be intercepted; make the class neither final nor sealed, or implement an interface and set spring.aop.proxy-target-class=false.";
 		String place = "public void " + NAME + "$FinalClass.call()";
 		this.runner.withBean(FinalClass.class)
 			.run((context) -> assertRefused(context, place, reason.formatted("final")));
@@ -112,7 +112,7 @@ class RateLimitedBeanCheckTests {
 		this.interfaceRunner.withBean(Service.class, MoreThanService::new)
 			.run((context) -> assertRefused(context, "public void " + NAME + "$MoreThanService.more()",
 					"it is not in any interface of the proxy of " + NAME
-							+ "$MoreThanService; add it to one, or set spring.aop.proxy-target-class=true."));
+							+ "$MoreThanService; add the method to one, or set spring.aop.proxy-target-class=true."));
 		this.runner.withBean(Service.class, MoreThanService::new).run((context) -> assertThat(context).hasNotFailed());
 	}
 
@@ -170,7 +170,7 @@ class RateLimitedBeanCheckTests {
 	void startFailsWhenBeanInterceptsItself() {
 		this.runner.withBean(Interceptor.class)
 			.run((context) -> assertRefused(context, "public void " + NAME + "$Interceptor.call()",
-					"calls of beans that intercept other beans cannot be intercepted."));
+					"calls of beans that intercept other beans cannot be intercepted; move the method to another bean."));
 	}
 
 	@Test
@@ -216,7 +216,7 @@ class RateLimitedBeanCheckTests {
 			.run((context) -> assertRefused(context,
 					"void io.github.ratelimit.spring.PackagePrivate.hidden() in " + NAME + "$Elsewhere",
 					"void io.github.ratelimit.spring.PackagePrivate.hidden() is not visible in " + NAME
-							+ "$Elsewhere, so its calls cannot be intercepted; make it protected or public."));
+							+ "$Elsewhere, so its calls cannot be intercepted; make the method protected or public."));
 	}
 
 	@Test

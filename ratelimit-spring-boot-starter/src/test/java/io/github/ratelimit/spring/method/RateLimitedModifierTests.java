@@ -30,25 +30,25 @@ class RateLimitedModifierTests {
 
 	@Test
 	void startFailsWhenMethodIsPrivate() {
-		assertRefused(Private.class, "private void " + NAME + "$Private.call()");
+		assertRefused(Private.class, "private void " + NAME + "$Private.call()", "non-private");
 	}
 
 	@Test
 	void startFailsWhenMethodIsStatic() {
-		assertRefused(Static.class, "public static void " + NAME + "$Static.call()");
+		assertRefused(Static.class, "public static void " + NAME + "$Static.call()", "non-static");
 	}
 
 	@Test
 	void startFailsWhenMethodIsFinal() {
-		assertRefused(Final.class, "public final void " + NAME + "$Final.call()");
+		assertRefused(Final.class, "public final void " + NAME + "$Final.call()", "non-final");
 	}
 
 	@Test
 	void startFailsWhenMethodOfAnnotatedTypeIsFinal() {
-		assertRefused(FinalInType.class, "final void " + NAME + "$FinalInType.call()");
+		assertRefused(FinalInType.class, "final void " + NAME + "$FinalInType.call()", "non-final");
 	}
 
-	private void assertRefused(Class<?> type, String place) {
+	private void assertRefused(Class<?> type, String place, String modifier) {
 		this.runner.withBean(type).run((context) -> {
 			assertThat(context).hasFailed();
 			Throwable failure = context.getStartupFailure();
@@ -56,8 +56,10 @@ class RateLimitedModifierTests {
 				failure = failure.getCause();
 			}
 			assertThat(failure).isInstanceOf(InvalidRateLimitedException.class)
-				.hasMessage("Invalid @RateLimited on %s: "
-						+ "calls of private, static and final methods cannot be intercepted.", place)
+				.hasMessage(
+						"Invalid @RateLimited on %s: calls of private, static and final methods cannot be intercepted; "
+								+ "make the method %s, or annotate a method that other beans call.",
+						place, modifier)
 				.hasFieldOrPropertyWithValue("place", place);
 		});
 	}

@@ -124,17 +124,26 @@ class FailureAnalysisTests {
 			.doesNotContain("topsecret");
 	}
 
-	@Test
-	void descriptionNamesTheValuesThatThereAre(CapturedOutput output) {
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					policies.api.on-store-failure | lokal     | allow, deny, local             | Did you mean 'local'?
+					policies.api.on-store-failure | allows    | allow, deny, local             | Did you mean 'allow'?
+					defaults.mode                 | Shadows   | enforce, shadow                | Did you mean 'shadow'?
+					policies.api.rounding         | downwards | none, down, up                 | ''
+					ip.forwarded-header           | x-real-ip | x-forwarded-for, forwarded     | ''
+					ip.forwarded-header           | x_forwarded_fro | x-forwarded-for, forwarded | Did you mean 'x-forwarded-for'?
+					""")
+	void allowedValuesAreListedAndNearestIsProposed(String property, String value, String values, String proposal,
+			CapturedOutput output) {
 		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
-				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.on-store-failure=allows"));
-		assertThat(output).contains("APPLICATION FAILED TO START")
-			.contains(
-					"Invalid value 'allows' for configuration property 'ratelimit.policies.api.on-store-failure': must be one of allow, deny, local.");
-		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
-				"ratelimit.ip.trusted-proxies=10.0.0.0/8", "ratelimit.ip.forwarded-header=x-real-ip"));
-		assertThat(output).contains(
-				"Invalid value 'x-real-ip' for configuration property 'ratelimit.ip.forwarded-header': must be one of");
+				"ratelimit.policies.api.limits=10/s", "ratelimit.%s=%s".formatted(property, value)));
+		assertThat(output.getAll().split("APPLICATION FAILED TO START")[1])
+			.contains("Invalid value '%s' for configuration property 'ratelimit.%s': must be one of %s."
+				.formatted(value, property, values))
+			.contains("Set 'ratelimit.%s' to one of %s.%s".formatted(property, values,
+					proposal.isEmpty() ? System.lineSeparator() : " " + proposal))
+			.doesNotContain("io.github", "enum");
 	}
 
 	@Test
@@ -211,6 +220,14 @@ class FailureAnalysisTests {
 			.contains("Correct the annotation on public void " + Größe.class.getName() + ".call().");
 	}
 
+	@Test
+	void actionNamesRemedyWhenMethodIsPrivate(CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(PrivateApplication.class, WebApplicationType.NONE));
+		assertThat(output.getAll().split("Action:")[1])
+			.contains("Make the method non-private and non-static, or annotate a method that other beans call.")
+			.doesNotContain("annotation on");
+	}
+
 	private static void start(Class<?> application, WebApplicationType type, String... properties) {
 		String[] arguments = new String[properties.length];
 		for (int i = 0; i < properties.length; i++) {
@@ -249,6 +266,14 @@ class FailureAnalysisTests {
 		@Bean
 		Annotated annotated() {
 			return new Annotated();
+		}
+
+	}
+
+	static class PrivateApplication extends Application {
+
+		@RateLimited(limits = "1/s")
+		private static void call() {
 		}
 
 	}

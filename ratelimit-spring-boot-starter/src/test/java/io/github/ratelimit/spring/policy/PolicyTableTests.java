@@ -61,6 +61,15 @@ class PolicyTableTests {
 	}
 
 	@Test
+	void pathsAreShownInTheOrderInWhichTheyAreMatched(CapturedOutput output) {
+		start("ratelimit.policies.day.limits=10/m", "ratelimit.policies.day.paths=/a/**,/",
+				"ratelimit.policies.day.routes[0].paths=POST /z/import,GET /z",
+				"ratelimit.policies.day.routes[0].cost=5", "ratelimit.policies.day.routes[1].paths=/b");
+		assertThat(output)
+			.contains("  POST /z/import (cost 5), GET /z (cost 5), /b, /a/**, /, @Limited.day, @Limited.today");
+	}
+
+	@Test
 	void optionsAreShownThatAreSet(CapturedOutput output) {
 		start("ratelimit.policies.login.limits=5/m", "ratelimit.policies.login.count-when=status in [401, 4xx]",
 				"ratelimit.policies.login.algorithm=sliding-window", "ratelimit.policies.login.precision=10s",

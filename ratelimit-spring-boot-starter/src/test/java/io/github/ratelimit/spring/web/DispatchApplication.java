@@ -2,6 +2,7 @@ package io.github.ratelimit.spring.web;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -23,6 +24,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.stereotype.Controller;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.ResponseBody;
 import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
@@ -129,6 +131,20 @@ class DispatchApplication {
 	@RateLimited("method")
 	void method(@PathVariable int status, HttpServletResponse response) {
 		response.setStatus(status);
+	}
+
+	@GetMapping("/rows")
+	@ResponseBody
+	@RateLimited(policy = "tokens", costExpression = "#rows.get(0) / 100 + 1")
+	String rows(@RequestParam List<Integer> rows) {
+		return "served";
+	}
+
+	@GetMapping("/checked-rows")
+	@ResponseBody
+	@RateLimited(policy = "tokens", costExpression = "#rows > 0 ? #rows / 100 + 1 : 1")
+	String checkedRows(@RequestParam int rows) {
+		return "served";
 	}
 
 	@GetMapping("/tokens/{tokens:[0-9]+}")

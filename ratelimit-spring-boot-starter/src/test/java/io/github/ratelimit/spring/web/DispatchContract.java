@@ -14,8 +14,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -23,6 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What is true of every servlet container: a path is decided when a request reaches it,
  * each policy once in a request; and what a request costs is settled once, at its end.
  */
+@ExtendWith(OutputCaptureExtension.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class DispatchContract {
 
@@ -107,6 +112,17 @@ abstract class DispatchContract {
 	void onlyResponsesOfTheStatusCountForMethods(String path, int used) {
 		this.application.get(path);
 		this.application.assertUsed("method", used);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "/rows?rows=200, 200, 3", "/rows?rows=-500, 400, 0", "/rows?rows=, 400, 0",
+			"/checked-rows?rows=200, 200, 3", "/checked-rows?rows=-500, 200, 1" })
+	void requestIsBadWhenClientsValueMakesNoCost(String path, int status, int used, CapturedOutput output) {
+		HttpResponse<String> response = this.application.get(path);
+		assertThat(response.statusCode()).isEqualTo(status);
+		assertThat(response.body()).doesNotContain("rows.get");
+		this.application.assertUsed("tokens", used);
+		assertThat(output).doesNotContain("ERROR").doesNotContain("\tat ");
 	}
 
 	@ParameterizedTest

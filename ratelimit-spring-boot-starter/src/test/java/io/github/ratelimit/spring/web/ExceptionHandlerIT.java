@@ -7,6 +7,7 @@ import java.util.concurrent.ExecutionException;
 
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.spring.RateLimitExceededException;
+import io.github.ratelimit.spring.RateLimitedExpressionException;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.http.HttpServletRequest;
 import org.junit.jupiter.api.Test;
@@ -25,6 +26,7 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
@@ -61,6 +63,14 @@ class ExceptionHandlerIT {
 		assertAnswer(application.get("/plain"), 402, "named by advice");
 		application.get("/wrapped");
 		assertAnswer(application.get("/wrapped"), 402, "wrapper named by advice");
+	}
+
+	@Test
+	void adviceThatNamesFailedExpressionComesFirst() {
+		TestApplication application = applications.get(Named.class);
+		assertThat(application.get("/rows?rows=2").statusCode()).isEqualTo(200);
+		assertThat(application.get("/rows?rows=-1").body()).isEqualTo("expression named by advice");
+		assertThat(applications.get(CatchAll.class).get("/rows?rows=-1").statusCode()).isEqualTo(400);
 	}
 
 	@Test
@@ -180,6 +190,11 @@ class ExceptionHandlerIT {
 			return "called";
 		}
 
+		@RateLimited(limits = "5/m", costExpression = "#rows")
+		public String rows(int rows) {
+			return "called";
+		}
+
 	}
 
 	@RestController
@@ -210,6 +225,11 @@ class ExceptionHandlerIT {
 		@GetMapping("/plain")
 		String plain() {
 			return this.service.call();
+		}
+
+		@GetMapping("/rows")
+		String rows(@RequestParam int rows) {
+			return this.service.rows(rows);
 		}
 
 		@GetMapping("/wrapped")
@@ -336,6 +356,12 @@ class ExceptionHandlerIT {
 		@ResponseStatus(HttpStatus.PAYMENT_REQUIRED)
 		String handleWrapper() {
 			return "wrapper named by advice";
+		}
+
+		@ExceptionHandler(RateLimitedExpressionException.class)
+		@ResponseStatus(HttpStatus.PAYMENT_REQUIRED)
+		String handleExpression() {
+			return "expression named by advice";
 		}
 
 		@ExceptionHandler(StoreException.class)

@@ -113,6 +113,17 @@ class InvalidIdentifierPropertiesTests {
 	}
 
 	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.policies.api.identifiers", "ratelimit.defaults.identifiers" })
+	void ownIdentifiersAreListedWhenIdentifierIsUnknown(String property) {
+		assertRefused(
+				this.runner.withBean("plan", IdentifierResolver.class, () -> (request) -> "x")
+					.withPropertyValues("ratelimit.identifiers.tenant=#principal.claims['tenant']"),
+				property, "tenent",
+				"Invalid identifier (tenent): must be ip, user, header:NAME, cookie:NAME, path, method, global, plan, tenant, or several of them joined by '+'. Did you mean 'tenant'?",
+				"ratelimit.policies.api.limits=10/s", property + "=tenent");
+	}
+
+	@ParameterizedTest
 	@CsvSource({ "usr, user", "Ip, ip", "ip+methd, method", "haeder:X-Key, header:X-Key", "golbal, global",
 			"paths, path" })
 	void nearestIdentifierIsProposedWhenItIsUnknown(String name, String meant) {
@@ -278,7 +289,12 @@ class InvalidIdentifierPropertiesTests {
 	}
 
 	private void assertRefused(String property, @Nullable Object value, String reason, String... properties) {
-		this.runner.withPropertyValues(properties)
+		assertRefused(this.runner, property, value, reason, properties);
+	}
+
+	private static void assertRefused(WebApplicationContextRunner runner, String property, @Nullable Object value,
+			String reason, String... properties) {
+		runner.withPropertyValues(properties)
 			.run((context) -> assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
 				assertThat(ex.getName()).isEqualTo(property);
 				assertThat(ex.getValue()).isEqualTo(value);

@@ -13,30 +13,30 @@ import io.github.ratelimit.redis.script.Scripts;
 import io.github.ratelimit.test.TestRedis;
 
 /**
- * Does by itself what a decision over several slots consists of.
+ * Makes the single calls that a decision over several slots consists of.
  */
-final class Holding {
+final class Reservations {
 
 	private final Servers servers;
 
 	private final Scripts scripts;
 
-	Holding(RedisConnections redis, String keyPrefix, InstantSource clock) {
+	Reservations(RedisConnections redis, String keyPrefix, InstantSource clock) {
 		this.servers = redis.servers();
 		this.scripts = new Scripts(new RedisKeys(keyPrefix), this.servers).withClock(clock);
 	}
 
-	Answer hold(RateLimitRequest request) {
-		return ask(Operation.HOLD, Scope.ALL, request);
+	Answer reserve(RateLimitRequest request) {
+		return ask(Operation.RESERVE, Scope.ALL, request);
 	}
 
 	Answer ask(Operation operation, Scope scope, RateLimitRequest request) {
 		return answer(this.scripts.call(operation, scope, request, deadline()));
 	}
 
-	/** Gives back what was held, and remains counted for no policy. */
-	Answer cancel(RateLimitRequest request, Scope scope, long heldAt) {
-		return answer(this.scripts.cancel(request, scope, (charge) -> false, heldAt, deadline()));
+	/** Cancels a reservation in all policies. */
+	Answer cancel(RateLimitRequest request, Scope scope, long reservedAt) {
+		return answer(this.scripts.cancel(request, scope, (charge) -> false, reservedAt, deadline()));
 	}
 
 	private Answer answer(ScriptCall call) {

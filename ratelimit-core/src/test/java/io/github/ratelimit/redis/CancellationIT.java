@@ -26,12 +26,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A request that was denied elsewhere is taken back here. What others have counted in the
- * meantime stays as if it had never been there.
+ * The reservation of a request that was denied elsewhere is cancelled. What others have
+ * counted in the meantime stays as if it had never been there.
  */
-class TakingBackIT {
+class CancellationIT {
 
-	private static final Identifier HELD = Identifier.user("held");
+	private static final Identifier RESERVED = Identifier.user("reserved");
 
 	private static final Identifier NEVER_HELD = Identifier.user("never");
 
@@ -42,7 +42,7 @@ class TakingBackIT {
 	private final RedisRateLimiter limiter = RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix)
 		.withClock(this.clock);
 
-	private final Holding holding = new Holding(TestRedis.connections(), this.keyPrefix, this.clock);
+	private final Reservations reservations = new Reservations(TestRedis.connections(), this.keyPrefix, this.clock);
 
 	static Stream<Algorithm> algorithms() {
 		return Stream.concat(RateLimiterContract.algorithms(), RateLimiterContract.variants());
@@ -50,15 +50,15 @@ class TakingBackIT {
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void othersStayAsTheyAre(Algorithm algorithm) {
+	void othersAreUnchanged(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("10/d"), Limit.parse("100/30d"));
 		acquire(policy, 2);
 		this.clock.advance(Duration.ofHours(1));
-		long held = hold(policy, 3);
+		long reserved = reserve(policy, 3);
 		this.clock.advance(Duration.ofHours(1));
 		acquire(policy, 1);
 		this.clock.advance(Duration.ofHours(1));
-		giveBack(policy, 3, held);
+		cancel(policy, 3, reserved);
 		assertSame(policy);
 	}
 
@@ -69,16 +69,16 @@ class TakingBackIT {
 	/** Not out of a window that it is not in. */
 	@ParameterizedTest
 	@MethodSource("windowsAndLogs")
-	void othersStayAsTheyAreWhenAWindowHasEnded(Algorithm algorithm) {
+	void othersAreUnchangedWhenAWindowHasEnded(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("10/d"), Limit.parse("100/30d"));
 		acquire(policy, 4);
 		this.clock.advance(Duration.ofHours(11).plusMinutes(59));
-		long held = hold(policy, 3);
+		long reserved = reserve(policy, 3);
 		this.clock.advance(Duration.ofMinutes(1));
 		acquire(policy, 2);
 		this.clock.advance(Duration.ofHours(13));
 		acquire(policy, 2);
-		giveBack(policy, 3, held);
+		cancel(policy, 3, reserved);
 		assertSame(policy);
 	}
 
@@ -86,61 +86,61 @@ class TakingBackIT {
 		return algorithms().filter((algorithm) -> algorithm.script().equals("bucket"));
 	}
 
-	/** The bucket would have been empty, but what was held has drained instead. */
+	/** The bucket would have been empty, but what was reserved has drained instead. */
 	@ParameterizedTest
 	@MethodSource("buckets")
-	void bucketAllowsNoMoreThanWhatWasHeldBesides(Algorithm algorithm) {
+	void bucketAdmitsAtMostWhatWasReservedBesides(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("24/d"));
-		long held = hold(policy, 3);
+		long reserved = reserve(policy, 3);
 		this.clock.advance(Duration.ofHours(2));
 		acquire(policy, 20);
-		giveBack(policy, 3, held);
+		cancel(policy, 3, reserved);
 		assertThat(status(policy, NEVER_HELD, 1).statuses().get(0).remaining()).isEqualTo(4);
-		assertThat(status(policy, HELD, 1).statuses().get(0).remaining()).isEqualTo(6);
+		assertThat(status(policy, RESERVED, 1).statuses().get(0).remaining()).isEqualTo(6);
 	}
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
 	void nothingIsLeftWhenNobodyElseHasCounted(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("10/d"));
-		long held = hold(policy, 10);
-		giveBack(policy, 10, held);
+		long reserved = reserve(policy, 10);
+		cancel(policy, 10, reserved);
 		assertThat(TestRedis.client().keys(this.keyPrefix + ":*")).isEmpty();
 	}
 
 	@Test
 	void metadataOfOthersStays() {
 		Policy policy = Policy.of("api", new SlidingLog(true), Limit.parse("10/d"));
-		this.limiter.tryAcquire(RateLimitRequest.of(policy, HELD).withMetadata("first"));
+		this.limiter.tryAcquire(RateLimitRequest.of(policy, RESERVED).withMetadata("first"));
 		this.clock.advance(Duration.ofHours(1));
-		long held = hold(policy, 2);
+		long reserved = reserve(policy, 2);
 		this.clock.advance(Duration.ofHours(1));
-		this.limiter.tryAcquire(RateLimitRequest.of(policy, HELD).withMetadata("second"));
-		this.limiter.tryAcquire(RateLimitRequest.of(policy, HELD).withMetadata("third"));
-		giveBack(policy, 2, held);
-		assertThat(this.limiter.entries(policy, HELD)).extracting(LogEntry::metadata)
+		this.limiter.tryAcquire(RateLimitRequest.of(policy, RESERVED).withMetadata("second"));
+		this.limiter.tryAcquire(RateLimitRequest.of(policy, RESERVED).withMetadata("third"));
+		cancel(policy, 2, reserved);
+		assertThat(this.limiter.entries(policy, RESERVED)).extracting(LogEntry::metadata)
 			.containsExactly("third", "second", "first");
 	}
 
-	/** What was reset, and counted again since, is not taken back. */
+	/** What was reset and counted again is not cancelled. */
 	@Test
-	void nothingOfOthersIsTakenAfterReset() {
+	void othersAreUnchangedAfterReset() {
 		Policy log = Policy.of("log", new SlidingLog(), Limit.parse("10/d"));
 		Policy window = Policy.of("window", new FixedWindow(), Limit.parse("10/h"));
-		long held = hold(log, 2);
-		hold(window, 2);
-		this.limiter.reset(log, HELD);
+		long reserved = reserve(log, 2);
+		reserve(window, 2);
+		this.limiter.reset(log, RESERVED);
 		this.clock.advance(Duration.ofHours(2));
-		this.limiter.tryAcquire(log, HELD, 3);
-		this.limiter.tryAcquire(window, HELD, 3);
-		giveBack(log, 2, held);
-		giveBack(window, 2, held);
-		assertThat(status(log, HELD, 1).statuses().get(0).remaining()).isEqualTo(7);
-		assertThat(status(window, HELD, 1).statuses().get(0).remaining()).isEqualTo(7);
+		this.limiter.tryAcquire(log, RESERVED, 3);
+		this.limiter.tryAcquire(window, RESERVED, 3);
+		cancel(log, 2, reserved);
+		cancel(window, 2, reserved);
+		assertThat(status(log, RESERVED, 1).statuses().get(0).remaining()).isEqualTo(7);
+		assertThat(status(window, RESERVED, 1).statuses().get(0).remaining()).isEqualTo(7);
 	}
 
 	private void acquire(Policy policy, long cost) {
-		assertThat(this.limiter.tryAcquire(policy, HELD, cost).allowed()).isTrue();
+		assertThat(this.limiter.tryAcquire(policy, RESERVED, cost).allowed()).isTrue();
 		assertThat(this.limiter.tryAcquire(policy, NEVER_HELD, cost).allowed()).isTrue();
 	}
 
@@ -148,7 +148,7 @@ class TakingBackIT {
 	private void assertSame(Policy policy) {
 		for (int i = 0; i < 60; i++) {
 			for (long cost : List.of(1L, 7L, 10L)) {
-				assertThat(status(policy, HELD, cost).statuses()).usingRecursiveComparison()
+				assertThat(status(policy, RESERVED, cost).statuses()).usingRecursiveComparison()
 					.ignoringFields("identifier")
 					.as(this.clock.instant() + " " + cost)
 					.isEqualTo(status(policy, NEVER_HELD, cost).statuses());
@@ -161,14 +161,14 @@ class TakingBackIT {
 		return this.limiter.peek(request(policy, identifier, cost));
 	}
 
-	private long hold(Policy policy, long cost) {
-		Answer answer = this.holding.hold(request(policy, HELD, cost));
+	private long reserve(Policy policy, long cost) {
+		Answer answer = this.reservations.reserve(request(policy, RESERVED, cost));
 		assertThat(answer.decision().allowed()).isTrue();
-		return answer.heldAt();
+		return answer.reservedAt();
 	}
 
-	private void giveBack(Policy policy, long cost, long held) {
-		this.holding.cancel(request(policy, HELD, cost), Scope.ALL, held);
+	private void cancel(Policy policy, long cost, long reserved) {
+		this.reservations.cancel(request(policy, RESERVED, cost), Scope.ALL, reserved);
 	}
 
 	private static RateLimitRequest request(Policy policy, Identifier identifier, long cost) {

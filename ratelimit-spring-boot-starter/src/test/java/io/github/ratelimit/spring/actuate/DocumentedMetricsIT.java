@@ -1,0 +1,74 @@
+package io.github.ratelimit.spring.actuate;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+import io.github.ratelimit.test.TestRedis;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The table of meters in the documentation: it names all of them, with their types and
+ * tags, and nothing else.
+ */
+class DocumentedMetricsIT {
+
+	private static final Pattern ROW = Pattern
+		.compile("(?m)^\\| `(ratelimit\\.[a-z.-]+)` \\(([a-z ]+)\\) \\| (.*?)\\|");
+
+	private static final Pattern CODE = Pattern.compile("`([^`]+)`");
+
+	@Test
+	void documentedMetersAreThoseOfAnApplication() throws IOException {
+		try (ActuatorApplication application = ActuatorApplication.start("ratelimit.redis.url=" + TestRedis.uri(),
+				"ratelimit.key-prefix=" + TestRedis.newKeyPrefix())) {
+			assertThat(application.get("/api").status()).isEqualTo(200);
+			Map<String, String> meters = application.bean(MeterRegistry.class)
+				.getMeters()
+				.stream()
+				.filter((meter) -> meter.getId().getName().startsWith("ratelimit."))
+				.collect(Collectors.toMap((meter) -> meter.getId().getName(), DocumentedMetricsIT::text,
+						(one, other) -> one, TreeMap::new));
+			assertThat(meters).isEqualTo(documented());
+			assertThat(application.bean(MeterRegistry.class).get("ratelimit.store.active").longTaskTimers())
+				.allSatisfy((timer) -> assertThat(timer.getId().getTag("outcome")).isEqualTo("unknown"));
+		}
+	}
+
+	private static String text(Meter meter) {
+		String type = switch (meter.getId().getType()) {
+			case DISTRIBUTION_SUMMARY -> "summary";
+			default -> meter.getId().getType().name().toLowerCase(Locale.ROOT).replace('_', ' ');
+		};
+		return type + " "
+				+ meter.getId().getTags().stream().map(Tag::getKey).collect(Collectors.toCollection(TreeSet::new));
+	}
+
+	private static Map<String, String> documented() throws IOException {
+		String page = Files.readString(Path.of("..", "docs", "monitoring.md"));
+		return ROW.matcher(page)
+			.results()
+			.collect(Collectors.toMap((row) -> row.group(1), (row) -> row.group(2) + " " + tags(row.group(3)),
+					(one, other) -> one, TreeMap::new));
+	}
+
+	private static Set<String> tags(String cell) {
+		Matcher codes = CODE.matcher(cell);
+		return codes.results().map((MatchResult code) -> code.group(1)).collect(Collectors.toCollection(TreeSet::new));
+	}
+
+}
