@@ -4,12 +4,11 @@ import java.util.function.Supplier;
 
 import io.github.ratelimit.StoreBusyException;
 import io.github.ratelimit.StoreException;
-import io.github.ratelimit.redis.connection.NoAnswerException;
-import io.github.ratelimit.redis.connection.NotSentException;
+import io.github.ratelimit.redis.connection.CallException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Makes exceptions of a store from those of Redis.
+ * Translates exceptions of Jedis into those of a store.
  */
 final class Failures {
 
@@ -42,12 +41,12 @@ final class Failures {
 		return isBusy(ex) ? new StoreBusyException(message, ex) : new StoreException(message, ex);
 	}
 
-	/** Whether the time was too short, and nothing shows that Redis is out. */
+	/** Whether time was too short without a sign of an outage of Redis. */
 	private static boolean isBusy(JedisException ex) {
-		if (ex instanceof NotSentException notSent) {
-			return notSent.reason() != NotSentException.Reason.OUTAGE;
-		}
-		return ex instanceof NoAnswerException && ex.getCause() == null;
+		return ex instanceof CallException call && switch (call.reason()) {
+			case TOO_LATE, QUEUE_FULL, UNANSWERED -> true;
+			case OUTAGE, SILENCE, NODE -> false;
+		};
 	}
 
 }

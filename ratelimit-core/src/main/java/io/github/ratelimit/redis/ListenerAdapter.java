@@ -8,7 +8,7 @@ import org.slf4j.LoggerFactory;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Tells a listener of the application what the connections to one server see.
+ * Notifies a listener of the application of what the connections to a server see.
  */
 record ListenerAdapter(String server, RedisListener listener) implements Listener {
 
@@ -16,30 +16,30 @@ record ListenerAdapter(String server, RedisListener listener) implements Listene
 
 	@Override
 	public void opened(JedisException cause) {
-		tell(() -> this.listener.stoppedAnswering(this.server, cause));
+		notify(() -> this.listener.stoppedAnswering(this.server, cause));
 	}
 
 	@Override
 	public void closed(Duration duration) {
-		tell(() -> this.listener.answersAgain(this.server, duration));
+		notify(() -> this.listener.answersAgain(this.server, duration));
 	}
 
 	@Override
 	public void overloaded() {
-		tell(() -> this.listener.queueFull(this.server));
+		notify(() -> this.listener.queueFull(this.server));
 	}
 
 	@Override
 	public void batch(int calls, long nanos) {
-		tell(() -> this.listener.answered(this.server, calls, Duration.ofNanos(nanos)));
+		notify(() -> this.listener.answered(this.server, calls, Duration.ofNanos(nanos)));
 	}
 
-	private static void tell(Runnable event) {
+	private static void notify(Runnable event) {
 		try {
 			event.run();
 		}
 		catch (RuntimeException ex) {
-			logger.warn("A listener of Redis failed", ex);
+			logger.warn("A RedisListener failed", ex);
 		}
 	}
 

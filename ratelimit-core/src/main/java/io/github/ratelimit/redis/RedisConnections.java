@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.Set;
 
 import io.github.ratelimit.redis.cluster.ClusterServers;
+import io.github.ratelimit.redis.connection.BorrowedConnections;
+import io.github.ratelimit.redis.connection.OwnConnections;
 import io.github.ratelimit.redis.connection.ConnectionSource;
 import io.github.ratelimit.redis.connection.Listener;
 import io.github.ratelimit.redis.connection.Server;
@@ -73,8 +75,8 @@ public final class RedisConnections implements AutoCloseable {
 	 * @return a builder
 	 */
 	public static Builder server(HostAndPort address) {
-		return new Builder(address.toString(), (settings, config, listener) -> new Server(settings,
-				ConnectionSource.server(address, config), listener));
+		return new Builder(address.toString(),
+				(settings, config, listener) -> new Server(settings, OwnConnections.to(address, config), listener));
 	}
 
 	/**
@@ -91,7 +93,7 @@ public final class RedisConnections implements AutoCloseable {
 			throw new IllegalArgumentException("Invalid sentinels: there must be at least one.");
 		}
 		return new Builder("the master " + master, (settings, masterConfig, listener) -> new Server(settings,
-				ConnectionSource.sentinel(master, sentinels, config, masterConfig), listener));
+				OwnConnections.toMaster(master, sentinels, config, masterConfig), listener));
 	}
 
 	/**
@@ -118,12 +120,12 @@ public final class RedisConnections implements AutoCloseable {
 	 * connection pool
 	 */
 	public static Builder client(UnifiedJedis client) {
-		ClusterConnectionProvider cluster = ConnectionSource.clusterOf(client);
+		ClusterConnectionProvider cluster = BorrowedConnections.clusterOf(client);
 		if (cluster != null) {
 			return new Builder("the cluster of the client",
 					(settings, config, listener) -> ClusterServers.of(cluster, settings, listener));
 		}
-		ConnectionSource source = ConnectionSource.client(client);
+		ConnectionSource source = BorrowedConnections.of(client);
 		return new Builder("the server of the client",
 				(settings, config, listener) -> new Server(settings, source, listener));
 	}

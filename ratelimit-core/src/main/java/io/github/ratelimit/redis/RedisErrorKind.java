@@ -12,9 +12,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import io.github.ratelimit.StoreException;
-import io.github.ratelimit.redis.cluster.NodeException;
-import io.github.ratelimit.redis.connection.NoAnswerException;
-import io.github.ratelimit.redis.connection.NotSentException;
+import io.github.ratelimit.redis.connection.CallException;
 import io.github.ratelimit.redis.connection.WrongReplyException;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
@@ -123,13 +121,19 @@ public enum RedisErrorKind {
 	public static RedisErrorKind of(StoreException exception) {
 		boolean connection = false;
 		for (Throwable cause = exception.getCause(); cause != null; cause = cause.getCause()) {
-			if (cause instanceof NodeException) {
-				return NODE;
+			if (cause instanceof CallException ex) {
+				switch (ex.reason()) {
+					case NODE:
+						return NODE;
+					case TOO_LATE, QUEUE_FULL:
+						return OVERLOAD;
+					case UNANSWERED, SILENCE:
+						return TIMEOUT;
+					case OUTAGE:
+						break;
+				}
 			}
-			if (cause instanceof NotSentException ex && ex.reason() != NotSentException.Reason.OUTAGE) {
-				return OVERLOAD;
-			}
-			if (cause instanceof NoAnswerException || cause instanceof SocketTimeoutException) {
+			if (cause instanceof SocketTimeoutException) {
 				return TIMEOUT;
 			}
 			if (cause instanceof WrongReplyException) {

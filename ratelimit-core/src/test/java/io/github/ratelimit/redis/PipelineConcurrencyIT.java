@@ -20,7 +20,7 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.algorithm.SlidingWindowCounter;
-import io.github.ratelimit.redis.connection.ConnectionSource;
+import io.github.ratelimit.redis.connection.OwnConnections;
 import io.github.ratelimit.redis.connection.DirectServers;
 import io.github.ratelimit.redis.connection.Connecting;
 import io.github.ratelimit.redis.connection.Server;
@@ -51,7 +51,7 @@ class PipelineConcurrencyIT {
 	private final DirectServers servers = DirectServers.create();
 
 	private final Servers lanes = new Server(Connecting.settings("redis", Duration.ofSeconds(30)),
-			ConnectionSource.server(JedisURIHelper.getHostAndPort(TestRedis.uri()),
+			OwnConnections.to(JedisURIHelper.getHostAndPort(TestRedis.uri()),
 					DefaultJedisClientConfig.builder()
 						.user(JedisURIHelper.getUser(TestRedis.uri()))
 						.password(JedisURIHelper.getPassword(TestRedis.uri()))

@@ -6,13 +6,14 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.redis.connection.CallException;
+import io.github.ratelimit.redis.connection.Connecting;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.algorithm.FixedWindow;
-import io.github.ratelimit.redis.connection.NotSentException;
 import io.github.ratelimit.redis.connection.Servers;
 import io.github.ratelimit.redis.script.KeyNames;
 import io.github.ratelimit.redis.script.Operation;
@@ -127,8 +128,8 @@ class SharedBatchIT {
 			this.servers.submit(late);
 			this.servers.submit(over);
 			Stream.of(late, over)
-				.forEach((call) -> assertThatExceptionOfType(NotSentException.class).isThrownBy(call::answer)
-					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(NotSentException.Reason.TOO_LATE)));
+				.forEach((call) -> Connecting.assertNotSent(call::answer)
+					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(CallException.Reason.TOO_LATE)));
 		}
 		assertThat(sent.answer().decision().allowed()).isTrue();
 		assertThat(used(ALICE)).isEqualTo(1);

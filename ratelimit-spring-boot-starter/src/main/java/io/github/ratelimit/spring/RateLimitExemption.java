@@ -8,8 +8,10 @@ import jakarta.servlet.http.HttpServletRequest;
  * this type exempts it.
  * <p>
  * An exemption is evaluated before each decision. Policies that do not need the user are
- * enforced before Spring Security's filters, when no user is known. Implementations must
- * be safe for use by several threads.
+ * enforced before Spring Security's filters, when no user is known. An exception fails
+ * the request: that decision counts nothing, and the request is not served.
+ * <p>
+ * Implementations must be safe for use by several threads.
  *
  * @since 0.1
  */

@@ -14,37 +14,40 @@ import java.util.function.Supplier;
 
 import io.github.ratelimit.redis.connection.BackgroundThread;
 import io.github.ratelimit.redis.connection.Call;
+import io.github.ratelimit.redis.connection.BorrowedConnections;
+import io.github.ratelimit.redis.connection.OwnConnections;
 import io.github.ratelimit.redis.connection.ConnectionSource;
 import io.github.ratelimit.redis.connection.Listener;
-import io.github.ratelimit.redis.connection.NotSentException;
-import io.github.ratelimit.redis.connection.NotSentException.Reason;
+import io.github.ratelimit.redis.connection.CallException;
+import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.redis.connection.ServerSettings;
 import io.github.ratelimit.redis.connection.Servers;
 import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.ConnectionPool;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.JedisClusterInfoCache;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.providers.ClusterConnectionProvider;
 import redis.clients.jedis.util.JedisClusterCRC16;
 
 /**
- * The nodes of a cluster: each call is sent to the one that has its slot. Which one that
- * is, is read in the background; calls that come before it is known wait for it. What a
- * node has not done because the slot is elsewhere is sent on there. Nothing else is sent
- * a second time.
+ * The nodes of a cluster. Each call is sent to the node that has its slot. The slots are
+ * read in the background; calls wait until they are known. A call that a node has not
+ * executed, because another one has the slot, is redirected. Nothing else is sent twice.
  * <p>
- * A node that does not answer fails its calls with a {@link NodeException} as long as
- * another one answers. Nodes that have no slots any more answer what they were asked for,
- * and are closed.
+ * A node that does not answer fails its calls with {@link Reason#NODE} as long as another
+ * node answers. Nodes that have lost their slots are closed once they had time to answer.
  */
 public final class ClusterServers implements Servers {
 
 	static final String THREAD = "ratelimit-cluster";
 
-	/** How long nodes answer what they were asked for before they were left. */
+	/** How long a node without slots has time to answer. */
 	private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-	/** Nodes to be asked besides those that have slots. */
+	/** Nodes to ask besides those that have slots. */
 	private final Supplier<Collection<HostAndPort>> seeds;
 
 	private final Function<HostAndPort, ConnectionSource> sources;
@@ -57,9 +60,7 @@ public final class ClusterServers implements Servers {
 
 	private final Map<HostAndPort, Node> nodes = new ConcurrentHashMap<>();
 
-	private final Set<Node> leaving = ConcurrentHashMap.newKeySet();
-
-	/** Those that have slots: others answer although the cluster is down. */
+	/** Nodes that have slots. Others may answer although the cluster is down. */
 	private volatile Set<HostAndPort> masters = Set.of();
 
 	private volatile boolean closed;
@@ -78,14 +79,14 @@ public final class ClusterServers implements Servers {
 	}
 
 	/**
-	 * Makes connections of its own to the nodes of a cluster. Connects to nothing yet.
+	 * Creates a cluster with own connections, without connecting.
 	 * @param seeds some nodes, at least one
-	 * @param listener learns of the calls to all nodes, and when no node answers
+	 * @param listener is notified of the calls to all nodes, and when no node answers
 	 */
 	public static ClusterServers of(Set<HostAndPort> seeds, JedisClientConfig config, ServerSettings settings,
 			Listener listener) {
 		Set<HostAndPort> given = Set.copyOf(seeds);
-		return new ClusterServers(() -> given, (node) -> ConnectionSource.server(node, config), settings, listener);
+		return new ClusterServers(() -> given, (node) -> OwnConnections.to(node, config), settings, listener);
 	}
 
 	/**
@@ -94,7 +95,17 @@ public final class ClusterServers implements Servers {
 	 */
 	public static ClusterServers of(ClusterConnectionProvider provider, ServerSettings settings, Listener listener) {
 		return new ClusterServers(() -> provider.getNodes().keySet().stream().map(HostAndPort::from).toList(),
-				(node) -> ConnectionSource.borrowed(() -> provider.getConnection(node)), settings, listener);
+				(node) -> new BorrowedConnections(() -> borrow(provider, node)), settings, listener);
+	}
+
+	/** A closed provider would make connections that nobody closes. */
+	private static Connection borrow(ClusterConnectionProvider provider, HostAndPort node) {
+		Map<String, ConnectionPool> pools = provider.getNodes();
+		if (pools.isEmpty()) {
+			throw new JedisException("The client is closed");
+		}
+		ConnectionPool pool = pools.get(JedisClusterInfoCache.getNodeKey(node));
+		return (pool != null) ? pool.getResource() : provider.getConnection(node);
 	}
 
 	@Override
@@ -116,7 +127,7 @@ public final class ClusterServers implements Servers {
 	}
 
 	/**
-	 * Hands a call over to a node.
+	 * Submits a call to a node.
 	 * @param asking whether the slot of the call is moving there
 	 */
 	void submit(HostAndPort address, Call call, boolean asking) {
@@ -125,7 +136,7 @@ public final class ClusterServers implements Servers {
 			node = this.nodes.computeIfAbsent(address,
 					(each) -> new Node(each, this, this.settings, this.sources.apply(each)));
 			if (this.closed) {
-				// Perhaps after those that were there have been closed.
+				// The new node may have missed that.
 				closeNodes();
 			}
 		}
@@ -138,7 +149,7 @@ public final class ClusterServers implements Servers {
 	}
 
 	static JedisException closedForGood() {
-		return new NotSentException(Reason.OUTAGE, "The connections to the cluster are closed", null);
+		return new CallException(Reason.OUTAGE, "The connections to the cluster are closed", null);
 	}
 
 	/** Returns all nodes that may know which node has which slot. */
@@ -152,19 +163,19 @@ public final class ClusterServers implements Servers {
 		return addresses;
 	}
 
-	/** Whether a node is not known to be gone. */
+	/** Whether a node is not known to be unavailable. */
 	boolean mayAnswer(HostAndPort address) {
 		Node node = this.nodes.get(address);
-		return node == null || !node.isOpen();
+		return node == null || !node.isUnavailable();
 	}
 
-	/** Whether a node may answer that is expected to, but for one. */
+	/** Whether any node may answer, apart from one. */
 	boolean anyAnswers(@Nullable HostAndPort except) {
 		Collection<HostAndPort> expected = this.masters.isEmpty() ? this.seeds.get() : this.masters;
 		return expected.stream().anyMatch((address) -> !address.equals(except) && mayAnswer(address));
 	}
 
-	/** Slots may be elsewhere than is known. */
+	/** Reads again which node has which slot. */
 	void refresh() {
 		this.topology.refresh();
 	}
@@ -173,34 +184,37 @@ public final class ClusterServers implements Servers {
 		return this.listener;
 	}
 
-	/** Only these nodes have slots. */
+	/** Sets the nodes that have slots. The others are closed after a while. */
 	void retain(Set<HostAndPort> masters) {
 		this.masters = masters;
+		notifyListener(null);
 		List<Node> left = new ArrayList<>();
 		this.nodes.values().removeIf((node) -> !masters.contains(node.address) && left.add(node));
-		this.leaving.addAll(left);
-		look(null);
 		if (!left.isEmpty()) {
-			BackgroundThread.start(() -> {
-				Topology.parkNanos(GRACE_NANOS);
-				left.forEach(this::close);
-			}, THREAD);
+			try {
+				BackgroundThread.start(() -> {
+					Topology.parkNanos(GRACE_NANOS);
+					left.forEach(Node::close);
+				}, THREAD);
+			}
+			catch (OutOfMemoryError ex) {
+				// There can be no more threads.
+				left.forEach(Node::close);
+			}
 		}
 	}
 
-	/** A node counts as gone because of that, or has answered again. */
+	/**
+	 * A node has become unavailable or available.
+	 * @param cause why it is unavailable
+	 */
 	void changed(@Nullable JedisException cause) {
-		look(cause);
+		notifyListener(cause);
 		refresh();
 	}
 
-	/** Looks whether any node answers, and which ones are of no use. */
-	private void look(@Nullable JedisException cause) {
-		tell(cause);
-		closeFailed();
-	}
-
-	private synchronized void tell(@Nullable JedisException cause) {
+	/** Notifies the listener if no node answers any more, or one does again. */
+	private synchronized void notifyListener(@Nullable JedisException cause) {
 		boolean answer = anyAnswers(null);
 		if (cause != null && !answer && !this.outage) {
 			this.outage = true;
@@ -213,36 +227,17 @@ public final class ClusterServers implements Servers {
 		}
 	}
 
-	/**
-	 * Closes those that have failed and are of no use, unless everything fails: they look
-	 * all the time whether they answer again. By a thread of its own, because theirs run
-	 * this.
-	 */
-	private void closeFailed() {
-		Set<HostAndPort> masters = this.masters;
-		if (!masters.isEmpty() && anyAnswers(null)) {
-			this.nodes.values()
-				.removeIf((node) -> node.isOpen() && !masters.contains(node.address) && this.leaving.add(node));
-		}
-		if (this.leaving.stream().anyMatch(Node::isOpen)) {
-			BackgroundThread.start(() -> this.leaving.stream().filter(Node::isOpen).forEach(this::close), THREAD);
-		}
-	}
-
-	private void close(Node node) {
-		this.leaving.remove(node);
-		node.close();
-	}
-
 	private void closeNodes() {
-		this.nodes.values().removeIf(this.leaving::add);
-		this.leaving.forEach(this::close);
+		this.nodes.values().removeIf((node) -> {
+			node.close();
+			return true;
+		});
 	}
 
 	@Override
 	public void close() {
-		this.topology.close();
 		this.closed = true;
+		this.topology.close();
 		closeNodes();
 	}
 

@@ -7,9 +7,8 @@ import java.util.function.UnaryOperator;
 import io.github.ratelimit.redis.connection.Call;
 import io.github.ratelimit.redis.connection.ConnectionSource;
 import io.github.ratelimit.redis.connection.Listener;
-import io.github.ratelimit.redis.connection.NoAnswerException;
-import io.github.ratelimit.redis.connection.NotSentException;
-import io.github.ratelimit.redis.connection.NotSentException.Reason;
+import io.github.ratelimit.redis.connection.CallException;
+import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.redis.connection.Server;
 import io.github.ratelimit.redis.connection.ServerSettings;
 import redis.clients.jedis.HostAndPort;
@@ -20,12 +19,12 @@ import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.exceptions.JedisRedirectionException;
 
 /**
- * One node of a cluster. Tells the others what its answers and failures mean for them.
+ * One node of a cluster. Redirects calls, and tells its failure from an outage of all.
  */
 final class Node implements Listener {
 
-	/** How often a call is sent on: nodes that disagree may send it to and fro. */
-	private static final int MAX_HOPS = 8;
+	/** Most redirections of a call. Nodes that disagree may redirect it for ever. */
+	private static final int MAX_REDIRECTIONS = 8;
 
 	final HostAndPort address;
 
@@ -35,19 +34,19 @@ final class Node implements Listener {
 
 	private final UnaryOperator<JedisException> explanation = this::explain;
 
-	/** Connects to nothing yet. */
+	/** Creates a node without connecting to it. */
 	Node(HostAndPort address, ClusterServers cluster, ServerSettings settings, ConnectionSource source) {
 		this.address = address;
 		this.cluster = cluster;
 		this.server = new Server(settings.withName(address.toString()), source, this);
 	}
 
-	boolean isOpen() {
-		return this.server.isOpen();
+	boolean isUnavailable() {
+		return this.server.isUnavailable();
 	}
 
 	/**
-	 * Hands a call over.
+	 * Submits a call.
 	 * @param asking whether the slot of the call is moving here
 	 */
 	void submit(Call call, boolean asking) {
@@ -66,8 +65,9 @@ final class Node implements Listener {
 			if (!call.takeBack()) {
 				continue;
 			}
-			if (call.countRedirection() > MAX_HOPS) {
-				call.fail(NodeException.noneAccepts(call.slot()));
+			if (call.countRedirection() > MAX_REDIRECTIONS) {
+				call.fail(
+						notSent("The nodes of the cluster do not agree on which of them has the slot " + call.slot()));
 			}
 			else {
 				this.cluster.submit(Slots.address(target.getHost(), target.getPort(), this.address), call, asking);
@@ -75,22 +75,26 @@ final class Node implements Listener {
 		}
 	}
 
-	/** Tells a failure of this node from an outage of all. */
+	/** Tells a failure of this node from one of the cluster. */
 	private JedisException explain(JedisException failure) {
 		boolean outage = isOutage(failure);
 		if (outage || failure instanceof JedisClusterException) {
 			this.cluster.refresh();
 		}
-		return (outage && this.cluster.anyAnswers(this.address)) ? NodeException.failed(this.address, failure)
+		return (outage && this.cluster.anyAnswers(this.address))
+				? new CallException(Reason.NODE, "The node %s does not answer".formatted(this.address), failure)
 				: failure;
 	}
 
 	private static boolean isOutage(JedisException failure) {
-		if (failure instanceof NotSentException notSent) {
-			return notSent.reason() == Reason.OUTAGE;
-		}
-		return failure instanceof JedisConnectionException && !(failure instanceof NodeException)
-				|| failure instanceof NoAnswerException && failure.getCause() != null;
+		return (failure instanceof CallException call)
+				? call.reason() == Reason.OUTAGE || call.reason() == Reason.SILENCE
+				: failure instanceof JedisConnectionException;
+	}
+
+	/** Returns the failure of a call that no node takes though some answer. */
+	static CallException notSent(String message) {
+		return new CallException(Reason.NODE, message, new CallException(Reason.OUTAGE, message, null));
 	}
 
 	@Override

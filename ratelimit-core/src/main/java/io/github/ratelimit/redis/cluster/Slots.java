@@ -16,14 +16,14 @@ import redis.clients.jedis.Protocol;
 import redis.clients.jedis.Protocol.Command;
 
 /**
- * Which node of a cluster has which slot, as one of the nodes said.
+ * The node of each slot, as one of the nodes has told.
  */
 final class Slots {
 
-	/** What a node says for the host of one whose address it does not know. */
+	/** The host of a node whose address is not known. */
 	private static final String UNKNOWN_HOST = "?";
 
-	/** It is a long answer. */
+	/** Of a question, because the answer is long. */
 	private static final int WORK = 4;
 
 	private final @Nullable HostAndPort[] nodes = new @Nullable HostAndPort[Protocol.CLUSTER_HASHSLOTS];
@@ -33,16 +33,16 @@ final class Slots {
 	private Slots() {
 	}
 
-	/** Returns a call that asks a node for the answer that {@link #read} reads. */
+	/** Returns a call for the reply that {@link #read} reads. */
 	static Call question(long deadline) {
 		return new CommandCall((source) -> List.of(new CommandArguments(Command.CLUSTER).add("SLOTS")), WORK, 0,
 				deadline);
 	}
 
 	/**
-	 * Reads the answer to {@code CLUSTER SLOTS} of a node, which does not always name its
-	 * own host.
-	 * @throws WrongReplyException if that is no such answer
+	 * Reads the reply to {@code CLUSTER SLOTS}, in which a node may leave out its own
+	 * host.
+	 * @throws WrongReplyException if it is another reply
 	 */
 	static Slots read(@Nullable Object reply, HostAndPort asked) {
 		Slots slots = new Slots();
@@ -82,7 +82,7 @@ final class Slots {
 				"Invalid reply of CLUSTER SLOTS (%s): is this a node of a Redis cluster?".formatted(value), null);
 	}
 
-	/** A node that names no host means the one that it was asked at. */
+	/** Returns an address; an empty host is that of the node that was asked. */
 	static HostAndPort address(String host, int port, HostAndPort asked) {
 		return new HostAndPort(host.isEmpty() ? asked.getHost() : host, port);
 	}

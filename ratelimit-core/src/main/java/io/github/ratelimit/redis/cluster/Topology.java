@@ -1,20 +1,17 @@
 package io.github.ratelimit.redis.cluster;
 
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
-import java.util.Queue;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 import io.github.ratelimit.redis.connection.BackgroundThread;
 import io.github.ratelimit.redis.connection.Call;
-import io.github.ratelimit.redis.connection.NoAnswerException;
-import io.github.ratelimit.redis.connection.NotSentException;
-import io.github.ratelimit.redis.connection.NotSentException.Reason;
+import io.github.ratelimit.redis.connection.CallException;
+import io.github.ratelimit.redis.connection.CallException.Reason;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,22 +19,22 @@ import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Knows which node of a cluster has which slot. That is read in the background: for the
- * first call, when a node says that it has changed, and while a node does not answer,
- * because a replica may have taken over. Calls that come before it is known wait here.
+ * Knows which node of a cluster has which slot. A background thread reads that for the
+ * first call, after a redirection, and while a node does not answer, because a replica
+ * may have taken over. Calls wait here until the slots are known.
  */
 final class Topology {
 
 	private static final Logger logger = LoggerFactory.getLogger(Topology.class);
 
-	/** How long one node is asked. */
+	/** How long a node has time to answer. */
 	private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-	/** The least time between two readings. */
-	private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+	/** When the next node is asked as well, because one may hang. */
+	private static final long NEXT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-	/** How many nodes are asked at a time: one of them may hang. */
-	private static final int AT_ONCE = 2;
+	/** Shortest time between two readings. */
+	private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
 	private final ClusterServers cluster;
 
@@ -45,21 +42,25 @@ final class Topology {
 
 	private volatile @Nullable Slots slots;
 
-	/** Calls that came before anything was known. */
+	/** Calls that came before the slots were known. */
 	private final List<Call> waiting = new ArrayList<>();
 
-	private @Nullable Reading reading;
+	/** Whether there is a thread, which asks nodes or pauses. */
+	private boolean running;
 
-	/** Whether it may have changed since the last reading began. */
+	private boolean asking;
+
+	/** Whether the slots may have changed since the last reading began. */
 	private boolean outdated;
 
 	private volatile boolean closed;
 
-	private long nextReading = System.nanoTime();
+	private volatile @Nullable Throwable failure;
 
-	private volatile @Nullable JedisException failure;
-
-	/** Reads nothing yet. Only so many calls may wait until it is known. */
+	/**
+	 * Creates a topology without asking any node.
+	 * @param capacity how many calls may wait until the slots are known
+	 */
 	Topology(ClusterServers cluster, int capacity) {
 		this.cluster = cluster;
 		this.capacity = capacity;
@@ -67,7 +68,7 @@ final class Topology {
 
 	/**
 	 * Returns the node that has the slot of a call; {@code null} if the call has failed,
-	 * or waits here and is handed over as soon as something is known.
+	 * or waits here until the slots are known.
 	 */
 	@Nullable HostAndPort nodeOf(Call call) {
 		Slots known = this.slots;
@@ -80,15 +81,12 @@ final class Topology {
 		HostAndPort node = known.node(call.slot());
 		if (node == null) {
 			refresh();
-			call.fail(NodeException.noneHas(call.slot()));
+			call.fail(Node.notSent("No node of the cluster has the slot " + call.slot()));
 		}
 		return node;
 	}
 
-	/**
-	 * Lets a call wait. Returns what has become known meanwhile; {@code null} if the call
-	 * waits or has failed.
-	 */
+	/** Lets a call wait, unless the slots have become known. */
 	private synchronized @Nullable Slots await(Call call) {
 		if (this.slots == null) {
 			if (!refresh()) {
@@ -98,43 +96,53 @@ final class Topology {
 				this.waiting.add(call);
 			}
 			else {
-				call.fail(new NotSentException(Reason.QUEUE_FULL, "Too many calls wait for the nodes", null));
+				call.fail(new CallException(Reason.QUEUE_FULL, "Too many other calls wait", null));
 			}
 		}
 		return this.slots;
 	}
 
 	private JedisException unknown() {
-		return this.closed ? ClusterServers.closedForGood() : new NotSentException(Reason.OUTAGE,
-				"None of the nodes %s has said which of them has which slot".formatted(this.cluster.addresses()),
-				this.failure);
+		return this.closed ? ClusterServers.closedForGood() : new CallException(Reason.OUTAGE,
+				"None of the nodes %s has returned the slots".formatted(this.cluster.addresses()), this.failure);
 	}
 
-	/**
-	 * Reads what may have changed, now or after a pause. Returns whether it is being
-	 * read.
-	 */
+	/** Asks the nodes, now or after a pause. Returns whether they are being asked. */
 	synchronized boolean refresh() {
 		this.outdated = true;
-		if (!this.closed && this.reading == null && System.nanoTime() - this.nextReading >= 0) {
-			this.nextReading = System.nanoTime() + PAUSE_NANOS;
-			Reading next = new Reading(this.cluster.addresses());
-			if (next.start()) {
-				this.outdated = false;
-				this.reading = next;
+		if (!this.running && !this.closed) {
+			try {
+				BackgroundThread.start(this::run, ClusterServers.THREAD);
+				this.running = true;
+				this.asking = true;
+			}
+			catch (OutOfMemoryError ex) {
+				// There can be no more threads; the next call tries again.
+				this.failure = ex;
 			}
 		}
-		return this.reading != null;
+		return this.asking && !this.closed;
 	}
 
-	/** Reads again after a pause if that was asked for meanwhile. */
-	private void goOn() {
-		parkNanos(PAUSE_NANOS);
-		synchronized (this) {
-			if (this.outdated && this.reading == null) {
-				refresh();
+	private void run() {
+		while (isToAsk()) {
+			Slots read = null;
+			try {
+				read = ask(this.cluster.addresses().stream().filter(this.cluster::mayAnswer).iterator());
 			}
+			catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
+				this.failure = ex;
+			}
+			end(read);
+			parkNanos(PAUSE_NANOS);
 		}
+	}
+
+	private synchronized boolean isToAsk() {
+		this.running = this.outdated && !this.closed;
+		this.asking = this.running;
+		this.outdated = false;
+		return this.running;
 	}
 
 	static void parkNanos(long time) {
@@ -144,22 +152,70 @@ final class Topology {
 		}
 	}
 
-	/** Takes in what a reading has shown; {@code null} if no node has answered. */
-	private void end(Reading ended, @Nullable Slots read) {
+	/**
+	 * Returns the slots as the first node knows that answers; {@code null} if none does.
+	 */
+	private @Nullable Slots ask(Iterator<HostAndPort> nodes) {
+		Map<Call, HostAndPort> asked = new HashMap<>();
+		while (!this.closed && (nodes.hasNext() || !asked.isEmpty())) {
+			if (nodes.hasNext()) {
+				HostAndPort node = nodes.next();
+				Call question = Slots.question(System.nanoTime() + PATIENCE_NANOS);
+				asked.put(question, node);
+				this.cluster.submit(node, question, false);
+			}
+			Call done = firstDone(asked, nodes.hasNext() ? NEXT_NANOS : PATIENCE_NANOS);
+			if (done == null && !nodes.hasNext()) {
+				return null;
+			}
+			Slots read = (done != null) ? read(done, asked.remove(done)) : null;
+			if (read != null) {
+				return read;
+			}
+		}
+		return null;
+	}
+
+	/** Waits until a call is done; {@code null} if none is in time. */
+	private static @Nullable Call firstDone(Map<Call, HostAndPort> asked, long time) {
+		long end = System.nanoTime() + time;
+		while (true) {
+			for (Call call : asked.keySet()) {
+				if (call.isDone()) {
+					return call;
+				}
+			}
+			long left = end - System.nanoTime();
+			if (left <= 0) {
+				return null;
+			}
+			LockSupport.parkNanos(left);
+		}
+	}
+
+	private @Nullable Slots read(Call question, HostAndPort node) {
+		try {
+			Slots read = Slots.read(question.await(), node);
+			return read.masters().isEmpty() ? null : read;
+		}
+		catch (JedisException ex) {
+			this.failure = ex;
+			logger.debug("The node {} has not returned the slots", node, ex);
+			return null;
+		}
+	}
+
+	/** Ends a reading. No node has answered if nothing was read. */
+	private void end(@Nullable Slots read) {
 		List<Call> calls;
 		synchronized (this) {
-			if (this.reading != ended) {
-				return;
-			}
-			this.reading = null;
-			this.nextReading = System.nanoTime() + PAUSE_NANOS;
+			this.asking = false;
 			if (read != null) {
 				this.slots = read;
 			}
 			calls = List.copyOf(this.waiting);
 			this.waiting.clear();
 		}
-		ended.stop();
 		if (read != null) {
 			this.cluster.retain(read.masters());
 			calls.forEach(this.cluster::submit);
@@ -169,89 +225,10 @@ final class Topology {
 		}
 	}
 
-	/** Reads nothing any more, and fails the calls that wait. */
+	/** Stops asking, and fails the calls that wait. */
 	void close() {
-		Reading last;
-		synchronized (this) {
-			this.closed = true;
-			last = this.reading;
-		}
-		if (last != null) {
-			end(last, null);
-		}
-	}
-
-	/** A look at the nodes, by a few threads, until the first one answers. */
-	private final class Reading implements Runnable {
-
-		private final Queue<HostAndPort> toAsk;
-
-		private final AtomicInteger readers;
-
-		private final Set<Call> calls = ConcurrentHashMap.newKeySet();
-
-		private volatile boolean over;
-
-		Reading(List<HostAndPort> nodes) {
-			this.toAsk = new ConcurrentLinkedQueue<>(nodes);
-			this.toAsk.removeIf((node) -> !Topology.this.cluster.mayAnswer(node));
-			this.readers = new AtomicInteger(Math.min(AT_ONCE, this.toAsk.size()));
-		}
-
-		/** Returns whether there is a node to ask and a thread to do it. */
-		boolean start() {
-			int count = this.readers.get();
-			for (int i = count; i > 0; i--) {
-				try {
-					BackgroundThread.start(this, ClusterServers.THREAD);
-				}
-				catch (OutOfMemoryError ex) {
-					// There can be no more threads.
-					return this.readers.addAndGet(-i) > 0;
-				}
-			}
-			return count > 0;
-		}
-
-		void stop() {
-			this.over = true;
-			this.calls.forEach((call) -> call.fail(new NoAnswerException("Another node has answered", null)));
-		}
-
-		@Override
-		public void run() {
-			try {
-				for (HostAndPort node = this.toAsk.poll(); node != null && !this.over; node = this.toAsk.poll()) {
-					ask(node);
-				}
-			}
-			finally {
-				if (this.readers.decrementAndGet() == 0) {
-					end(this, null);
-					goOn();
-				}
-			}
-		}
-
-		private void ask(HostAndPort node) {
-			Call call = Slots.question(System.nanoTime() + PATIENCE_NANOS);
-			this.calls.add(call);
-			try {
-				Topology.this.cluster.submit(node, call, false);
-				Slots read = Slots.read(call.await(), node);
-				if (!read.masters().isEmpty()) {
-					end(this, read);
-				}
-			}
-			catch (JedisException ex) {
-				Topology.this.failure = ex;
-				logger.debug("The node {} does not say which node has which slot", node, ex);
-			}
-			finally {
-				this.calls.remove(call);
-			}
-		}
-
+		this.closed = true;
+		end(null);
 	}
 
 }

@@ -1,9 +1,9 @@
 package io.github.ratelimit.redis.connection;
 
 /**
- * Starts the threads of connections. They may outlive the application that has called, so
- * that they keep nothing of it: neither its class loader nor its thread locals. They do
- * not keep the process alive.
+ * Starts the threads of connections. They may outlive the application that submits a
+ * call, so they keep neither its class loader nor its thread locals. They do not keep the
+ * process alive.
  */
 public final class BackgroundThread {
 

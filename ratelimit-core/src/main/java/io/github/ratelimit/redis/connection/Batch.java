@@ -13,8 +13,7 @@ import redis.clients.jedis.exceptions.JedisNoScriptException;
 import redis.clients.jedis.exceptions.JedisRedirectionException;
 
 /**
- * Calls that are sent together: first the commands of all groups, then all replies are
- * read.
+ * Calls that are sent together: all commands are written before the first reply is read.
  */
 final class Batch {
 
@@ -40,11 +39,11 @@ final class Batch {
 	}
 
 	/**
-	 * Sends all calls and delivers the replies. What had no effect because the server
-	 * does not know a script is sent once more with its source, and what had none because
-	 * the Redis keys of several calls are at two nodes is sent once more call by call.
-	 * @throws JedisException if the connection has failed; what was delivered before
-	 * stays so
+	 * Sends all calls and delivers the replies. Only commands without effect are sent
+	 * once more: with the source of a script that the server does not know, or call by
+	 * call if the Redis keys of several calls are at two nodes.
+	 * @throws JedisException if the connection has failed; calls that were answered
+	 * before stay so
 	 */
 	void exchange(Link link) {
 		while (!this.groups.isEmpty()) {
@@ -52,7 +51,7 @@ final class Batch {
 		}
 	}
 
-	/** Returns what has to be sent again. */
+	/** Returns the groups to send once more. */
 	private List<Group> send(Link link) {
 		List<CommandArguments> commands = new ArrayList<>();
 		this.groups.forEach((group) -> commands.addAll(group.commands()));
@@ -65,7 +64,7 @@ final class Batch {
 		return again;
 	}
 
-	/** Calls whose commands are the same. */
+	/** Calls that share their commands. */
 	private static final class Group {
 
 		private final Call first;
@@ -83,11 +82,11 @@ final class Batch {
 		}
 
 		boolean takes(Call call) {
-			return call.carrier() == this.first.carrier() && call.carrier().isShared()
-					&& call.slot() == this.first.slot() && call.asking() == this.first.asking();
+			return call.carrier() == this.first.carrier() && call.slot() == this.first.slot()
+					&& call.asking() == this.first.asking();
 		}
 
-		/** Returns what is sent for the calls; nothing if that cannot be made. */
+		/** Returns the commands of the calls; none if they cannot be made. */
 		List<CommandArguments> commands() {
 			try {
 				List<CommandArguments> own = this.first.carrier().commands(this.calls, this.source);
@@ -101,7 +100,8 @@ final class Batch {
 		}
 
 		/**
-		 * One before each command, and before a transaction, in which it would be queued.
+		 * Inserts {@code ASKING} before each command, but not in a transaction, which
+		 * would queue it.
 		 */
 		private static List<CommandArguments> withAsking(List<CommandArguments> commands) {
 			List<CommandArguments> all = new ArrayList<>();
@@ -116,7 +116,7 @@ final class Batch {
 			return all;
 		}
 
-		/** Returns what has to be sent again. */
+		/** Returns the groups to send once more. */
 		List<Group> read(Iterator<Object> replies, Listener listener) {
 			List<Object> own = new ArrayList<>(this.sent.size());
 			for (CommandArguments command : this.sent) {
@@ -146,8 +146,8 @@ final class Batch {
 		}
 
 		/**
-		 * Whether some of the Redis keys may be here, and others there. Old servers send
-		 * all calls on if only one of them has to be.
+		 * Whether the Redis keys may be at two nodes. Old servers redirect all calls if
+		 * one of them has to be.
 		 */
 		private boolean isMoving(List<Object> replies) {
 			return redirection(replies) instanceof JedisAskDataException
@@ -164,7 +164,7 @@ final class Batch {
 			}
 		}
 
-		/** Where the calls have to go instead, which have had no effect here. */
+		/** Returns where to send the calls instead, if they had no effect here. */
 		private static @Nullable JedisRedirectionException redirection(List<Object> replies) {
 			for (Object reply : replies) {
 				if (reply instanceof JedisRedirectionException redirection) {

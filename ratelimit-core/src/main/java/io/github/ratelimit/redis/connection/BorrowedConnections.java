@@ -21,30 +21,37 @@ import redis.clients.jedis.providers.ManagedConnectionProvider;
 
 /**
  * Connections of a client of the application, which are given back after each batch.
- * Jedis tells only subclasses of a client where it has them.
+ * Jedis shows the pool of a client only to subclasses, hence the reflection.
  */
-final class BorrowedConnections extends ConnectionSource {
+public final class BorrowedConnections extends ConnectionSource {
 
-	/** How long an answer to {@code PING} is waited for. */
+	/** Timeout of {@code PING}. */
 	private static final Duration PATIENCE = Duration.ofSeconds(1);
 
-	/** A pool may have many that the server has closed. */
+	/** A pool may hold many connections that the server has closed. */
 	private static final int ATTEMPTS = 100;
 
 	private static final String MULTI_DB = "redis.clients.jedis.mcf.MultiDbConnectionProvider";
 
 	private final Supplier<Connection> pool;
 
-	/** Those that have answered since one was broken, as all others may be as well. */
-	private final Set<Connection> whole = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+	/** Those that have answered since one broke. All others may be broken as well. */
+	private final Set<Connection> checked = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
 	private volatile boolean anyBroken;
 
-	BorrowedConnections(Supplier<Connection> pool) {
+	/** Creates a source that borrows from a pool. */
+	public BorrowedConnections(Supplier<Connection> pool) {
 		this.pool = pool;
 	}
 
-	static BorrowedConnections of(UnifiedJedis client) {
+	/**
+	 * Creates a source that borrows from the pool of a client. Closing the source leaves
+	 * the client open.
+	 * @throws IllegalArgumentException if the client sends again by itself, has no pool
+	 * of connections, or is one of a cluster
+	 */
+	public static BorrowedConnections of(UnifiedJedis client) {
 		if (field(client, "executor") instanceof RetryableCommandExecutor) {
 			throw refused(client, "must not send commands again by itself, as its command executor does");
 		}
@@ -63,7 +70,7 @@ final class BorrowedConnections extends ConnectionSource {
 	 * Returns the connections of a client of a cluster; {@code null} if it is none. Its
 	 * command executor, which sends again, is not used.
 	 */
-	static @Nullable ClusterConnectionProvider clusterProvider(UnifiedJedis client) {
+	public static @Nullable ClusterConnectionProvider clusterOf(UnifiedJedis client) {
 		return (client.getClass() != UnifiedJedis.class
 				&& field(client, "provider") instanceof ClusterConnectionProvider provider) ? provider : null;
 	}
@@ -90,12 +97,12 @@ final class BorrowedConnections extends ConnectionSource {
 			Connection connection = this.pool.get();
 			Link link = new Link(connection, null, () -> true, this::broken);
 			try {
-				if (checked || this.anyBroken && !this.whole.contains(connection)) {
-					link.await(PATIENCE);
+				if (checked || this.anyBroken && !this.checked.contains(connection)) {
+					link.timeout(PATIENCE);
 					link.ping();
-					this.whole.add(connection);
+					this.checked.add(connection);
 				}
-				link.await(budget);
+				link.timeout(budget);
 				return link;
 			}
 			catch (JedisException ex) {
@@ -108,14 +115,14 @@ final class BorrowedConnections extends ConnectionSource {
 	}
 
 	private void broken() {
-		this.whole.clear();
+		this.checked.clear();
 		this.anyBroken = true;
 	}
 
-	/** Needs libraries that only users of such clients have. */
+	/** Separate, because it needs libraries that only users of such clients have. */
 	private static final class MultiDb {
 
-		/** By a {@code PING}, it goes on to the next database if one is gone. */
+		/** A failed {@code PING} makes the client switch to the next database. */
 		static Supplier<Connection> connections(ConnectionProvider provider) {
 			return new MultiDbConnectionSupplier((MultiDbConnectionProvider) provider)::getConnection;
 		}

@@ -2,7 +2,6 @@ package io.github.ratelimit.redis.connection;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 
 import io.github.ratelimit.redis.connection.WatchedSocket.Watch;
 import org.jspecify.annotations.Nullable;
@@ -11,33 +10,26 @@ import org.slf4j.LoggerFactory;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Knows whether a server counts as gone, by what its connections show. While it does, one
- * thread asks it every second whether it is there again, and more often in the beginning.
+ * Knows from the connections to a server whether it is available. During an outage one
+ * thread probes the server every second, and more often in the beginning.
  */
 final class Breaker {
 
 	private static final Logger logger = LoggerFactory.getLogger(Breaker.class);
 
-	/** From the beginning of the first probe to that of the next; then twice as long. */
+	/** From the start of the first probe to that of the second. It doubles each time. */
 	private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(50);
 
 	private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(1);
 
-	private final ServerSettings settings;
-
-	private final ConnectionSource source;
-
-	private final Listener listener;
-
-	/** Told when the server counts as gone. */
-	private final Consumer<JedisException> refusal;
+	private final Server server;
 
 	private volatile @Nullable Outage outage;
 
-	/** When something was received for the last time, by whichever connection. */
+	/** When any connection last received something. */
 	private volatile long heard = System.nanoTime();
 
-	/** When a connection has failed for the last time. */
+	/** When a connection last failed. */
 	private volatile long broken = System.nanoTime();
 
 	private long probed = System.nanoTime() - LONGEST_PAUSE;
@@ -48,14 +40,11 @@ final class Breaker {
 
 	private boolean ended;
 
-	Breaker(ServerSettings settings, ConnectionSource source, Listener listener, Consumer<JedisException> refusal) {
-		this.settings = settings;
-		this.source = source;
-		this.listener = listener;
-		this.refusal = refusal;
+	Breaker(Server server) {
+		this.server = server;
 	}
 
-	/** Returns why the server counts as gone; {@code null} if it does not. */
+	/** Returns why the server is unavailable; {@code null} if it is available. */
 	@Nullable JedisException cause() {
 		Outage outage = this.outage;
 		return (outage != null) ? outage.cause : null;
@@ -69,12 +58,12 @@ final class Breaker {
 	}
 
 	/**
-	 * Returns whether something was received after a moment, and that not long ago, so
-	 * that the silence of one connection says nothing of the server.
+	 * Returns whether something was received since some time, and recently, so that the
+	 * silence of one connection says nothing about the server.
 	 */
 	boolean isHeard(long since) {
 		long heard = this.heard;
-		return heard - since > 0 && System.nanoTime() - heard < this.settings.budget().toNanos() / 2;
+		return heard - since > 0 && System.nanoTime() - heard < this.server.settings.budget().toNanos() / 2;
 	}
 
 	void broken() {
@@ -82,7 +71,8 @@ final class Breaker {
 	}
 
 	/**
-	 * Returns whether a connection has failed after a moment, as others may have then.
+	 * Returns whether any connection has failed since some time, so that others may be
+	 * broken as well.
 	 */
 	boolean hasBroken(long since) {
 		return this.broken - since >= 0;
@@ -90,7 +80,7 @@ final class Breaker {
 
 	void open(JedisException cause) {
 		begin(cause);
-		this.refusal.accept(cause);
+		this.server.refuse(cause);
 	}
 
 	private synchronized void begin(JedisException cause) {
@@ -99,12 +89,12 @@ final class Breaker {
 		}
 		this.outage = new Outage(cause, System.nanoTime());
 		this.pause = SHORTEST_PAUSE;
-		logger.info("Redis ({}) does not answer: {}", this.settings.name(), cause.toString());
+		logger.info("Redis ({}) does not answer: {}", this.server.settings.name(), cause.toString());
 		startProbe();
-		this.listener.opened(cause);
+		this.server.listener.opened(cause);
 	}
 
-	/** Has somebody ask the server whether it is there, if nobody does. */
+	/** Starts to probe the server, unless that is under way. */
 	void ensureProbed() {
 		if (!this.probing) {
 			startProbe();
@@ -116,12 +106,12 @@ final class Breaker {
 			return;
 		}
 		try {
-			BackgroundThread.start(this::probe, "ratelimit-probe-" + this.settings.name());
+			BackgroundThread.start(this::probe, "ratelimit-probe-" + this.server.settings.name());
 			this.probing = true;
 		}
 		catch (OutOfMemoryError ex) {
 			// There can be no more threads; the next call tries again.
-			logger.debug("Nobody can ask whether Redis ({}) is there", this.settings.name(), ex);
+			logger.debug("No thread can be started to probe Redis ({})", this.server.settings.name(), ex);
 		}
 	}
 
@@ -132,29 +122,29 @@ final class Breaker {
 		}
 		this.outage = null;
 		Duration duration = Duration.ofNanos(now - outage.since);
-		logger.info("Redis ({}) answers again, after {} ms", this.settings.name(), duration.toMillis());
-		this.listener.closed(duration);
+		logger.info("Redis ({}) answers again, after {} ms", this.server.settings.name(), duration.toMillis());
+		this.server.listener.closed(duration);
 		notifyAll();
 	}
 
-	/** Lets it count as gone for ever. */
+	/** Makes the server unavailable for ever. */
 	void end(JedisException cause) {
 		synchronized (this) {
 			this.ended = true;
 			this.outage = new Outage(cause, System.nanoTime());
 			notifyAll();
 		}
-		this.refusal.accept(cause);
+		this.server.refuse(cause);
 	}
 
 	private void probe() {
 		while (isToProbe()) {
 			try {
-				this.source.connect(true, Watch.NONE, this.settings.budget()).release();
+				this.server.source.connect(true, Watch.NONE, this.server.settings.budget()).release();
 				heard(System.nanoTime());
 			}
 			catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
-				logger.debug("Redis ({}) is not there yet", this.settings.name(), ex);
+				logger.debug("Redis ({}) does not answer yet", this.server.settings.name(), ex);
 			}
 		}
 	}

@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Something that a server is asked to do, and what became of it. One thread makes it,
- * hands it over to {@link Servers#submit}, and waits for its answer until its deadline;
- * another one sends it. What has not been sent by the deadline is never sent.
+ * A request to a server, and its outcome. One thread creates it, hands it over to
+ * {@link Servers#submit}, and waits for the answer until the deadline; another thread
+ * sends it. A call that was not sent by its deadline is never sent.
  */
 public abstract class Call {
 
-	/** Whatever a call is, it becomes by one change of this field, so that it is one. */
+	/** Each change of this field is atomic, so that a call has one outcome. */
 	private static final AtomicReferenceFieldUpdater<Call, Object> STATE = AtomicReferenceFieldUpdater
 		.newUpdater(Call.class, Object.class, "state");
 
@@ -32,18 +32,18 @@ public abstract class Call {
 
 	private final Thread caller = Thread.currentThread();
 
-	/** Whether the slot is moving to the node that this is sent to. */
+	/** Whether the slot is moving to the node that receives the call. */
 	private boolean asking;
 
 	private int redirections;
 
 	private UnaryOperator<JedisException> explanation = UnaryOperator.identity();
 
-	/** What has become of it: {@code null} if it waits, sent, its answer or failure. */
+	/** {@code null} while it waits, then sent, then its answer or failure. */
 	private volatile @Nullable Object state;
 
 	/**
-	 * Creates a call, to be waited for by the present thread.
+	 * Creates a call of the current thread, which has to wait for it.
 	 * @param slot the slot of all its Redis keys
 	 */
 	protected Call(Carrier carrier, int slot, long deadline) {
@@ -52,7 +52,7 @@ public abstract class Call {
 		this.deadline = deadline;
 	}
 
-	/** Returns the commands that this travels in. */
+	/** Returns what turns this into commands. */
 	public final Carrier carrier() {
 		return this.carrier;
 	}
@@ -63,7 +63,7 @@ public abstract class Call {
 	}
 
 	/**
-	 * Returns for how long this holds the server: 1 for the simplest decision, or more.
+	 * Returns how much work this is for the server: 1 for the simplest decision, or more.
 	 */
 	public abstract int work();
 
@@ -76,16 +76,16 @@ public abstract class Call {
 	}
 
 	/**
-	 * Waits for the answer until the deadline. For the thread that made the call. An
-	 * interrupt does not end that, which is short: what is given back must be given back
-	 * by a thread as well that is to end.
-	 * @throws JedisException if the call has failed, or its time is over
+	 * Waits for the answer until the deadline. For the thread that created the call. An
+	 * interrupt does not end the short wait, because a thread that is asked to end must
+	 * still be able to cancel what it has reserved.
+	 * @throws JedisException if the call has failed, or its deadline has passed
 	 */
 	public final @Nullable Object await() {
 		while (!await(this.deadline)) {
 			Object state = this.state;
 			if (!isDone(state) && STATE.compareAndSet(this, state, GIVEN_UP)) {
-				throw (state == SENT) ? NoAnswerException.late() : NotSentException.late();
+				throw CallException.late(state == SENT);
 			}
 		}
 		Object state = this.state;
@@ -96,8 +96,8 @@ public abstract class Call {
 	}
 
 	/**
-	 * Waits for the answer until a moment, and does not give the call up then: it may
-	 * still be sent and answered. For the thread that made the call.
+	 * Waits for the answer until some time, after which the call may still be sent and
+	 * answered. For the thread that created the call.
 	 * @return whether it was answered or has failed
 	 */
 	public final boolean await(long until) {
@@ -120,52 +120,52 @@ public abstract class Call {
 		}
 	}
 
+	/** Returns whether it was answered or has failed. */
+	public final boolean isDone() {
+		return isDone(this.state);
+	}
+
 	private static boolean isDone(@Nullable Object state) {
 		return state != null && state != SENT;
 	}
 
-	/** Whether the deadline is over. */
-	final boolean isLate() {
-		return System.nanoTime() - this.deadline > 0;
-	}
-
 	/**
 	 * Takes the call for sending.
-	 * @return whether it is to be sent; not if its time is over or nobody waits for it
+	 * @return whether to send it; not if its deadline has passed or nobody waits for it
 	 */
 	final boolean take(long now) {
 		if (now - this.deadline >= 0) {
-			fail(NotSentException.late());
+			fail(CallException.late(false));
 			return false;
 		}
 		return STATE.compareAndSet(this, null, SENT);
 	}
 
 	/**
-	 * Makes a call wait again that was sent: the server has said that it did nothing.
-	 * @return whether somebody still waits for it, so that it may be handed over again
+	 * Makes a call wait again that was sent, because the server has not executed it.
+	 * @return whether somebody still waits for it, so that it may be submitted again
 	 */
 	public final boolean takeBack() {
 		return STATE.compareAndSet(this, SENT, null);
 	}
 
 	/**
-	 * Returns how often the call was sent on, with this time. For whoever has taken it
-	 * back.
+	 * Counts a redirection, and returns how many there were. For the thread that has
+	 * taken the call back.
 	 */
 	public final int countRedirection() {
 		return ++this.redirections;
 	}
 
 	/**
-	 * Sets what {@link #await} makes of a failure, by the thread that waits. For whoever
-	 * hands the call over, before that.
+	 * Sets a function that {@link #await} applies to a failure. To be called before the
+	 * call is submitted.
 	 */
 	public final void explainBy(UnaryOperator<JedisException> explanation) {
 		this.explanation = explanation;
 	}
 
-	/** Gives a call that was sent its answer. */
+	/** Sets the answer to a call that was sent. */
 	public final void complete(@Nullable Object answer) {
 		if (STATE.compareAndSet(this, SENT, (answer != null) ? answer : NO_ANSWER)) {
 			LockSupport.unpark(this.caller);
@@ -175,7 +175,7 @@ public abstract class Call {
 		}
 	}
 
-	/** Tells why the call has failed. Ignored if nobody waits for it any more. */
+	/** Sets why the call has failed. Has no effect if nobody waits for it any more. */
 	public final void fail(JedisException reason) {
 		Failure failure = new Failure(reason);
 		for (Object state = this.state; !isDone(state); state = this.state) {
@@ -186,7 +186,7 @@ public abstract class Call {
 		}
 	}
 
-	/** Learns of an answer that nobody waits for any more. Must not wait for anything. */
+	/** Handles an answer that nobody waits for any more. Must not block. */
 	protected void answeredLate(@Nullable Object answer) {
 	}
 

@@ -7,36 +7,28 @@ import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
- * The commands that calls travel in. Calls of the same carrier and slot that wait at the
- * same moment share them. Safe for use by several threads.
+ * Turns calls into commands. Calls of the same carrier and slot that wait at the same
+ * time share their commands. Safe for use by several threads.
  */
 public interface Carrier {
 
 	/**
-	 * Returns the commands for some calls of this carrier, one or more, in the order in
-	 * which they are sent.
-	 * @param source whether the server has answered that it does not know a script by its
-	 * hash, so that its source has to be sent
+	 * Returns the commands for one or more calls of this carrier, in the order in which
+	 * they are sent.
+	 * @param source whether to send the source of a script, because the server does not
+	 * know its hash
 	 */
 	List<CommandArguments> commands(List<Call> calls, boolean source);
 
 	/**
-	 * Gives each call its answer, by {@link Call#complete} or {@link Call#fail}.
+	 * Ends each call by {@link Call#complete} or {@link Call#fail}.
 	 * @param replies one for each command; errors of the server as exceptions
 	 */
 	void deliver(List<Call> calls, List<Object> replies);
 
 	/**
-	 * Returns whether calls that wait at the same moment may share commands. If each has
-	 * commands of its own, one of them may be done while another has to go elsewhere.
-	 */
-	default boolean isShared() {
-		return true;
-	}
-
-	/**
-	 * Returns whether a command had no effect because some of its Redis keys are at
-	 * another node: their slot is moving. The same may be done Redis key by Redis key.
+	 * Returns whether a command had no effect because its slot is moving and only some of
+	 * its Redis keys are at the new node. It may be repeated for each Redis key alone.
 	 */
 	static boolean isMoving(@Nullable Object reply) {
 		return reply instanceof JedisDataException error && String.valueOf(error.getMessage()).startsWith("TRYAGAIN");

@@ -12,37 +12,6 @@ import redis.clients.jedis.exceptions.JedisException;
  */
 public final class CommandCall extends Call {
 
-	private static final Carrier CARRIER = new Carrier() {
-
-		@Override
-		public boolean isShared() {
-			return false;
-		}
-
-		@Override
-		public List<CommandArguments> commands(List<Call> calls, boolean source) {
-			return ((CommandCall) calls.get(0)).commands.apply(source);
-		}
-
-		@Override
-		public void deliver(List<Call> calls, List<Object> replies) {
-			Call sent = calls.get(0);
-			// What is told first holds.
-			for (Object reply : replies) {
-				if (reply instanceof JedisException ex) {
-					sent.fail(ex);
-				}
-			}
-			if (sent.isLate()) {
-				sent.fail(NoAnswerException.late());
-			}
-			sent.complete(replies.get(replies.size() - 1));
-		}
-
-	};
-
-	private final Function<Boolean, List<CommandArguments>> commands;
-
 	private final int work;
 
 	/**
@@ -51,14 +20,35 @@ public final class CommandCall extends Call {
 	 * it
 	 */
 	public CommandCall(Function<Boolean, List<CommandArguments>> commands, int work, int slot, long deadline) {
-		super(CARRIER, slot, deadline);
-		this.commands = commands;
+		super(new Commands(commands), slot, deadline);
 		this.work = work;
 	}
 
 	@Override
 	public int work() {
 		return this.work;
+	}
+
+	/** The commands of one call. */
+	private record Commands(Function<Boolean, List<CommandArguments>> all) implements Carrier {
+
+		@Override
+		public List<CommandArguments> commands(List<Call> calls, boolean source) {
+			return this.all.apply(source);
+		}
+
+		@Override
+		public void deliver(List<Call> calls, List<Object> replies) {
+			Call call = calls.get(0);
+			// The first outcome holds.
+			for (Object reply : replies) {
+				if (reply instanceof JedisException ex) {
+					call.fail(ex);
+				}
+			}
+			call.complete(replies.get(replies.size() - 1));
+		}
+
 	}
 
 }

@@ -5,18 +5,18 @@ import java.util.regex.Pattern;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
- * What servers say when they refuse something. Some repeat what they were asked, also the
- * Redis keys, which hold identifiers; but what they say gets into logs.
+ * The messages of errors of a server. Some repeat the command with its Redis keys, which
+ * contain identifiers and must not get into logs.
  */
 public final class ErrorText {
 
-	/** What a server begins to repeat a command with that it does not know. */
+	/** What precedes the arguments of an unknown command. */
 	private static final String ARGUMENTS = ", with args";
 
-	/** What of a Redis key names an identifier, be it cut short. */
+	/** The identifier in a Redis key, which may be truncated. */
 	private static final Pattern TAG = Pattern.compile("\\{[^}]*(\\}|$)");
 
-	/** Where in a script something failed, and the dash of an error. */
+	/** The line of a script that failed, and the dash of an error. */
 	private static final Pattern PLACE = Pattern.compile("^(?:@?user_script: ?\\d+: ?)*(?:@user_script: ?\\d+: ?)*-?");
 
 	private static final Pattern CODE = Pattern.compile("[A-Z]+ .*", Pattern.DOTALL);
@@ -25,15 +25,15 @@ public final class ErrorText {
 	}
 
 	/**
-	 * Returns the error that a script has caught, as if the server had answered with it.
-	 * @param text what the script says; before Redis 7 with the place in the script
+	 * Returns the error that a script has caught, as if it were the reply of the server.
+	 * @param text what the script returns; before Redis 7 with a line number
 	 */
 	public static JedisDataException caught(String text) {
 		String error = PLACE.matcher(text).replaceFirst("").strip();
 		return withoutKeys(new JedisDataException(CODE.matcher(error).matches() ? error : "ERR " + text.strip()));
 	}
 
-	/** Returns the same if it names no identifier. */
+	/** Returns the same error without Redis keys. */
 	static JedisDataException withoutKeys(JedisDataException ex) {
 		String text = String.valueOf(ex.getMessage());
 		int end = text.indexOf(ARGUMENTS);

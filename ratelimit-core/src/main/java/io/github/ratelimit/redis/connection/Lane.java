@@ -12,46 +12,40 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Sends what waits on one connection, a batch at a time, by a thread that is there only
- * while there is something to do.
+ * Sends the calls that wait over one connection, one batch at a time. Its thread exists
+ * only while there are calls.
  */
 final class Lane implements WatchedSocket.Watch {
 
-	/** Without a thread. */
+	/** There is no thread. */
 	private static final int NONE = 0;
 
-	/** At work: looks into the queue before it does anything else. */
+	/** The thread works, and looks into the queue next. */
 	private static final int RUNNING = 1;
 
-	/** Looks into the queue all the time, and once more after it has ceased to. */
+	/** The thread polls the queue, and does so once more after the end of that. */
 	private static final int SPINNING = 2;
 
-	/** Has to be woken, which whoever makes it {@link #RUNNING} does. */
+	/** The thread sleeps. The thread that makes it {@link #RUNNING} wakes it. */
 	private static final int PARKED = 3;
 
 	private static final int SPINS = (Runtime.getRuntime().availableProcessors() > 1) ? 200 : 0;
 
-	/** How long a thread waits for something to do. */
+	/** How long a thread waits for calls before it ends. */
 	private static final long IDLE = TimeUnit.SECONDS.toNanos(10);
 
-	/** After which a connection may have been closed by what is in between. */
+	/** How long an idle connection is trusted not to have been closed. */
 	private static final long REST = TimeUnit.SECONDS.toNanos(1);
 
 	/** How many budgets a batch may take to be sent, at least a second. */
 	private static final int PATIENCE = 10;
 
-	/** After a connection has failed though others have one. */
+	/** Pause after a connection has failed while other lanes are connected. */
 	private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(50);
 
 	private final String name;
 
 	private final Server server;
-
-	private final Breaker breaker;
-
-	private final ConnectionSource source;
-
-	private final Duration budget;
 
 	private final AtomicInteger state = new AtomicInteger(NONE);
 
@@ -61,30 +55,27 @@ final class Lane implements WatchedSocket.Watch {
 
 	private volatile boolean closed;
 
-	/** What was sent and is not answered. */
+	/** Calls that were sent and are not answered. */
 	private volatile List<Call> sent = List.of();
 
 	private volatile long sentAt;
 
-	/** When this has sent something for the last time. */
+	/** When something was last sent. */
 	private long used = System.nanoTime() - REST;
 
-	/** When this had its last connection. */
+	/** When the last connection was made. */
 	private long connected = System.nanoTime();
 
-	Lane(String name, Server server, Breaker breaker, ConnectionSource source, Duration budget) {
+	Lane(String name, Server server) {
 		this.name = name;
 		this.server = server;
-		this.breaker = breaker;
-		this.source = source;
-		this.budget = budget;
 	}
 
 	boolean isSpinning() {
 		return this.state.get() == SPINNING;
 	}
 
-	/** Returns whether it has waited, and does so no longer. */
+	/** Wakes the thread, and returns whether it was asleep. */
 	boolean wake() {
 		if (this.state.get() == PARKED && this.state.compareAndSet(PARKED, RUNNING)) {
 			LockSupport.unpark(this.thread);
@@ -93,7 +84,7 @@ final class Lane implements WatchedSocket.Watch {
 		return false;
 	}
 
-	/** Returns whether it had no thread, and has one now. */
+	/** Starts a thread, and returns whether there was none. */
 	boolean start() {
 		if (this.state.get() == NONE && this.state.compareAndSet(NONE, RUNNING)) {
 			try {
@@ -122,22 +113,22 @@ final class Lane implements WatchedSocket.Watch {
 				release();
 				this.state.set(NONE);
 			}
-			if (failed && !this.closed && this.server.isWaitedFor()) {
-				// Who saw this at work has woken nobody.
+			if (failed && !this.closed && this.server.hasWaiting()) {
+				// Callers that saw this running have woken no other lane.
 				this.server.wake();
 			}
 		}
 	}
 
-	/** Returns whether there is something to do, and not that the thread is to end. */
+	/** Waits for calls. Returns whether the thread goes on. */
 	private boolean awaitCalls() {
 		this.state.set(SPINNING);
-		for (int i = 0; i < SPINS && !this.server.isWaitedFor(); i++) {
+		for (int i = 0; i < SPINS && !this.server.hasWaiting(); i++) {
 			Thread.onSpinWait();
 		}
 		this.state.set(PARKED);
 		long end = System.nanoTime() + IDLE;
-		while (!this.server.isWaitedFor() && !this.closed && this.state.get() == PARKED) {
+		while (!this.server.hasWaiting() && !this.closed && this.state.get() == PARKED) {
 			long left = end - System.nanoTime();
 			if (left <= 0 && this.state.compareAndSet(PARKED, NONE)) {
 				return false;
@@ -174,15 +165,16 @@ final class Lane implements WatchedSocket.Watch {
 			}
 			release();
 			this.sentAt = start;
-			link = this.source.connect(rested || this.breaker.hasBroken(this.connected), this, this.budget);
+			link = this.server.source.connect(rested || this.server.breaker.hasBroken(this.connected), this,
+					this.server.settings.budget());
 			this.link = link;
 			this.connected = start;
 			return link;
 		}
 		catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
 			release();
-			if (this.breaker.isHeard(start) || this.server.isConnected()) {
-				// Others have a connection, and go on, or show that it is broken.
+			if (this.server.breaker.isHeard(start) || this.server.isConnected()) {
+				// The other lanes go on, or find that their connections are broken.
 				this.server.wake();
 				LockSupport.parkNanos(PAUSE);
 			}
@@ -199,16 +191,16 @@ final class Lane implements WatchedSocket.Watch {
 		this.used = start;
 		this.sent = calls;
 		try {
-			JedisException cause = this.breaker.cause();
+			JedisException cause = this.server.breaker.cause();
 			if (cause != null) {
-				// Who told the others did not know of these.
-				calls.forEach((call) -> call.fail(NotSentException.outage(cause)));
+				// The thread that refused all calls did not know of these.
+				calls.forEach((call) -> call.fail(CallException.outage(cause)));
 				return;
 			}
-			new Batch(calls, this.server.listener()).exchange(link);
+			new Batch(calls, this.server.listener).exchange(link);
 			long now = System.nanoTime();
-			this.breaker.heard(now);
-			this.server.listener().batch(calls.size(), now - start);
+			this.server.breaker.heard(now);
+			this.server.listener.batch(calls.size(), now - start);
 		}
 		catch (JedisException ex) {
 			fail(ex, calls);
@@ -222,18 +214,18 @@ final class Lane implements WatchedSocket.Watch {
 	}
 
 	/**
-	 * The connection has failed, and shows by another one whether the server is there.
+	 * Handles a broken connection. A new one shows whether the server is available.
 	 */
 	private void fail(JedisException failure, List<Call> calls) {
 		release();
-		this.breaker.broken();
+		this.server.breaker.broken();
 		boolean silence = ConnectionSource.isSilence(failure);
-		if (silence && !this.breaker.isHeard(this.sentAt)) {
-			this.breaker.open(failure);
+		if (silence && !this.server.breaker.isHeard(this.sentAt)) {
+			this.server.breaker.open(failure);
 		}
-		JedisException reason = silence ? NoAnswerException.silence(failure) : failure;
+		JedisException reason = silence ? CallException.silence(failure) : failure;
 		calls.forEach((call) -> call.fail(reason));
-		if (this.breaker.cause() == null) {
+		if (this.server.breaker.cause() == null) {
 			Link link = connect();
 			if (link != null && link.isBorrowed()) {
 				release();
@@ -251,40 +243,40 @@ final class Lane implements WatchedSocket.Watch {
 
 	@Override
 	public void silent() throws SocketTimeoutException {
-		SocketTimeoutException silence = new SocketTimeoutException("Nothing was received for " + this.budget);
+		SocketTimeoutException silence = new SocketTimeoutException(
+				"Nothing was received for " + this.server.settings.budget());
 		boolean login = this.link == null;
 		if (login && this.server.isConnected()) {
-			// Others show whether the server is there.
+			// The other lanes show whether the server is available.
 			return;
 		}
-		if (this.breaker.isHeard(this.sentAt)) {
-			// It is only this connection, or a login from before an outage ended.
+		if (this.server.breaker.isHeard(this.sentAt)) {
+			// Only this connection is silent, or a login began before an outage ended.
 			throw silence;
 		}
-		if (this.breaker.cause() == null) {
-			this.breaker.open(new JedisConnectionException(silence));
+		if (this.server.breaker.cause() == null) {
+			this.server.breaker.open(new JedisConnectionException(silence));
 		}
 	}
 
 	@Override
 	public void received(long now) {
-		this.breaker.heard(now);
+		this.server.breaker.heard(now);
 	}
 
-	/** Whether it has a connection, which may be broken without its knowing. */
+	/** Whether there is a connection, which may be broken unnoticed. */
 	boolean isConnected() {
 		return this.link != null;
 	}
 
 	/**
-	 * Gives up a connection that does not even take what is to be sent, which is not seen
-	 * by reading.
+	 * Gives up a connection that blocks while sending, which no timeout of reading shows.
 	 */
 	void cutIfStuck(long now) {
-		long patience = Math.max(REST, PATIENCE * this.budget.toNanos());
-		if (!this.sent.isEmpty() && now - this.sentAt > patience && !this.breaker.isHeard(this.sentAt)
-				&& this.breaker.cause() == null) {
-			this.breaker.open(new JedisConnectionException("Nothing could be sent",
+		long patience = Math.max(REST, PATIENCE * this.server.settings.budget().toNanos());
+		if (!this.sent.isEmpty() && now - this.sentAt > patience && !this.server.breaker.isHeard(this.sentAt)
+				&& this.server.breaker.cause() == null) {
+			this.server.breaker.open(new JedisConnectionException("Nothing could be sent",
 					new SocketTimeoutException("Nothing was received for " + Duration.ofNanos(patience))));
 			Link link = this.link;
 			if (link != null) {
@@ -293,16 +285,20 @@ final class Lane implements WatchedSocket.Watch {
 		}
 	}
 
-	/** Tells the callers of what was sent that the server counts as gone. */
+	/** Fails the calls that were sent, because the server is unavailable. */
 	void refuse(JedisException cause) {
-		this.sent.forEach((call) -> call.fail(NoAnswerException.silence(cause)));
+		this.sent.forEach((call) -> call.fail(CallException.silence(cause)));
 	}
 
-	/** Ends what is under way. */
+	/**
+	 * Ends what is under way. A borrowed connection is given back when it is done,
+	 * because a pool makes a new one for each that is broken, even while it is being
+	 * closed.
+	 */
 	void close() {
 		this.closed = true;
 		Link link = this.link;
-		if (link != null) {
+		if (link != null && !link.isBorrowed()) {
 			link.cut();
 		}
 		Thread thread = this.thread;

@@ -13,7 +13,7 @@ import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * A connection. Used by one thread at a time, but for {@link #cut()}.
+ * A connection. Used by one thread at a time, except for {@link #cut()}.
  */
 final class Link {
 
@@ -30,8 +30,8 @@ final class Link {
 	/**
 	 * Creates a connection.
 	 * @param socket {@code null} if it is borrowed
-	 * @param current whether it leads to the right server
-	 * @param broken is run before it is given back if it has failed
+	 * @param current whether it still leads to the right server
+	 * @param broken is run before a failed connection is released
 	 */
 	Link(Connection connection, @Nullable WatchedSocket socket, BooleanSupplier current, Runnable broken) {
 		this.connection = connection;
@@ -58,8 +58,9 @@ final class Link {
 			throw ex;
 		}
 		catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
-			// An answer that is none makes Jedis fail in the ways of Java, and so does a
-			// length that no machine has room for. The rest would answer the next call.
+			// Jedis fails like this if the reply is no reply or has an absurd length.
+			// What
+			// is left of it would answer the next call.
 			this.connection.setBroken();
 			throw new WrongReplyException(
 					(ex instanceof Error) ? "No memory to read the reply" : "Unreadable reply: is this a Redis server?",
@@ -68,33 +69,33 @@ final class Link {
 	}
 
 	/**
-	 * Has the server answer something, if only with an error.
-	 * @throws JedisException if it does not
+	 * Waits for any answer of the server, even an error.
+	 * @throws JedisException if there is none
 	 */
 	void ping() {
 		exchange(List.of(new CommandArguments(Command.PING)));
 	}
 
-	/** Sets for how long an answer is waited for, if it is borrowed. */
-	void await(Duration longest) {
+	/** Sets the timeout of a borrowed connection. */
+	void timeout(Duration longest) {
 		if (this.socket == null) {
 			this.connection.setSoTimeout(Math.toIntExact(longest.toMillis()));
 		}
 	}
 
 	/**
-	 * Returns whether it leads to the right server.
-	 * @param rested whether it was not used for a time, in which it may have been closed
+	 * Returns whether it can be used for the next batch.
+	 * @param rested whether it was idle so long that it may have been closed
 	 */
 	boolean isUsable(boolean rested) {
-		return this.current.getAsBoolean() && !(rested && this.socket != null && this.socket.isForsaken());
+		return this.current.getAsBoolean() && !(rested && this.socket != null && this.socket.isStale());
 	}
 
 	boolean isBorrowed() {
 		return this.socket == null;
 	}
 
-	/** Makes the thread fail that reads. */
+	/** Closes it, which makes a thread fail that reads from it. */
 	void cut() {
 		try {
 			this.connection.forceDisconnect();
@@ -104,14 +105,14 @@ final class Link {
 		}
 	}
 
-	/** Closes it, or gives it back as it was. */
+	/** Closes it, or gives it back with its former timeout. */
 	void release() {
 		try {
 			if (!this.connection.isBroken()) {
-				await(Duration.ofMillis(this.timeoutMillis));
+				timeout(Duration.ofMillis(this.timeoutMillis));
 			}
 			else if (this.socket != null) {
-				// What is left to be sent would be sent first.
+				// Otherwise the rest of the commands would be sent first.
 				cut();
 			}
 		}

@@ -7,32 +7,31 @@ import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.exceptions.JedisRedirectionException;
 
 /**
- * Learns of what happens to the calls of a server, for metrics and to send them on.
- * Called by several threads, which it must not keep waiting.
+ * Is notified of what happens to the calls of a server. Called by several threads, which
+ * it must not block.
  */
 public interface Listener {
 
-	/** The server counts as gone from now on, and calls fail at once. */
+	/** The server has become unavailable. From now on calls fail at once. */
 	default void opened(JedisException cause) {
 	}
 
-	/** The server has answered again, after some time. */
+	/** The server answers again, after an outage of that length. */
 	default void closed(Duration duration) {
 	}
 
-	/** A call was refused, because too many others wait. */
+	/** A call was refused, because too many other calls wait. */
 	default void overloaded() {
 	}
 
-	/** Calls were sent together and answered, in some nanoseconds. */
+	/** A batch of calls was sent and answered in so many nanoseconds. */
 	default void batch(int calls, long nanos) {
 	}
 
 	/**
-	 * The server is a node of a cluster, and has not done some calls of one carrier and
-	 * slot, because the slot is elsewhere. They fail unless somebody knows that node:
-	 * {@link Call#takeBack} each call, and submit it there if somebody still waits for
-	 * it.
+	 * A node of a cluster has not executed calls of one carrier and slot, because another
+	 * node has the slot. They fail by default. A listener that knows the other node
+	 * submits each call to it that it can {@linkplain Call#takeBack take back}.
 	 */
 	default void redirected(List<Call> calls, JedisRedirectionException redirection) {
 		calls.forEach((call) -> call.fail(redirection));

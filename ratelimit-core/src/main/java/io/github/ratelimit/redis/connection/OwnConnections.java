@@ -2,6 +2,7 @@ package io.github.ratelimit.redis.connection;
 
 import java.net.Socket;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
@@ -16,10 +17,10 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.util.IOUtils;
 
 /**
- * Connections to a server whose address may change. One to a former address is not used
- * again, even if it is still open.
+ * Makes connections to a server whose address may change. A connection to a former
+ * address is not used again, even if it is still open.
  */
-final class OwnConnections extends ConnectionSource {
+public final class OwnConnections extends ConnectionSource {
 
 	private final Supplier<HostAndPort> address;
 
@@ -27,10 +28,35 @@ final class OwnConnections extends ConnectionSource {
 
 	private final JedisClientConfig config;
 
-	OwnConnections(Supplier<HostAndPort> address, Runnable close, JedisClientConfig config) {
+	private OwnConnections(Supplier<HostAndPort> address, Runnable close, JedisClientConfig config) {
+		if (config.getAuthXManager() != null) {
+			throw new IllegalArgumentException(
+					"Invalid configuration: tokens are not supported, hand over a client of your own.");
+		}
 		this.address = address;
 		this.close = close;
 		this.config = config;
+	}
+
+	/**
+	 * Connects to one server.
+	 * @param config how to log in, and to encrypt; the connection time-out is for each
+	 * address of the host, and for the login; the socket time-out is for each step of
+	 * encryption only
+	 */
+	public static OwnConnections to(HostAndPort server, JedisClientConfig config) {
+		return new OwnConnections(() -> server, () -> {
+		}, config);
+	}
+
+	/**
+	 * Connects to the current master. The sentinels are asked when something is to be
+	 * sent.
+	 */
+	public static OwnConnections toMaster(String name, Set<HostAndPort> sentinels, JedisClientConfig sentinelConfig,
+			JedisClientConfig config) {
+		SentinelMaster master = new SentinelMaster(name, sentinels, sentinelConfig);
+		return new OwnConnections(master::get, master::close, config);
 	}
 
 	@Override
@@ -55,7 +81,7 @@ final class OwnConnections extends ConnectionSource {
 		}
 	}
 
-	/** Jedis tells why only beside its exception, once for each address. */
+	/** Jedis hides the causes, one for each address, in suppressed exceptions. */
 	private Socket socket(HostAndPort server) {
 		try {
 			return new DefaultJedisSocketFactory(server, this.config).createSocket();
@@ -67,7 +93,7 @@ final class OwnConnections extends ConnectionSource {
 		}
 	}
 
-	/** Logs in. Jedis would use a second socket without that. */
+	/** Logs in, and prevents that Jedis reconnects by itself. */
 	private Connection connection(HostAndPort server, Socket socket) {
 		AtomicReference<Socket> first = new AtomicReference<>(socket);
 		return new Connection(() -> {

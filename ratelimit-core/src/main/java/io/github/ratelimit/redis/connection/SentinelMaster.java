@@ -11,9 +11,9 @@ import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.providers.SentineledConnectionProvider;
 
 /**
- * Knows which server is the master, from sentinels. They are asked when somebody wants to
- * connect, which is done in the background, until one of them has answered; from then on
- * Jedis watches them. The connections of Jedis are not used, which leaves them unmade.
+ * Knows from sentinels which server is the master. They are asked whenever a background
+ * thread connects, until one has answered; from then on Jedis watches them. The pool of
+ * Jedis is not used, so it makes no connections.
  */
 final class SentinelMaster {
 
@@ -34,7 +34,7 @@ final class SentinelMaster {
 	}
 
 	/**
-	 * Returns the present master.
+	 * Returns the current master.
 	 * @throws JedisConnectionException if no sentinel names it
 	 */
 	HostAndPort get() {
@@ -55,7 +55,7 @@ final class SentinelMaster {
 			}
 			this.watch = asked;
 			if (this.closed) {
-				// While they were asked.
+				// It was closed while they were asked.
 				asked.close();
 			}
 		}

@@ -8,29 +8,30 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
-import io.github.ratelimit.redis.connection.NotSentException.Reason;
+import io.github.ratelimit.redis.connection.CallException.Reason;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * One server, to which a few connections send together what waits.
+ * One server. A few connections send it the calls that wait, in batches.
  * <p>
- * It counts as gone when something was sent and nothing at all has come back for the time
- * budget, or when there can be no connection: then calls fail at once, until it answers
- * something. That callers wait for their turn, or for a busy processor, does not matter.
+ * The server is unavailable when something was sent and nothing was received for the time
+ * budget, or when no connection can be made. Calls then fail at once until the server
+ * answers. Callers that wait for their turn or for a busy processor have no influence on
+ * that.
  */
 public final class Server implements Servers {
 
-	/** Of one batch, so that it holds the server for about a millisecond at most. */
-	private static final int MOST_WORK = 128;
+	/** Most work in one batch, which then takes the server about a millisecond. */
+	private static final int MAX_WORK = 128;
 
-	private final ServerSettings settings;
+	final ServerSettings settings;
 
-	private final ConnectionSource source;
+	final ConnectionSource source;
 
-	private final Listener listener;
+	final Listener listener;
 
-	private final Breaker breaker;
+	final Breaker breaker;
 
 	private final List<Lane> lanes;
 
@@ -39,19 +40,18 @@ public final class Server implements Servers {
 	private final AtomicInteger waiting = new AtomicInteger();
 
 	/**
-	 * Creates a server, and connects to nothing yet.
+	 * Creates a server without connecting to it.
 	 * @param settings how it is used
 	 * @param source where connections come from; closed with the server
-	 * @param listener learns of what happens
+	 * @param listener is notified of what happens
 	 */
 	public Server(ServerSettings settings, ConnectionSource source, Listener listener) {
 		this.settings = settings;
 		this.source = source;
 		this.listener = listener;
-		this.breaker = new Breaker(settings, source, listener, this::refuse);
+		this.breaker = new Breaker(this);
 		this.lanes = IntStream.range(0, settings.connections())
-			.mapToObj((i) -> new Lane("ratelimit-" + settings.name() + "-" + i, this, this.breaker, source,
-					settings.budget()))
+			.mapToObj((i) -> new Lane("ratelimit-" + settings.name() + "-" + i, this))
 			.toList();
 	}
 
@@ -66,21 +66,21 @@ public final class Server implements Servers {
 	}
 
 	/**
-	 * Hands a call over, and does not wait.
+	 * Submits a call without waiting for it.
 	 * @param call a call that waits
-	 * @param asking whether its slot is moving here, so that each of its commands is sent
-	 * after an {@code ASKING}
+	 * @param asking whether its slot is moving to this server, so that {@code ASKING}
+	 * precedes each of its commands
 	 */
 	public void submit(Call call, boolean asking) {
 		JedisException cause = this.breaker.cause();
 		if (cause != null) {
 			this.breaker.ensureProbed();
-			call.fail(NotSentException.outage(cause));
+			call.fail(CallException.outage(cause));
 			return;
 		}
 		if (this.waiting.get() >= this.settings.maxWaiting()) {
 			this.listener.overloaded();
-			call.fail(new NotSentException(Reason.QUEUE_FULL, "Too many others wait", null));
+			call.fail(new CallException(Reason.QUEUE_FULL, "Too many other calls wait", null));
 			return;
 		}
 		call.asking(asking);
@@ -92,12 +92,12 @@ public final class Server implements Servers {
 		wake();
 		cause = this.breaker.cause();
 		if (cause != null) {
-			// Who was told of it may not have seen the call.
+			// The thread that refused all calls may have missed this one.
 			refuse(cause);
 		}
 	}
 
-	/** Has the queue looked into after this, if by one that is at it already. */
+	/** Makes sure that a lane looks into the queue after this. */
 	void wake() {
 		for (Lane lane : this.lanes) {
 			if (lane.isSpinning()) {
@@ -116,7 +116,7 @@ public final class Server implements Servers {
 		}
 	}
 
-	/** Whether there is a connection, which may be broken without anybody's knowing. */
+	/** Whether there is a connection, which may be broken unnoticed. */
 	boolean isConnected() {
 		for (Lane lane : this.lanes) {
 			if (lane.isConnected()) {
@@ -126,17 +126,17 @@ public final class Server implements Servers {
 		return false;
 	}
 
-	boolean isWaitedFor() {
+	boolean hasWaiting() {
 		return !this.queue.isEmpty();
 	}
 
-	/** Takes what is to be sent next, and has the rest taken by others. */
+	/** Takes the next calls to send, and wakes another lane if more wait. */
 	List<Call> next() {
 		List<Call> calls = new ArrayList<>();
 		long now = System.nanoTime();
 		int work = 0;
 		int taken = 0;
-		while (work < MOST_WORK) {
+		while (work < MAX_WORK) {
 			Call call = this.queue.poll();
 			if (call == null) {
 				break;
@@ -148,23 +148,19 @@ public final class Server implements Servers {
 			}
 		}
 		this.waiting.addAndGet(-taken);
-		if (isWaitedFor()) {
+		if (hasWaiting()) {
 			wake();
 		}
 		return calls;
 	}
 
-	Listener listener() {
-		return this.listener;
-	}
-
-	/** There is no connection for what waits. */
+	/** Handles that no connection can be made. */
 	void notConnected(Throwable failure) {
 		if (failure.getCause() instanceof NoSuchElementException) {
-			// Others use all connections of the pool, which says nothing of the server.
+			// The pool is exhausted, which says nothing about the server.
 			this.listener.overloaded();
 			refuseWaiting(this.waiting.get(),
-					new NotSentException(Reason.QUEUE_FULL, "No connection of the pool is free", failure));
+					new CallException(Reason.QUEUE_FULL, "No connection of the pool is free", failure));
 		}
 		else {
 			this.breaker.open((failure instanceof JedisException cause) ? cause
@@ -172,13 +168,14 @@ public final class Server implements Servers {
 		}
 	}
 
-	private void refuse(JedisException cause) {
-		refuseWaiting(Integer.MAX_VALUE, NotSentException.outage(cause));
+	/** Fails all calls, because the server is unavailable. */
+	void refuse(JedisException cause) {
+		refuseWaiting(Integer.MAX_VALUE, CallException.outage(cause));
 		this.lanes.forEach((lane) -> lane.refuse(cause));
 	}
 
-	private void refuseWaiting(int most, NotSentException reason) {
-		for (int i = 0; i < most; i++) {
+	private void refuseWaiting(int max, CallException reason) {
+		for (int i = 0; i < max; i++) {
 			Call call = this.queue.poll();
 			if (call == null) {
 				return;
@@ -189,10 +186,9 @@ public final class Server implements Servers {
 	}
 
 	/**
-	 * Returns whether the server counts as gone, so that calls fail at once.
-	 * @return whether it does
+	 * Returns whether calls fail at once, because the server does not answer.
 	 */
-	public boolean isOpen() {
+	public boolean isUnavailable() {
 		return this.breaker.cause() != null;
 	}
 

@@ -5,9 +5,9 @@ import java.time.Duration;
 /**
  * How a {@link Server} is used.
  *
- * @param name the server, for logs and messages
- * @param budget for how long a server may be silent before it counts as gone; the time
- * that callers wait, from {@link #SHORTEST} to {@link #LONGEST}
+ * @param name names the server in logs and messages
+ * @param budget how long callers wait, and how long a server may be silent before it is
+ * unavailable, from {@link #SHORTEST} to {@link #LONGEST}
  * @param connections how many connections there are at most, from 1 to
  * {@link #MAX_CONNECTIONS}
  * @param maxWaiting how many calls may wait to be sent, at least 1
@@ -23,7 +23,7 @@ public record ServerSettings(String name, Duration budget, int connections, int 
 	/** Most connections. */
 	public static final int MAX_CONNECTIONS = 64;
 
-	/** Refuses what is out of range. */
+	/** Validates the ranges. */
 	public ServerSettings {
 		if (budget.compareTo(SHORTEST) < 0 || budget.compareTo(LONGEST) > 0) {
 			throw new IllegalArgumentException("Invalid time budget (%s): must be from 2ms to 1h.".formatted(budget));

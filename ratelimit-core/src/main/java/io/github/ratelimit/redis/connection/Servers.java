@@ -7,19 +7,19 @@ package io.github.ratelimit.redis.connection;
 public interface Servers extends AutoCloseable {
 
 	/**
-	 * Returns the slot of a Redis key: the same for all if there is one server. One
-	 * command can use Redis keys of one slot only.
+	 * Returns the slot of a Redis key; always the same if there is one server. All Redis
+	 * keys of a command must share a slot.
 	 */
 	int slot(byte[] key);
 
 	/**
-	 * Returns whether this is a cluster, so that Redis keys may be on different slots.
+	 * Returns whether this is a cluster, so that Redis keys may have different slots.
 	 */
 	default boolean haveSlots() {
 		return false;
 	}
 
-	/** Hands a new call over, and does not wait. What cannot be sent has failed then. */
+	/** Submits a new call without waiting for it. A call that cannot be sent fails. */
 	void submit(Call call);
 
 	/** Closes all connections, and fails all calls that wait. */

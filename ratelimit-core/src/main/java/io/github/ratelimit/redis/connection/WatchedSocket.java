@@ -11,12 +11,12 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A socket that tells when nothing comes that should, and then goes on reading, where
- * another one would fail and lose what comes later.
+ * A socket that notifies a watch of silence and continues to read, where another socket
+ * would fail and lose a late reply.
  * <p>
- * Silence is seen in several looks, so that a pause of this process counts as one of them
- * only. A look that takes much longer than it should says that this process had to wait,
- * and not that the server did.
+ * A silence consists of several short timeouts, so that a pause of this process counts as
+ * one of them at most. A timeout that takes much longer than it should shows that this
+ * process was paused, not that the server is silent.
  */
 final class WatchedSocket extends Socket {
 
@@ -34,8 +34,8 @@ final class WatchedSocket extends Socket {
 
 	/**
 	 * Watches a connected socket.
-	 * @param budget how long a silence is told of
-	 * @param loginDeadline until when the login may take
+	 * @param budget the length of a silence
+	 * @param loginDeadline when the login has to be done
 	 */
 	WatchedSocket(Socket socket, Watch watch, Duration budget, long loginDeadline) {
 		this.socket = socket;
@@ -44,13 +44,13 @@ final class WatchedSocket extends Socket {
 		this.loginDeadline = loginDeadline;
 	}
 
-	/** The login is over. What comes from now on is read without a deadline. */
+	/** Ends the login. From now on there is no deadline for reading. */
 	void loggedIn() {
 		this.loggedIn = true;
 	}
 
-	/** Returns whether the other end has closed it, or says what it was not asked. */
-	boolean isForsaken() {
+	/** Returns whether the other end has closed it, or sent something unasked. */
+	boolean isStale() {
 		try {
 			this.socket.setSoTimeout(1);
 			this.socket.getInputStream().read();
@@ -77,7 +77,7 @@ final class WatchedSocket extends Socket {
 				return read;
 			}
 			catch (SocketTimeoutException ex) {
-				// Nothing has arrived, also not while this thread could not run.
+				// Nothing was received, not even while this thread was paused.
 				long took = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
 				if (took < 2 * this.lookMillis && ++looks >= LOOKS) {
 					this.watch.silent();
@@ -136,20 +136,20 @@ final class WatchedSocket extends Socket {
 		this.socket.close();
 	}
 
-	/** Who is told, by the thread that reads. */
+	/** Is notified by the thread that reads. */
 	interface Watch {
 
 		Watch NONE = new Watch() {
 		};
 
 		/**
-		 * Nothing has come for the budget. Repeated as long as nothing does.
-		 * @throws SocketTimeoutException if it is not to be waited for any longer
+		 * Nothing was received for the budget. Repeated as long as nothing is.
+		 * @throws SocketTimeoutException to stop reading
 		 */
 		default void silent() throws SocketTimeoutException {
 		}
 
-		/** Something has come, but for what answers the login, which may be refused. */
+		/** Something was received after the login. */
 		default void received(long now) {
 		}
 

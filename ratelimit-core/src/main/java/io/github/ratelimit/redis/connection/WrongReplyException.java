@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
- * What a server has answered is no answer to what it was asked.
+ * Thrown for a reply that is no answer to the command.
  */
 public final class WrongReplyException extends JedisDataException {
 

@@ -1,7 +1,6 @@
 /**
- * Hands calls over to a few connections, which send together what waits. Knows nothing of
- * rate limits. Deadlines and moments are times of {@link System#nanoTime()}. Internal:
- * not for users of the library.
+ * Sends calls in batches over a few connections. Knows nothing of rate limits. Times are
+ * those of {@link System#nanoTime()}. Internal: not for users of the library.
  */
 @NullMarked
 package io.github.ratelimit.redis.connection;

@@ -30,6 +30,7 @@ import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.providers.ClusterConnectionProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Nodes that come and go, for connections of one's own and for those of the application.
@@ -70,7 +71,7 @@ class ChangingNodesIT {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
-	void newNodeIsUsedAndLeftAgain(boolean ofApplication) {
+	void newNodeIsUsedWhileItHasSlots(boolean ofApplication) {
 		try (ClusterConnectionProvider provider = provider();
 				ClusterServers servers = ofApplication ? ClusterServers.of(provider, SETTINGS, Connecting.NOBODY)
 						: ClusterServers.of(cluster.addresses(), CONFIG, SETTINGS, Connecting.NOBODY)) {
@@ -93,7 +94,7 @@ class ChangingNodesIT {
 	}
 
 	@Test
-	void connectionsOfTheApplicationAreGivenBack() {
+	void connectionsOfTheApplicationAreReturned() {
 		try (ClusterConnectionProvider provider = provider()) {
 			try (ClusterServers servers = ClusterServers.of(provider, SETTINGS, Connecting.NOBODY)) {
 				SlotKeys.any().limit(100).forEach((key) -> assertThat(Increment.of(servers, key)).isOne());
@@ -107,9 +108,27 @@ class ChangingNodesIT {
 		}
 	}
 
+	/**
+	 * Jedis makes new connections to the nodes of a closed client, which nobody closes.
+	 */
+	@Test
+	@SuppressWarnings("try")
+	void closedClientIsNotConnectedAgain() {
+		try (ClusterConnectionProvider provider = provider();
+				ClusterServers servers = ClusterServers.of(provider, SETTINGS, Connecting.NOBODY)) {
+			String key = TestRedis.newKeyPrefix();
+			assertThat(Increment.of(servers, key)).isOne();
+			provider.close();
+			assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(servers, key))
+				.havingRootCause()
+				.withMessage("The client is closed");
+			assertThat(provider.getNodes()).isEmpty();
+		}
+	}
+
 	/** The application holds all connections to one node. */
 	@Test
-	void callsToOtherNodesAreDoneWhileTheApplicationHoldsConnections() {
+	void callsToOtherNodesSucceedWhenOnePoolIsExhausted() {
 		try (ClusterConnectionProvider provider = provider();
 				ClusterServers servers = ClusterServers.of(provider, SETTINGS, Connecting.NOBODY)) {
 			List<String> keys = SlotKeys.onDifferentMasters(cluster);
@@ -129,7 +148,7 @@ class ChangingNodesIT {
 	}
 
 	@Test
-	void nodesAreFoundWhenTheyComeAfterTheFirstCall() {
+	void nodesThatStartAfterTheFirstCallAreFound() {
 		AtomicBoolean up = new AtomicBoolean();
 		HostAndPort nobody = new HostAndPort("127.0.0.1", TestRedis.freePort());
 		JedisClientConfig config = DefaultJedisClientConfig.builder()

@@ -9,9 +9,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.redis.connection.CallException;
+import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.redis.connection.Connecting;
-import io.github.ratelimit.redis.connection.NotSentException;
-import io.github.ratelimit.redis.connection.NotSentException.Reason;
+import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.redis.connection.ServerSettings;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
@@ -88,17 +89,17 @@ class ClusterServersIT {
 		try (ClusterServers servers = connect(Set.of(nobody))) {
 			for (int i = 0; i < 3; i++) {
 				long start = System.nanoTime();
-				assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(servers, "any"))
+				Connecting.assertNotSent(() -> Increment.of(servers, "any"))
 					.withMessageContaining(nobody.toString())
 					.withCauseInstanceOf(JedisException.class)
-					.returns(Reason.OUTAGE, NotSentException::reason);
+					.returns(Reason.OUTAGE, CallException::reason);
 				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
 			}
 		}
 	}
 
 	@Test
-	void noMoreCallsWaitForTheSlotsThanMayWait() throws IOException {
+	void numberOfCallsWaitingForSlotsIsBounded() throws IOException {
 		try (ServerSocket hung = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
 				ClusterServers servers = ClusterServers.of(Set.of(new HostAndPort("127.0.0.1", hung.getLocalPort())),
 						CONFIG, new ServerSettings("cluster", Duration.ofSeconds(60), 2, 10), Connecting.NOBODY)) {
@@ -116,7 +117,7 @@ class ClusterServersIT {
 			call.await();
 			throw new AssertionError("It was done");
 		}
-		catch (NotSentException ex) {
+		catch (CallException ex) {
 			return ex.reason();
 		}
 	}
@@ -128,25 +129,22 @@ class ClusterServersIT {
 					CONFIG, Connecting.settings("cluster", Duration.ofSeconds(60)), Connecting.NOBODY);
 			Increment waits = Increment.submit(servers, Duration.ofSeconds(60), "any");
 			servers.close();
-			assertThatExceptionOfType(NotSentException.class).isThrownBy(waits::await)
+			Connecting.assertNotSent(waits::await)
 				.withMessageContaining("closed")
-				.returns(Reason.OUTAGE, NotSentException::reason);
+				.returns(Reason.OUTAGE, CallException::reason);
 		}
 	}
 
 	@Test
-	void callsFailOnceItIsClosed() {
+	void callsFailWhenItHasBeenClosed() {
 		ClusterServers servers = connect(CLUSTER.addresses());
 		assertThat(Increment.of(servers, TestRedis.newKeyPrefix())).isOne();
 		servers.close();
-		assertThatExceptionOfType(NotSentException.class)
-			.isThrownBy(() -> Increment.of(servers, TestRedis.newKeyPrefix()))
-			.returns(Reason.OUTAGE, NotSentException::reason);
+		Connecting.assertNotSent(() -> Increment.of(servers, TestRedis.newKeyPrefix()))
+			.returns(Reason.OUTAGE, CallException::reason);
 		ClusterServers unused = connect(CLUSTER.addresses());
 		unused.close();
-		assertThatExceptionOfType(NotSentException.class)
-			.isThrownBy(() -> Increment.of(unused, TestRedis.newKeyPrefix()))
-			.withMessageContaining("closed");
+		Connecting.assertNotSent(() -> Increment.of(unused, TestRedis.newKeyPrefix())).withMessageContaining("closed");
 	}
 
 }

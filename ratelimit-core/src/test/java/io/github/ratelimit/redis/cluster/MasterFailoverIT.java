@@ -88,7 +88,7 @@ class MasterFailoverIT {
 
 	/** It is given up, and goes on later as if nothing had been. */
 	@Test
-	void nothingIsDoneByAMasterThatHasHung() {
+	void hungMasterExecutesNothingLater() {
 		try (StoppedServer stopped = StoppedServer.stop(this.master.admin().info("server"))) {
 			awaitTakeover();
 			assertThat(Increment.of(this.servers, this.keys.get(0))).isEqualTo(2);
@@ -99,7 +99,7 @@ class MasterFailoverIT {
 	}
 
 	@Test
-	void nothingIsDoneTwiceUnderLoad() throws Exception {
+	void nothingIsExecutedTwiceUnderLoad() throws Exception {
 		AtomicBoolean stopped = new AtomicBoolean();
 		List<Load> loads = new ArrayList<>();
 		List<Future<?>> ends = new ArrayList<>();

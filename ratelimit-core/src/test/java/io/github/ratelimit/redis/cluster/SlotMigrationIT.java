@@ -8,8 +8,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 
+import io.github.ratelimit.redis.connection.CallException;
+import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.redis.connection.Connecting;
-import io.github.ratelimit.redis.connection.NotSentException;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
 import org.junit.jupiter.api.AfterAll;
@@ -112,7 +113,7 @@ class SlotMigrationIT {
 
 	/** Only together do they have Redis keys at two nodes. */
 	@Test
-	void callsThatTravelTogetherAreDoneWhileTheirSlotMoves() {
+	void sharedBatchSucceedsWhileItsSlotMoves() {
 		List<String> keys = SlotKeys.any()
 			.limit(1)
 			.flatMap((first) -> IntStream.range(0, 6).mapToObj((i) -> first + i))
@@ -158,12 +159,12 @@ class SlotMigrationIT {
 	}
 
 	@Test
-	void callFailsWhenNodesSendItToAndFro() {
+	void callFailsWhenNodesRedirectItForEver() {
 		this.from.admin().clusterSetSlotNode(this.slot, this.to.id());
 		try {
-			assertThatExceptionOfType(NodeException.class).isThrownBy(() -> Increment.of(this.servers, this.key))
+			Connecting.assertFails(Reason.NODE, () -> Increment.of(this.servers, this.key))
 				.withMessageContaining("do not agree")
-				.withCauseInstanceOf(NotSentException.class);
+				.withCauseInstanceOf(CallException.class);
 		}
 		finally {
 			this.from.admin().clusterSetSlotNode(this.slot, this.from.id());
@@ -183,7 +184,8 @@ class SlotMigrationIT {
 					Increment.of(this.servers, this.key);
 					return false;
 				}
-				catch (NodeException ex) {
+				catch (CallException ex) {
+					assertThat(ex.reason()).isEqualTo(Reason.NODE);
 					return true;
 				}
 				catch (JedisDataException ex) {
@@ -198,7 +200,8 @@ class SlotMigrationIT {
 			try {
 				return Increment.of(this.servers, this.key) == 1;
 			}
-			catch (NodeException ex) {
+			catch (CallException ex) {
+				assertThat(ex.reason()).isEqualTo(Reason.NODE);
 				return false;
 			}
 		});
@@ -206,7 +209,7 @@ class SlotMigrationIT {
 
 	/** To another node and back again, and again, key by key. */
 	@Test
-	void everyCallIsDoneOnceWhileSlotsMove() throws Exception {
+	void everyCallIsExecutedOnceWhileSlotsMove() throws Exception {
 		int times = 3000;
 		ExecutorService threads = Executors.newFixedThreadPool(4);
 		try {

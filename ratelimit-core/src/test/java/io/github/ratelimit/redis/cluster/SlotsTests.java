@@ -43,7 +43,7 @@ class SlotsTests {
 
 	/** As with {@code cluster-preferred-endpoint-type unknown-endpoint}. */
 	@Test
-	void nodeWithoutHostHasThatOfTheNodeThatNamesIt() {
+	void nodeWithoutHostIsTheNodeThatWasAsked() {
 		HostAndPort expected = new HostAndPort("asked", 7000);
 		List<Object> range = List.of(0L, 1L, Arrays.asList(null, 7000L));
 		assertThat(Slots.read(List.of(range), ASKED).node(0)).isEqualTo(expected);
@@ -52,7 +52,7 @@ class SlotsTests {
 	}
 
 	@Test
-	void nodeWithUnknownHostIsLeftOut() {
+	void nodeWithUnknownHostIsIgnored() {
 		Slots slots = Slots.read(List.of(range(0, 1, text("?"), 7000)), ASKED);
 		assertThat(slots.node(0)).isNull();
 		assertThat(slots.masters()).isEmpty();
@@ -66,7 +66,7 @@ class SlotsTests {
 
 	@ParameterizedTest
 	@MethodSource("invalid")
-	void answerIsRefusedIfItIsNone(Object reply) {
+	void invalidReplyIsRejected(Object reply) {
 		assertThatExceptionOfType(JedisDataException.class).isThrownBy(() -> Slots.read(reply, ASKED))
 			.withMessageContaining("is this a node of a Redis cluster?");
 	}

@@ -4,8 +4,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.github.ratelimit.redis.connection.NotSentException.Reason;
+import io.github.ratelimit.redis.connection.CallException.Reason;
+import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.test.StoppedServer;
+import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -73,7 +75,7 @@ class BorrowedIT {
 	}
 
 	private Server server(UnifiedJedis client) {
-		return new Server(Connecting.settings("test", BUDGET), ConnectionSource.client(client), this.events);
+		return new Server(Connecting.settings("test", BUDGET), BorrowedConnections.of(client), this.events);
 	}
 
 	@AfterEach
@@ -84,7 +86,7 @@ class BorrowedIT {
 	}
 
 	@Test
-	void connectionsAreGivenBackAsTheyWere() {
+	void connectionsAreReturnedWithTheirTimeout() {
 		for (int i = 1; i <= 10; i++) {
 			assertThat(Increment.of(this.server, "a", LONG)).isEqualTo(i);
 		}
@@ -98,13 +100,30 @@ class BorrowedIT {
 		assertThat(this.client.get("a")).isEqualTo("10");
 	}
 
+	/** A pool replaces a broken connection, even while it is being closed. */
 	@Test
-	void callsAreRefusedWhenNoConnectionIsFreeWhichIsNoOutage() {
+	void connectionInUseIsReturnedIntactWhenServerIsClosed() {
+		Server patient = new Server(Connecting.settings("test", LONG), BorrowedConnections.of(this.client),
+				this.events);
+		Increment.of(patient, "a", LONG);
+		Increment sent = new Increment(Increment.PLAIN, "a", LONG);
+		try (StoppedServer stopped = StoppedServer.stop(this.client)) {
+			patient.submit(sent);
+			TestCluster.await("It is sent", () -> this.pool.getNumActive() == 1);
+			patient.close();
+		}
+		assertThatExceptionOfType(JedisException.class).isThrownBy(sent::await);
+		TestCluster.await("It is given back", () -> this.pool.getNumActive() == 0);
+		assertThat(this.pool.getDestroyedCount()).isZero();
+	}
+
+	@Test
+	void exhaustedPoolRefusesCallsWithoutAnOutage() {
 		List<Connection> taken = new ArrayList<>();
 		for (int i = 0; i < POOL; i++) {
 			taken.add(this.pool.getResource());
 		}
-		assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(this.server, "a", LONG))
+		Connecting.assertNotSent(() -> Increment.of(this.server, "a", LONG))
 			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.QUEUE_FULL));
 		taken.forEach(Connection::close);
 		assertThat(Increment.of(this.server, "a", LONG)).isEqualTo(1);
@@ -112,11 +131,11 @@ class BorrowedIT {
 	}
 
 	@Test
-	void callersAreToldWhenTheServerHangsAndCallsAreAnsweredAfterwards() {
+	void callsFailWhileServerHangsAndSucceedAfterwards() {
 		Increment.of(this.server, "a", LONG);
 		try (StoppedServer stopped = StoppedServer.stop(this.client)) {
-			assertThatExceptionOfType(NoAnswerException.class).isThrownBy(() -> Increment.of(this.server, "a", LONG));
-			assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(this.server, "a", LONG))
+			Connecting.assertFails(Reason.SILENCE, () -> Increment.of(this.server, "a", LONG));
+			Connecting.assertNotSent(() -> Increment.of(this.server, "a", LONG))
 				.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.OUTAGE));
 		}
 		assertThat(this.events.await("closed", 1)).isLessThan(Duration.ofSeconds(5));
@@ -125,7 +144,7 @@ class BorrowedIT {
 	}
 
 	@Test
-	void connectionsThatTheServerHasClosedAreLeftOut() {
+	void connectionsClosedByTheServerAreSkipped() {
 		List<Connection> connections = new ArrayList<>();
 		for (int i = 0; i < POOL; i++) {
 			connections.add(this.pool.getResource());
@@ -140,28 +159,28 @@ class BorrowedIT {
 	}
 
 	@Test
-	void clientsThatSendAgainAreRefused() {
+	void clientsThatRetryAreRejected() {
 		try (PooledConnectionProvider connections = new PooledConnectionProvider(
 				new HostAndPort("127.0.0.1", this.port));
 				UnifiedJedis retrying = Clients.of(connections,
 						new RetryableCommandExecutor(connections, 3, Duration.ofSeconds(1)))) {
-			assertThatIllegalArgumentException().isThrownBy(() -> ConnectionSource.client(retrying))
+			assertThatIllegalArgumentException().isThrownBy(() -> BorrowedConnections.of(retrying))
 				.withMessage("Invalid client (redis.clients.jedis.RedisClient): must not send commands again by"
 						+ " itself, as its command executor does.");
 		}
 	}
 
 	@Test
-	void clientsWithoutPoolAreRefused() {
+	void clientsWithoutPoolAreRejected() {
 		ManagedConnectionProvider one = new ManagedConnectionProvider();
 		try (UnifiedJedis client = Clients.of(one, new DefaultCommandExecutor(one))) {
-			assertThatIllegalArgumentException().isThrownBy(() -> ConnectionSource.client(client))
+			assertThatIllegalArgumentException().isThrownBy(() -> BorrowedConnections.of(client))
 				.withMessage("Invalid client (redis.clients.jedis.RedisClient): must have a pool of connections.");
 		}
 	}
 
 	@Test
-	void clientOfSeveralDatabasesGoesOnToTheNext() {
+	void clientOfSeveralDatabasesFailsOver() {
 		int second = TestRedis.freePort();
 		RedisServer other = TestRedis.startServer(second);
 		try (UnifiedJedis several = Clients.ofSeveral(this.port, second); Server server = server(several)) {

@@ -1,9 +1,15 @@
 package io.github.ratelimit.redis.connection;
 
 import java.time.Duration;
+import java.util.EnumSet;
 
+import io.github.ratelimit.redis.connection.CallException.Reason;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.assertj.core.api.ThrowableAssertAlternative;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
+
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Connects to servers of tests.
@@ -22,6 +28,22 @@ public final class Connecting {
 		return new ServerSettings(name, budget, 2, 8192);
 	}
 
+	/** Asserts that something fails because a call was not sent. */
+	public static ThrowableAssertAlternative<CallException> assertNotSent(ThrowingCallable task) {
+		return assertThatExceptionOfType(CallException.class).isThrownBy(task).matches(Connecting::isNotSent);
+	}
+
+	/** Asserts that something fails for a reason. */
+	public static ThrowableAssertAlternative<CallException> assertFails(Reason reason, ThrowingCallable task) {
+		return assertThatExceptionOfType(CallException.class).isThrownBy(task).returns(reason, CallException::reason);
+	}
+
+	/** Whether something is the failure of a call that was not sent. */
+	static boolean isNotSent(Object outcome) {
+		return outcome instanceof CallException failure
+				&& EnumSet.of(Reason.TOO_LATE, Reason.QUEUE_FULL, Reason.OUTAGE).contains(failure.reason());
+	}
+
 	static Server to(int port, Duration budget, Listener listener) {
 		return to(port, settings("test", budget), listener);
 	}
@@ -31,7 +53,7 @@ public final class Connecting {
 	}
 
 	static ConnectionSource source(String host, int port) {
-		return ConnectionSource.server(new HostAndPort(host, port), DefaultJedisClientConfig.builder().build());
+		return OwnConnections.to(new HostAndPort(host, port), DefaultJedisClientConfig.builder().build());
 	}
 
 }

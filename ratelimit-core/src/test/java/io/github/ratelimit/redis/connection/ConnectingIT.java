@@ -3,7 +3,8 @@ package io.github.ratelimit.redis.connection;
 import java.net.URI;
 import java.time.Duration;
 
-import io.github.ratelimit.redis.connection.NotSentException.Reason;
+import io.github.ratelimit.redis.connection.CallException.Reason;
+import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
@@ -33,11 +34,11 @@ class ConnectingIT {
 	private final Events events = new Events();
 
 	@Test
-	void callsFailAtOnceUntilTheServerIsThere() {
+	void callsFailAtOnceUntilTheServerStarts() {
 		int port = TestRedis.freePort();
 		try (Server server = Connecting.to(port, BUDGET, this.events)) {
 			for (int i = 0; i < 3; i++) {
-				assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(server, "a", LONG))
+				Connecting.assertNotSent(() -> Increment.of(server, "a", LONG))
 					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.OUTAGE))
 					.withCauseInstanceOf(JedisConnectionException.class);
 			}
@@ -55,7 +56,7 @@ class ConnectingIT {
 	}
 
 	@Test
-	void callsAreAnsweredAfterTheServerWasStartedAgain() {
+	void callsSucceedAfterTheServerHasRestarted() {
 		int port = TestRedis.freePort();
 		RedisServer redis = TestRedis.startServer(port);
 		try (Server server = Connecting.to(port, BUDGET, this.events)) {
@@ -91,13 +92,13 @@ class ConnectingIT {
 	}
 
 	@Test
-	void causeIsKnownWhenTheLoginFails() {
+	void failedLoginIsTheCause() {
 		int port = TestRedis.freePort();
 		RedisServer redis = TestRedis.startServer(port, "requirepass secret");
 		JedisClientConfig wrong = DefaultJedisClientConfig.builder().password("wrong").build();
 		try (Server server = new Server(Connecting.settings("test", BUDGET),
-				ConnectionSource.server(new HostAndPort("127.0.0.1", port), wrong), this.events)) {
-			assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(server, "a", LONG))
+				OwnConnections.to(new HostAndPort("127.0.0.1", port), wrong), this.events)) {
+			Connecting.assertNotSent(() -> Increment.of(server, "a", LONG))
 				.withCauseInstanceOf(JedisAccessControlException.class);
 		}
 		finally {
@@ -106,20 +107,19 @@ class ConnectingIT {
 	}
 
 	@Test
-	void callsFailWhenThePasswordCannotBeFound() {
+	void callsFailWhenThePasswordIsUnavailable() {
 		JedisClientConfig config = DefaultJedisClientConfig.builder().credentialsProvider(() -> {
 			throw new IllegalStateException("No vault");
 		}).build();
 		try (Server server = new Server(Connecting.settings("test", BUDGET),
-				ConnectionSource.server(new HostAndPort("127.0.0.1", TestRedis.uri().getPort()), config),
-				this.events)) {
-			assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(server, "a", LONG))
+				OwnConnections.to(new HostAndPort("127.0.0.1", TestRedis.uri().getPort()), config), this.events)) {
+			Connecting.assertNotSent(() -> Increment.of(server, "a", LONG))
 				.withRootCauseInstanceOf(IllegalStateException.class);
 		}
 	}
 
 	@Test
-	void connectionKnowsDatabaseAndName() {
+	void connectionSelectsDatabaseAndName() {
 		int port = TestRedis.freePort();
 		RedisServer redis = TestRedis.startServer(port, "requirepass secret");
 		JedisClientConfig config = DefaultJedisClientConfig.builder()
@@ -128,7 +128,7 @@ class ConnectingIT {
 			.clientName("limiter")
 			.build();
 		try (Server server = new Server(Connecting.settings("test", BUDGET),
-				ConnectionSource.server(new HostAndPort("127.0.0.1", port), config), this.events)) {
+				OwnConnections.to(new HostAndPort("127.0.0.1", port), config), this.events)) {
 			Increment.of(server, "a", LONG);
 			try (var jedis = new Jedis(URI.create("redis://:secret@127.0.0.1:" + port + "/3"))) {
 				assertThat(jedis.get("a")).isEqualTo("1");

@@ -75,8 +75,8 @@ class DeadAddressIT {
 			HostAndPort address = new HostAndPort("both", Integer.parseInt(args[0]));
 			List<String> answers = new ArrayList<>();
 			for (int i = 0; i < 4; i++) {
-				try (Server server = new Server(Connecting.settings("test", LONG),
-						ConnectionSource.server(address, config), Connecting.NOBODY)) {
+				try (Server server = new Server(Connecting.settings("test", LONG), OwnConnections.to(address, config),
+						Connecting.NOBODY)) {
 					answers.add(String.valueOf(Increment.of(server, "a", LONG)));
 				}
 			}

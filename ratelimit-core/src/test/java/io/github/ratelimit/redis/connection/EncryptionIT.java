@@ -8,6 +8,7 @@ import java.security.cert.Certificate;
 import java.time.Duration;
 import java.util.Base64;
 
+import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestRedis;
@@ -95,17 +96,17 @@ class EncryptionIT {
 				.truststore(trusted.toFile(), PASSWORD.toCharArray())
 				.build())
 			.build();
-		return new Server(Connecting.settings("tls", BUDGET), ConnectionSource.server(address, config), this.events);
+		return new Server(Connecting.settings("tls", BUDGET), OwnConnections.to(address, config), this.events);
 	}
 
 	@Test
-	void lateAnswerIsUnderstood() {
+	void lateAnswerOverTlsEndsTheOutage() {
 		try (Server server = server(folder.resolve("trusted.p12"))) {
 			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
 			Increment sent = new Increment(Increment.PLAIN, "a", LONG);
 			try (StoppedServer stopped = StoppedServer.stop(jedis)) {
 				server.submit(sent);
-				assertThatExceptionOfType(NoAnswerException.class).isThrownBy(sent::await);
+				Connecting.assertFails(Reason.SILENCE, sent::await);
 			}
 			this.events.await("closed", 1);
 			assertThat(Increment.of(server, "a", LONG)).isEqualTo(3);
@@ -123,8 +124,7 @@ class EncryptionIT {
 			none.store(out, PASSWORD.toCharArray());
 		}
 		try (Server server = server(empty)) {
-			assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(server, "b", LONG))
-				.withStackTraceContaining("trustAnchors");
+			Connecting.assertNotSent(() -> Increment.of(server, "b", LONG)).withStackTraceContaining("trustAnchors");
 		}
 	}
 

@@ -38,7 +38,7 @@ class ErrorTextIT {
 	private static final RateLimitRequest REQUEST = RateLimitRequest
 		.of(Policy.of("api", new FixedWindow(), Limit.parse("5/m")), new Identifier("header:X-Api-Key", SECRET));
 
-	static Stream<Arguments> identifiersAreNotInTheErrorsOfAServerThatDoesNotKnowTheCommand() {
+	static Stream<Arguments> errorsOfUnknownCommandsNameNoIdentifiers() {
 		Policy policy = REQUEST.charges().get(0).policy();
 		Identifier identifier = REQUEST.charges().get(0).identifiers().get(0);
 		return Stream.of(refused("EVALSHA", (redis) -> RedisRateLimiter.of(redis).tryAcquire(REQUEST)),
@@ -54,8 +54,7 @@ class ErrorTextIT {
 
 	@ParameterizedTest
 	@MethodSource
-	void identifiersAreNotInTheErrorsOfAServerThatDoesNotKnowTheCommand(String command,
-			Consumer<RedisConnections> use) {
+	void errorsOfUnknownCommandsNameNoIdentifiers(String command, Consumer<RedisConnections> use) {
 		int port = TestRedis.freePort();
 		RedisServer server = TestRedis.startServer(port, "rename-command " + command + " \"\"");
 		try (RedisConnections redis = TestRedis.connections(URI.create("redis://127.0.0.1:" + port)).build()) {
@@ -81,19 +80,19 @@ class ErrorTextIT {
 			"ERR unknown command 'EVALSHA', with args beginning with: '0f5b' '1' 'x:{user:al' |ERR unknown command 'EVALSHA'",
 			"NOPERM User web has no permissions to access the 'x:{user:alice}:api:f' key|NOPERM User web has no permissions to access the 'x:{...}:api:f' key",
 			"ERR bad key x:{user:ali|ERR bad key x:{...}", "MOVED 866 127.0.0.1:7000|MOVED 866 127.0.0.1:7000" })
-	void redisKeysAreLeftOut(String text, String shown) {
+	void redisKeysAreRemovedFromErrors(String text, String shown) {
 		assertThat(ErrorText.withoutKeys(new JedisDataException(text))).isInstanceOf(JedisDataException.class)
 			.hasMessage(shown);
 	}
 
 	@Test
-	void otherErrorsStayAsTheyAre() {
+	void otherErrorsAreUnchanged() {
 		JedisDataException harmless = new JedisDataException("LOADING Redis is loading the dataset in memory");
 		assertThat(ErrorText.withoutKeys(harmless)).isSameAs(harmless);
 	}
 
 	@Test
-	void placeInTheCodeAndTheCauseAreKept() {
+	void stackTraceAndCauseAreKept() {
 		JedisDataException error = new JedisDataException("ERR {x}", new IllegalStateException("cause"));
 		assertThat(ErrorText.withoutKeys(error)).hasCause(error.getCause())
 			.satisfies((ex) -> assertThat(ex.getStackTrace()).isEqualTo(error.getStackTrace()));

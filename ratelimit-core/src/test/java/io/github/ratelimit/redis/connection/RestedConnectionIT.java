@@ -34,13 +34,14 @@ class RestedConnectionIT {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
-	void callIsAnsweredAfterARestInWhichItsConnectionWasClosed(boolean borrowed) {
+	void callSucceedsWhenIdleConnectionWasClosed(boolean borrowed) {
 		int port = TestRedis.freePort();
 		RedisServer redis = TestRedis.startServer(port);
 		try (UnifiedJedis client = JedisClients.create("127.0.0.1", port);
 				Jedis admin = new Jedis("127.0.0.1", port);
-				Server server = borrowed ? new Server(Connecting.settings("borrowed", LONG),
-						ConnectionSource.client(client), this.events) : Connecting.to(port, LONG, this.events)) {
+				Server server = borrowed
+						? new Server(Connecting.settings("borrowed", LONG), BorrowedConnections.of(client), this.events)
+						: Connecting.to(port, LONG, this.events)) {
 			for (long count = 1; count <= 3; count++) {
 				assertThat(Increment.of(server, "a", LONG)).isEqualTo(count);
 				admin.clientKill(new ClientKillParams().type(ClientType.NORMAL).skipMe(ClientKillParams.SkipMe.YES));
@@ -55,7 +56,7 @@ class RestedConnectionIT {
 	}
 
 	@Test
-	void serverThatWasGoneIsUsedAgain() {
+	void serverIsUsedAgainAfterAnOutage() {
 		int port = TestRedis.freePort();
 		RedisServer redis = TestRedis.startServer(port);
 		try (Server server = Connecting.to(port, LONG, this.events)) {
@@ -68,10 +69,10 @@ class RestedConnectionIT {
 				catch (JedisException ex) {
 					// That is what is waited for.
 				}
-				return server.isOpen();
+				return server.isUnavailable();
 			});
 			redis = TestRedis.startServer(port);
-			TestCluster.await("It is there again", () -> !server.isOpen());
+			TestCluster.await("It is there again", () -> !server.isUnavailable());
 			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
 		}
 		finally {

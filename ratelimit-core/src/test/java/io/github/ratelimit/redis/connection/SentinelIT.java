@@ -71,7 +71,7 @@ class SentinelIT {
 	}
 
 	private Server connect() {
-		ConnectionSource source = ConnectionSource.sentinel("main",
+		ConnectionSource source = OwnConnections.toMaster("main",
 				Set.of(new HostAndPort("127.0.0.1", this.sentinelPort)), CONFIG, CONFIG);
 		return new Server(Connecting.settings("main", Duration.ofSeconds(2)), source, this.events);
 	}
@@ -120,8 +120,7 @@ class SentinelIT {
 	@Test
 	void callsFailUntilASentinelAnswers() throws IOException {
 		try (Server server = connect()) {
-			assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(server, "a", LONG))
-				.withCauseInstanceOf(JedisException.class);
+			Connecting.assertNotSent(() -> Increment.of(server, "a", LONG)).withCauseInstanceOf(JedisException.class);
 			this.sentinel.start();
 			this.events.await("closed", 1);
 			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);

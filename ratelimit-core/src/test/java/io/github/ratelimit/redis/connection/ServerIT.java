@@ -8,7 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
-import io.github.ratelimit.redis.connection.NotSentException.Reason;
+import io.github.ratelimit.redis.connection.CallException.Reason;
+import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -45,7 +46,7 @@ class ServerIT {
 	}
 
 	@Test
-	void settingsOutOfRangeAreRefused() {
+	void settingsOutOfRangeAreRejected() {
 		assertThatIllegalArgumentException().isThrownBy(() -> Connecting.settings("a", Duration.ofNanos(1)))
 			.withMessage("Invalid time budget (PT0.000000001S): must be from 2ms to 1h.");
 		assertThatIllegalArgumentException().isThrownBy(() -> new ServerSettings("a", LONG, 0, 1))
@@ -76,7 +77,7 @@ class ServerIT {
 	}
 
 	@Test
-	void callsThatWaitTogetherAreSentTogetherInTheirOrder() {
+	void waitingCallsAreSentTogetherInOrder() {
 		Increment.ByScript carrier = new Increment.ByScript(Increment.SCRIPT);
 		List<Increment> calls = IntStream.range(0, 1000)
 			.mapToObj((i) -> new Increment(carrier, this.key, LONG))
@@ -92,7 +93,7 @@ class ServerIT {
 	}
 
 	@Test
-	void scriptIsSentWithItsSourceOnlyWhenTheServerDoesNotKnowIt() {
+	void sourceIsSentOnlyWhenServerDoesNotKnowTheScript() {
 		Increment.ByScript carrier = new Increment.ByScript(Increment.SCRIPT + " -- " + this.key);
 		for (int i = 1; i <= 3; i++) {
 			Increment call = new Increment(carrier, this.key, LONG);
@@ -103,7 +104,7 @@ class ServerIT {
 	}
 
 	@Test
-	void callFailsWhenItsScriptIsNotKnownForTheSecondTime() {
+	void callFailsWhenScriptIsUnknownEvenWithItsSource() {
 		Increment.ByScript carrier = new Increment.ByScript("return {err = 'NOSCRIPT never'} -- " + this.key);
 		Increment call = new Increment(carrier, this.key, LONG);
 		this.server.submit(call);
@@ -112,7 +113,7 @@ class ServerIT {
 	}
 
 	@Test
-	void errorOfOneCallIsNotThatOfOthers() {
+	void errorOfOneCallDoesNotAffectOthers() {
 		TestRedis.client().set(this.key, "text");
 		Increment wrong = new Increment(Increment.PLAIN, this.key, LONG);
 		Increment right = new Increment(Increment.PLAIN, this.key + ":other", LONG);
@@ -124,7 +125,7 @@ class ServerIT {
 	}
 
 	@Test
-	void failureOfOneCarrierIsNotThatOfOthers() {
+	void failureOfOneCarrierDoesNotAffectOthers() {
 		Increment unmade = new Increment(new Failing(true), this.key, LONG);
 		Increment undelivered = new Increment(new Failing(false), this.key, LONG);
 		List.of(unmade, undelivered).forEach(this.server::submit);
@@ -136,7 +137,7 @@ class ServerIT {
 	}
 
 	@Test
-	void commandsOfOneCarrierAreNotInterruptedByThoseOfOthers() throws Exception {
+	void commandsOfOneCarrierAreNotInterleavedWithOthers() throws Exception {
 		List<Thread> others = IntStream.range(0, 8).mapToObj((i) -> new Thread(() -> {
 			for (int j = 0; j < 100; j++) {
 				Increment.of(this.server, this.key + ":other", LONG);
@@ -154,7 +155,7 @@ class ServerIT {
 	}
 
 	@Test
-	void redirectedCallsAreHandedOnAndMayWaitAgain() {
+	void redirectedCallsCanBeSubmittedAgain() {
 		List<JedisRedirectionException> redirections = new ArrayList<>();
 		String moved = "return redis.error_reply('MOVED 7 127.0.0.1:1')";
 		try (Server elsewhere = new Server(Connecting.settings("node", LONG),
@@ -177,24 +178,23 @@ class ServerIT {
 	}
 
 	@Test
-	void callsThatAskAreAnsweredByTheReplyBehindThatToAsking() {
+	void askingCallsReceiveTheReplyAfterThatOfAsking() {
 		Increment call = new Increment(Increment.PLAIN, this.key, LONG);
 		this.server.submit(call, true);
 		assertThat(call.await()).isEqualTo(1L);
 	}
 
 	@Test
-	void callIsNotSentWhenItsTimeIsOver() {
+	void callIsNotSentAfterItsDeadline() {
 		Increment call = new Increment(Increment.PLAIN, this.key, Duration.ZERO);
 		this.server.submit(call);
-		assertThatExceptionOfType(NotSentException.class).isThrownBy(call::await)
-			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.TOO_LATE));
+		Connecting.assertNotSent(call::await).satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.TOO_LATE));
 		assertThat(Increment.of(this.server, this.key, LONG)).isEqualTo(1);
 	}
 
 	/** What it gives back would be lost otherwise. */
 	@Test
-	void threadThatIsInterruptedIsAnsweredAndStaysSo() {
+	void interruptedThreadGetsItsAnswerAndStaysInterrupted() {
 		Thread.currentThread().interrupt();
 		long count = Increment.of(this.server, this.key, LONG);
 		assertThat(Thread.interrupted()).isTrue();
@@ -205,7 +205,7 @@ class ServerIT {
 	void callsFailWhenTheServerIsClosed() {
 		Increment.of(this.server, this.key, LONG);
 		this.server.close();
-		assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(this.server, this.key, LONG))
+		Connecting.assertNotSent(() -> Increment.of(this.server, this.key, LONG))
 			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.OUTAGE));
 	}
 

@@ -13,7 +13,8 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 
-import io.github.ratelimit.redis.connection.NotSentException.Reason;
+import io.github.ratelimit.redis.connection.CallException.Reason;
+import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.StoppedServer;
@@ -76,17 +77,17 @@ class SilenceIT {
 	}
 
 	@Test
-	void callersAreToldAtOnceWhenTheServerHangs() {
+	void callsFailAtOnceWhenTheServerHangs() {
 		Increment.of(this.server, "a", LONG);
 		try (StoppedServer stopped = StoppedServer.stop(this.jedis)) {
 			Increment sent = new Increment(Increment.PLAIN, "a", LONG);
 			this.server.submit(sent);
 			long start = System.nanoTime();
-			assertThatExceptionOfType(NoAnswerException.class).isThrownBy(sent::await)
+			Connecting.assertFails(Reason.SILENCE, sent::await)
 				.satisfies((ex) -> assertThat(ex.getCause()).hasMessageContaining("Nothing was received for PT0.3S"));
 			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(CEILING);
-			assertThat(this.server.isOpen()).isTrue();
-			assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(this.server, "a", LONG))
+			assertThat(this.server.isUnavailable()).isTrue();
+			Connecting.assertNotSent(() -> Increment.of(this.server, "a", LONG))
 				.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.OUTAGE));
 		}
 		this.events.await("closed", 1);
@@ -95,13 +96,13 @@ class SilenceIT {
 	}
 
 	@Test
-	void lateAnswerClosesTheBreakerAndIsHandedToTheCall() {
+	void lateAnswerEndsTheOutageAndReachesTheCall() {
 		Increment.of(this.server, "a", LONG);
 		Increment sent = new Increment(Increment.PLAIN, "a", LONG);
 		long end;
 		try (StoppedServer stopped = StoppedServer.stop(this.jedis)) {
 			this.server.submit(sent);
-			assertThatExceptionOfType(NoAnswerException.class).isThrownBy(sent::await);
+			Connecting.assertFails(Reason.SILENCE, sent::await);
 			end = System.nanoTime();
 		}
 		this.events.await("closed", 1);
@@ -127,7 +128,7 @@ class SilenceIT {
 		long start = System.nanoTime();
 		Increment sent = new Increment(Increment.PLAIN, "a", LONG);
 		this.server.submit(sent);
-		assertThatExceptionOfType(NoAnswerException.class).isThrownBy(sent::await);
+		Connecting.assertFails(Reason.SILENCE, sent::await);
 		this.events.await("closed", 1);
 		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(BUDGET.multipliedBy(2).plusSeconds(3));
 		assertThat(Increment.of(this.server, "a", LONG)).isEqualTo(3);
@@ -142,7 +143,7 @@ class SilenceIT {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 1, 32, 200 })
-	void callersWaitNoLongerThanTheirTimeWhenTheServerHangs(int callers) throws Exception {
+	void callersNeverWaitPastTheirDeadlineWhenServerHangs(int callers) throws Exception {
 		Increment.of(this.server, "a", LONG);
 		long[] waited = new long[callers];
 		try (StoppedServer stopped = StoppedServer.stop(this.jedis)) {
@@ -169,15 +170,15 @@ class SilenceIT {
 	}
 
 	@Test
-	void callsEndWhenTheServerTakesNoConnections() throws IOException {
+	void callsEndWhenServerAcceptsNoConnections() throws IOException {
 		try (ServerSocket full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
 			List<Socket> waiting = new ArrayList<>();
 			try (Server none = Connecting.to(full.getLocalPort(), BUDGET, this.events)) {
 				FullBacklog.fill(full, waiting);
-				assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(none, "a", BUDGET))
+				Connecting.assertNotSent(() -> Increment.of(none, "a", BUDGET))
 					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.TOO_LATE));
 				this.events.await("opened", 1);
-				assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(none, "a", LONG))
+				Connecting.assertNotSent(() -> Increment.of(none, "a", LONG))
 					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.OUTAGE));
 			}
 			finally {
@@ -207,17 +208,17 @@ class SilenceIT {
 	private Server trickled(TricklingServer slow) {
 		var config = DefaultJedisClientConfig.builder().clientSetInfoConfig(ClientSetInfoConfig.DISABLED).build();
 		return new Server(Connecting.settings("slow", BUDGET),
-				ConnectionSource.server(new HostAndPort("127.0.0.1", slow.port()), config), this.events);
+				OwnConnections.to(new HostAndPort("127.0.0.1", slow.port()), config), this.events);
 	}
 
 	/** It is sent as a call is, and waits for much longer. */
 	@Test
-	void callersAreToldAtOnceWhenTheLoginIsNotAnswered() throws Exception {
+	void callsFailAtOnceWhenTheLoginIsNotAnswered() throws Exception {
 		try (FaultyProxy proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.port));
 				Server server = patient(proxy.uri().getPort())) {
 			proxy.delay(CEILING.plusSeconds(2));
 			long start = System.nanoTime();
-			assertThatExceptionOfType(NotSentException.class).isThrownBy(() -> Increment.of(server, "a", LONG))
+			Connecting.assertNotSent(() -> Increment.of(server, "a", LONG))
 				.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.OUTAGE))
 				.withRootCauseInstanceOf(SocketTimeoutException.class);
 			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(CEILING);
@@ -229,15 +230,14 @@ class SilenceIT {
 	}
 
 	@Test
-	void loginsFromBeforeTheEndOfAnOutageDoNotBeginAnother() throws Exception {
+	void oldLoginsDoNotBeginAnotherOutage() throws Exception {
 		try (FaultyProxy proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.port));
 				Server server = patient(proxy.uri().getPort())) {
 			proxy.delay(CEILING.plusSeconds(2));
 			List<Increment> calls = List.of(new Increment(Increment.PLAIN, "b", LONG),
 					new Increment(Increment.PLAIN, "b", LONG));
 			calls.forEach(server::submit);
-			assertThat(calls)
-				.allSatisfy((call) -> assertThatExceptionOfType(NotSentException.class).isThrownBy(call::await));
+			assertThat(calls).allSatisfy((call) -> Connecting.assertNotSent(call::await));
 			proxy.delay(Duration.ZERO);
 			this.events.await("closed", 1);
 			assertThat(Increment.of(server, "b", LONG)).isEqualTo(1);
@@ -248,11 +248,11 @@ class SilenceIT {
 	private Server patient(int port) {
 		var config = DefaultJedisClientConfig.builder().connectionTimeoutMillis((int) LONG.toMillis()).build();
 		return new Server(Connecting.settings("patient", BUDGET),
-				ConnectionSource.server(new HostAndPort("127.0.0.1", port), config), this.events);
+				OwnConnections.to(new HostAndPort("127.0.0.1", port), config), this.events);
 	}
 
 	@Test
-	void connectionThatAloneIsSilentIsReplaced() throws Exception {
+	void singleSilentConnectionIsReplaced() throws Exception {
 		try (FaultyProxy proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.port));
 				Server server = Connecting.to(proxy.uri().getPort(), BUDGET, this.events)) {
 			Increment.of(server, "a", LONG);
@@ -264,7 +264,7 @@ class SilenceIT {
 			this.events.await("closed", 1);
 			// Far sooner than the delayed answer.
 			assertThat(Increment.of(server, "b", LONG)).isEqualTo(1);
-			assertThatExceptionOfType(NoAnswerException.class).isThrownBy(lost::await);
+			Connecting.assertFails(Reason.SILENCE, lost::await);
 		}
 	}
 

@@ -34,7 +34,7 @@ class WrongRepliesIT {
 	/** What follows would answer the next call. */
 	@ParameterizedTest
 	@MethodSource("unreadable")
-	void connectionIsNotUsedAgainAfterAReplyThatCannotBeRead(String reply) {
+	void connectionIsClosedAfterAnUnreadableReply(String reply) {
 		try (AnsweringServer redis = new AnsweringServer("INCR", reply + ":7\r\n", () -> {
 		}); Server server = Connecting.to(redis.uri().getPort(), LONG, this.events)) {
 			for (int i = 0; i < 3; i++) {

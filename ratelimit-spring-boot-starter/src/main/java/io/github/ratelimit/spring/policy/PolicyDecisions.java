@@ -7,6 +7,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import com.github.benmanes.caffeine.cache.Ticker;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Limit;
@@ -50,7 +51,7 @@ public final class PolicyDecisions {
 
 	private final LocalRateLimiter local;
 
-	private final Reservations reservations = new Reservations();
+	private final Reservations reservations = new Reservations(Ticker.systemTicker());
 
 	/** Notifies the listeners; {@code null} if there are none. */
 	private final @Nullable PolicyOutcomes outcomes;

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
+import org.springframework.expression.PropertyAccessor;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.Assign;
 import org.springframework.expression.spel.ast.BeanReference;
@@ -31,6 +32,7 @@ import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.expression.spel.support.DataBindingPropertyAccessor;
 import org.springframework.expression.spel.support.SimpleEvaluationContext;
 
 /**
@@ -51,6 +53,9 @@ public final class ReadOnlyExpression {
 
 	private static final List<Class<? extends SpelNode>> OF_AN_OBJECT = List.of(PropertyOrFieldReference.class,
 			MethodReference.class, Indexer.class, Projection.class, Selection.class);
+
+	/** Remembers the properties that it has found, for all evaluations. */
+	private final PropertyAccessor properties = DataBindingPropertyAccessor.forReadOnlyAccess();
 
 	private final SpelExpression expression;
 
@@ -141,7 +146,8 @@ public final class ReadOnlyExpression {
 	 * cannot be converted; exceptions of the methods that it calls are passed on
 	 */
 	public <T> @Nullable T evaluate(Map<String, ? extends @Nullable Object> values, Class<T> type) {
-		SimpleEvaluationContext context = SimpleEvaluationContext.forReadOnlyDataBinding()
+		SimpleEvaluationContext context = SimpleEvaluationContext.forPropertyAccessors(this.properties)
+			.withAssignmentDisabled()
 			.withInstanceMethods()
 			.build();
 		values.forEach(context::setVariable);

@@ -7,6 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
 import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.Ticker;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
@@ -34,14 +35,22 @@ final class Reservations {
 	/** Servlet containers sometimes drop a request without an event for its end. */
 	private static final Duration FORGOTTEN = Duration.ofHours(1);
 
-	private final ConcurrentMap<Key, Held> held = Caffeine.newBuilder()
-		.executor(Runnable::run)
-		.expireAfterWrite(FORGOTTEN)
-		.<Key, Held>build()
-		.asMap();
+	private final ConcurrentMap<Key, Held> held;
 
 	/** Names, as in the store, of the policies that may have reservations. */
 	private final Set<String> policies = ConcurrentHashMap.newKeySet();
+
+	private final Ticker ticker;
+
+	Reservations(Ticker ticker) {
+		this.ticker = ticker;
+		this.held = Caffeine.newBuilder()
+			.executor(Runnable::run)
+			.expireAfterWrite(FORGOTTEN)
+			.ticker(ticker)
+			.<Key, Held>build()
+			.asMap();
+	}
 
 	/** Notes that a policy, as in the store, may have reservations. */
 	void register(Policy policy) {
@@ -58,7 +67,7 @@ final class Reservations {
 		used.charge()
 			.identifiers()
 			.forEach((identifier) -> this.held.merge(Key.of(used, identifier),
-					new Held(used.charge().cost(), System.nanoTime()), Held::with));
+					new Held(used.charge().cost(), this.ticker.read()), Held::with));
 	}
 
 	/** Removes a charge that has been settled. */

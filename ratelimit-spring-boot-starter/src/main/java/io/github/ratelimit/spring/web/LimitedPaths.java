@@ -84,9 +84,6 @@ final class LimitedPaths {
 		 * used.
 		 */
 		@Nullable PolicyUse use(HttpServletRequest request, RequestPaths paths) {
-			if (!this.excluded.isEmpty() && paths.allMatch((path) -> find(this.excluded, request, path) != null)) {
-				return null;
-			}
 			long cost = 0;
 			List<String> patterns = List.of();
 			for (PathContainer path : paths.all()) {
@@ -96,7 +93,13 @@ final class LimitedPaths {
 					patterns = with(route.pattern().getPatternString(), patterns);
 				}
 			}
-			return patterns.isEmpty() ? null : new PolicyUse(this.policy, cost, Map.of(), patterns);
+			// Exclusions come last, because most policies do not match.
+			return (patterns.isEmpty() || isExcluded(request, paths)) ? null
+					: new PolicyUse(this.policy, cost, Map.of(), patterns);
+		}
+
+		private boolean isExcluded(HttpServletRequest request, RequestPaths paths) {
+			return !this.excluded.isEmpty() && paths.allMatch((path) -> find(this.excluded, request, path) != null);
 		}
 
 		private static List<String> with(String pattern, List<String> patterns) {

@@ -93,7 +93,7 @@ final class Rejections {
 		response.resetBuffer();
 		response.setStatus(status);
 		response.setHeader(HttpHeaders.CACHE_CONTROL, "no-store");
-		response.setContentType(null);
+		removeContentType(response);
 		setRetryAfter(decision, reason, response);
 		if (this.handler != null
 				&& isAnswered(this.handler, new Rejection(reason, decision, problem), request, response)) {
@@ -170,6 +170,15 @@ final class Rejections {
 		catch (IllegalStateException ex) {
 			// The handler has called getWriter, which excludes the output stream.
 			response.getWriter().write(new String(body, StandardCharsets.UTF_8));
+		}
+	}
+
+	private static void removeContentType(HttpServletResponse response) {
+		try {
+			response.setContentType(null);
+		}
+		catch (IllegalStateException ex) {
+			// The handler has called getWriter. Jetty only allows to replace the type.
 		}
 	}
 

@@ -53,7 +53,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * An application with more load than its machine can bear, and a healthy Redis. Load is
  * no outage: Redis or the application itself decides every request, nothing passes
- * without a limit, and Redis never counts as gone.
+ * without a limit, and Redis is never unavailable.
  */
 class SaturationIT {
 

@@ -159,7 +159,7 @@ class RedisClusterIT {
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
 				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> decide(context))
-					.withStackTraceContaining("None of the nodes [127.0.0.1:" + port + "] has said");
+					.withStackTraceContaining("None of the nodes [127.0.0.1:" + port + "] has returned the slots");
 			});
 	}
 

@@ -12,6 +12,7 @@ import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.embedded.RedisServer;
@@ -25,7 +26,11 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Clients that do not wait.
  */
 @SuppressWarnings("try")
+@EachContainer
 class DenialCacheIT {
+
+	@Parameter
+	Container container;
 
 	private final int port = TestRedis.freePort();
 
@@ -119,7 +124,7 @@ class DenialCacheIT {
 	}
 
 	private TestApplication start(String... properties) {
-		return TestApplication.startWithOwnLimiter(Application.class, Stream
+		return TestApplication.startWithOwnLimiter(this.container, Application.class, Stream
 			.concat(Stream.of("ratelimit.redis.url=redis://127.0.0.1:" + this.port, "ratelimit.redis.timeout=20s",
 					"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=1/d",
 					"management.endpoints.web.exposure.include=ratelimits"), Stream.of(properties))

@@ -16,6 +16,7 @@ import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
 import redis.embedded.RedisServer;
 
 import org.springframework.context.annotation.Bean;
@@ -28,12 +29,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Requests that are denied, or limited, later than by the first filter.
  */
+@EachContainer
 class DeniedLaterIT {
+
+	@Parameter
+	Container container;
 
 	@Test
 	void whatThePathHasPaidStaysPaidWhenACallIsDenied() {
-		try (TestApplication application = TestApplication.start(Application.class, "ratelimit.policies.api.paths=/few",
-				"ratelimit.policies.api.limits=5/d", "ratelimit.policies.few.limits=1/m")) {
+		try (TestApplication application = TestApplication.start(this.container, Application.class,
+				"ratelimit.policies.api.paths=/few", "ratelimit.policies.api.limits=5/d",
+				"ratelimit.policies.few.limits=1/m")) {
 			assertThat(application.get("/few").statusCode()).isEqualTo(200);
 			HttpResponse<String> denied = application.get("/few");
 			assertThat(denied.statusCode()).isEqualTo(429);
@@ -47,7 +53,7 @@ class DeniedLaterIT {
 
 	@Test
 	void deniedCallCountsByTheStatusOfItsResponse() {
-		try (TestApplication application = TestApplication.start(Application.class,
+		try (TestApplication application = TestApplication.start(this.container, Application.class,
 				"ratelimit.policies.denied.paths=/few", "ratelimit.policies.denied.limits=3/h",
 				"ratelimit.policies.denied.count-when=status in [429]", "ratelimit.policies.few.limits=1/d")) {
 			assertThat(application.get("/few").statusCode()).isEqualTo(200);
@@ -63,7 +69,7 @@ class DeniedLaterIT {
 	void headersTellWhatThePathHasUsedWhenTheStoreFailsLater() {
 		int port = TestRedis.freePort();
 		RedisServer server = TestRedis.startServer(port);
-		try (TestApplication application = TestApplication.startWithOwnLimiter(StepsApplication.class,
+		try (TestApplication application = TestApplication.startWithOwnLimiter(this.container, StepsApplication.class,
 				"ratelimit.redis.url=redis://127.0.0.1:" + port, "ratelimit.redis.timeout=2s",
 				"ratelimit.policies.api.paths=/steps", "ratelimit.policies.api.limits=5/d",
 				"ratelimit.policies.few.limits=1/d", "ratelimit.policies.few.on-store-failure=deny")) {
@@ -77,7 +83,7 @@ class DeniedLaterIT {
 
 	@Test
 	void headersOfAForbiddenRequestTellWhatItsPathHasPaid() {
-		try (TestApplication application = TestApplication.start(StepsApplication.class,
+		try (TestApplication application = TestApplication.start(this.container, StepsApplication.class,
 				"ratelimit.policies.api.paths=/steps", "ratelimit.policies.api.limits=5/d",
 				"ratelimit.policies.few.limits=1/m", "ratelimit.policies.few.identifiers=header:X-Key",
 				"ratelimit.policies.few.missing-identifier=deny")) {
@@ -90,7 +96,7 @@ class DeniedLaterIT {
 
 	@Test
 	void policyIsLimitedWhateverBeanGivesItPlans() {
-		try (TestApplication application = TestApplication.start(PlannedApplication.class,
+		try (TestApplication application = TestApplication.start(this.container, PlannedApplication.class,
 				"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=2/d")) {
 			assertThat(IntStream.range(0, 4).mapToObj((i) -> application.get("/api").statusCode()))
 				.isEqualTo(List.of(200, 200, 429, 429));

@@ -12,6 +12,7 @@ import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.http.HttpServletRequest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -38,7 +39,11 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Who answers a denied call: exception handlers of the application that are made for it,
  * and none that are made for failures.
  */
+@EachContainer
 class ExceptionHandlerIT {
+
+	@Parameter
+	Container container;
 
 	@RegisterExtension
 	static final TestApplications applications = new TestApplications();
@@ -46,7 +51,7 @@ class ExceptionHandlerIT {
 	@ParameterizedTest
 	@ValueSource(strings = { "/plain", "/local", "/wrapped" })
 	void handlersForFailuresDoNotGetDenials(String path) {
-		TestApplication application = applications.get(CatchAll.class);
+		TestApplication application = applications.get(this.container, CatchAll.class);
 		assertThat(application.get(path).statusCode()).isEqualTo(200);
 		HttpResponse<String> denied = application.get(path);
 		assertThat(denied.statusCode()).isEqualTo(429);
@@ -58,7 +63,7 @@ class ExceptionHandlerIT {
 
 	@Test
 	void adviceThatNamesDenialComesFirst() {
-		TestApplication application = applications.get(Named.class);
+		TestApplication application = applications.get(this.container, Named.class);
 		application.get("/plain");
 		assertAnswer(application.get("/plain"), 402, "named by advice");
 		application.get("/wrapped");
@@ -75,7 +80,7 @@ class ExceptionHandlerIT {
 
 	@Test
 	void catchAllOfControllerDoesNotHideDenialThatAdviceNames() {
-		TestApplication application = applications.get(Named.class);
+		TestApplication application = applications.get(this.container, Named.class);
 		application.get("/local");
 		assertAnswer(application.get("/local"), 402, "named by advice");
 	}
@@ -83,7 +88,7 @@ class ExceptionHandlerIT {
 	@ParameterizedTest
 	@ValueSource(strings = { "spring.mvc.problemdetails.enabled=false", "spring.mvc.problemdetails.enabled=true" })
 	void adviceThatNamesDenialComesFirstWhateverIsBeforeIt(String property) {
-		try (TestApplication application = TestApplication.start(NamedLast.class, property)) {
+		try (TestApplication application = TestApplication.start(this.container, NamedLast.class, property)) {
 			application.get("/plain");
 			HttpResponse<String> denied = application.get("/plain");
 			assertAnswer(denied, 402, "named by advice");
@@ -96,7 +101,7 @@ class ExceptionHandlerIT {
 
 	@Test
 	void exceptionHandlerMayReplaceHeaders() {
-		try (TestApplication application = TestApplication.start(Replacing.class)) {
+		try (TestApplication application = TestApplication.start(this.container, Replacing.class)) {
 			application.get("/plain");
 			HttpResponse<String> denied = application.get("/plain");
 			assertAnswer(denied, 402, "replaced");
@@ -108,7 +113,7 @@ class ExceptionHandlerIT {
 
 	@Test
 	void controllerThatNamesDenialComesFirst() {
-		TestApplication application = applications.get(CatchAll.class);
+		TestApplication application = applications.get(this.container, CatchAll.class);
 		application.get("/named");
 		assertAnswer(application.get("/named"), 402, "named by controller");
 	}
@@ -133,11 +138,11 @@ class ExceptionHandlerIT {
 		}
 	}
 
-	private static TestApplication startWithoutStore(Class<?> configuration) {
-		return TestApplication.startWithOwnLimiter(configuration, "ratelimit.redis.url=redis://127.0.0.1:1",
-				"ratelimit.policies.strict.limits=1/m", "ratelimit.policies.strict.on-store-failure=deny",
-				"ratelimit.policies.path.limits=1/m", "ratelimit.policies.path.on-store-failure=deny",
-				"ratelimit.policies.path.paths=/strict/path");
+	private TestApplication startWithoutStore(Class<?> configuration) {
+		return TestApplication.startWithOwnLimiter(this.container, configuration,
+				"ratelimit.redis.url=redis://127.0.0.1:1", "ratelimit.policies.strict.limits=1/m",
+				"ratelimit.policies.strict.on-store-failure=deny", "ratelimit.policies.path.limits=1/m",
+				"ratelimit.policies.path.on-store-failure=deny", "ratelimit.policies.path.paths=/strict/path");
 	}
 
 	private static void assertAnswer(HttpResponse<String> response, int status, String body) {

@@ -2,8 +2,9 @@ package io.github.ratelimit.spring.web;
 
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.TestRedis;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -21,13 +22,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Requests that cost nothing, while the store is gone and their policies deny all others.
  */
+@EachContainer
 class FreeRequestIT {
+
+	@Parameter
+	Container container;
 
 	private static TestApplication application;
 
-	@BeforeAll
-	static void start() {
-		application = TestApplication.startWithOwnLimiter(Application.class,
+	@BeforeParameterizedClassInvocation
+	static void start(Container container) {
+		application = TestApplication.startWithOwnLimiter(container, Application.class,
 				"ratelimit.redis.url=redis://127.0.0.1:" + TestRedis.freePort(), "ratelimit.policies.path.cost=0",
 				"ratelimit.policies.path.paths=/path", "ratelimit.policies.path.limits=1/h",
 				"ratelimit.policies.path.on-store-failure=deny", "ratelimit.policies.route.limits=1/h",
@@ -41,7 +46,7 @@ class FreeRequestIT {
 				"ratelimit.policies.method.on-store-failure=deny");
 	}
 
-	@AfterAll
+	@AfterParameterizedClassInvocation
 	static void stop() {
 		application.close();
 	}

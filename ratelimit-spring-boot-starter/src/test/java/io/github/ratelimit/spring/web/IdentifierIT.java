@@ -6,10 +6,11 @@ import java.util.Set;
 import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.TestRedis;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -29,13 +30,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Who is counted together, and what becomes of requests without an identifier.
  */
+@EachContainer
 class IdentifierIT {
+
+	@Parameter
+	Container container;
 
 	private static TestApplication application;
 
-	@BeforeAll
-	static void start() {
-		application = TestApplication.start(Application.class, "ratelimit.policies.cookie.limits=1/m",
+	@BeforeParameterizedClassInvocation
+	static void start(Container container) {
+		application = TestApplication.start(container, Application.class, "ratelimit.policies.cookie.limits=1/m",
 				"ratelimit.policies.cookie.paths=/cookie", "ratelimit.policies.cookie.identifiers=cookie:huge",
 				"ratelimit.policies.path.limits=1/m", "ratelimit.policies.path.paths=/path/{id},/path/{id}/more",
 				"ratelimit.policies.path.identifiers=path", "ratelimit.policies.method.limits=1/m",
@@ -52,7 +57,7 @@ class IdentifierIT {
 				"ratelimit.policies.named.missing-identifier=deny", "ratelimit.deny=plan:denied");
 	}
 
-	@AfterAll
+	@AfterParameterizedClassInvocation
 	static void stop() {
 		application.close();
 	}

@@ -2,7 +2,9 @@ package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Base64;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;
@@ -13,7 +15,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -36,8 +37,13 @@ abstract class LoginContract {
 		this.application = TestApplication.start(application(), "ratelimit.plan-cache-ttl=0",
 				"ratelimit.policies.login.paths=/form,/basic,/bearer,/own", "ratelimit.policies.login.limits=5/15m",
 				"ratelimit.policies.login.identifiers=ip,user", "ratelimit.policies.login.count-when=status in [401]",
-				"ratelimit.policies.login.plans.pro.limits=1000/m", "ratelimit.policies.tariff.paths=/tariff,/twice",
-				"ratelimit.policies.tariff.limits=2/m", "ratelimit.policies.tariff.plans.pro.limits=4/m,100/h",
+				"ratelimit.policies.login.plans.pro.limits=1000/m",
+				"ratelimit.policies.login.unless='yes'.equals(#request.getHeader('X-Plain'))",
+				"ratelimit.policies.plain.when='yes'.equals(#request.getHeader('X-Plain'))",
+				"ratelimit.policies.plain.paths=/form,/basic,/bearer,/own", "ratelimit.policies.plain.limits=5/15m",
+				"ratelimit.policies.plain.identifiers=ip,user", "ratelimit.policies.plain.count-when=status in [401]",
+				"ratelimit.policies.tariff.paths=/tariff,/twice", "ratelimit.policies.tariff.limits=2/m",
+				"ratelimit.policies.tariff.plans.pro.limits=4/m,100/h",
 				"ratelimit.policies.tariff.plans.partner.unlimited=true", "ratelimit.policies.second.paths=/twice",
 				"ratelimit.policies.second.limits=9/m", "ratelimit.policies.second.plans.pro.limits=90/m",
 				"ratelimit.policies.named.paths=/named", "ratelimit.policies.named.limits=1/m",
@@ -61,17 +67,22 @@ abstract class LoginContract {
 		LoginApplication.refunds.set(0);
 	}
 
+	/** Without plans, what a right login has used is given back after its response. */
 	@ParameterizedTest
-	@ValueSource(strings = { "/form", "/basic", "/bearer", "/own" })
-	void fiveOfEightWrongLoginsAreAnsweredAndRightOnesAreFree(String path) {
+	@CsvSource({ "/form, login", "/basic, login", "/bearer, login", "/own, login", "/form, plain", "/basic, plain",
+			"/bearer, plain", "/own, plain" })
+	void fiveOfEightWrongLoginsAreAnsweredAndRightOnesAreFree(String path, String policy) {
+		String[] plain = { "X-Plain", policy.equals("plain") ? "yes" : "no" };
 		for (int failed = 0; failed < 8; failed++) {
-			assertThat(logIn(path, "anna", "secret").statusCode()).isEqualTo((failed < 5) ? 200 : 429);
-			assertThat(logIn(path, "berta", "secret").statusCode()).isEqualTo((failed < 5) ? 200 : 429);
-			assertThat(logIn(path, "anna", "wrong").statusCode()).isEqualTo((failed < 5) ? 401 : 429);
+			for (String user : List.of("anna", "berta")) {
+				assertThat(logIn(path, user, "secret", plain).statusCode()).isEqualTo((failed < 5) ? 200 : 429);
+				this.application.assertUsed("plain", policy.equals("plain") ? Math.min(failed, 5) : 0);
+			}
+			assertThat(logIn(path, "anna", "wrong", plain).statusCode()).isEqualTo((failed < 5) ? 401 : 429);
 		}
-		HttpResponse<String> denied = logIn(path, "anna", "wrong");
-		assertThat(denied.body()).contains("\"violated-policies\":[\"login\"]");
-		assertThat(denied.headers().allValues("RateLimit-Policy")).containsExactly("\"login\";q=5;w=900");
+		HttpResponse<String> denied = logIn(path, "anna", "wrong", plain);
+		assertThat(denied.body()).contains("\"violated-policies\":[\"" + policy + "\"]");
+		assertThat(denied.headers().allValues("RateLimit-Policy")).containsExactly("\"" + policy + "\";q=5;w=900");
 		assertThat(denied.headers().allValues("Retry-After")).containsExactly("900");
 	}
 
@@ -170,19 +181,18 @@ abstract class LoginContract {
 		assertThat(logIn("/held/200", "berta", "secret").headers().allValues("Retry-After")).containsExactly("900");
 	}
 
-	private HttpResponse<String> logIn(String path, String user, String password) {
+	private HttpResponse<String> logIn(String path, String user, String password, String... headers) {
 		if (path.equals("/form")) {
-			return this.application.send("POST", "/form?username=" + user + "&password=" + password);
+			return this.application.send("POST", "/form?username=" + user + "&password=" + password, headers);
 		}
-		if (path.equals("/bearer")) {
-			return this.application.get(path, "Authorization", "Bearer " + LoginApplication.jwt(user, password));
-		}
-		if (path.equals("/own")) {
-			return this.application.get(path, "X-Key", user + ":" + password);
-		}
-		String credentials = Base64.getEncoder()
-			.encodeToString((user + ":" + password).getBytes(StandardCharsets.UTF_8));
-		return this.application.get(path, "Authorization", "Basic " + credentials);
+		List<String> all = new ArrayList<>(List.of(headers));
+		all.addAll(switch (path) {
+			case "/bearer" -> List.of("Authorization", "Bearer " + LoginApplication.jwt(user, password));
+			case "/own" -> List.of("X-Key", user + ":" + password);
+			default -> List.of("Authorization", "Basic "
+					+ Base64.getEncoder().encodeToString((user + ":" + password).getBytes(StandardCharsets.UTF_8)));
+		});
+		return this.application.get(path, all.toArray(String[]::new));
 	}
 
 }

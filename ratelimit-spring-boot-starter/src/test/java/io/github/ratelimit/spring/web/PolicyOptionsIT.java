@@ -4,11 +4,12 @@ import java.net.http.HttpResponse;
 import java.util.List;
 
 import io.github.ratelimit.spring.annotation.RateLimited;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -28,13 +29,17 @@ import static org.assertj.core.api.Assertions.assertThat;
  * To which requests a policy applies, and what denied ones are answered.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@EachContainer
 class PolicyOptionsIT {
+
+	@Parameter
+	Container container;
 
 	private static TestApplication application;
 
-	@BeforeAll
-	static void start() {
-		application = TestApplication.start(Application.class, "ratelimit.exclude=/api/health,GET /api/logo",
+	@BeforeParameterizedClassInvocation
+	static void start(Container container) {
+		application = TestApplication.start(container, Application.class, "ratelimit.exclude=/api/health,GET /api/logo",
 				"ratelimit.policies.api.paths=/api/**", "ratelimit.policies.api.limits=1/m",
 				"ratelimit.policies.api.exclude=/api/open/**", "ratelimit.policies.all.paths=/api/**",
 				"ratelimit.policies.all.limits=100/m", "ratelimit.policies.web.paths=/web",
@@ -50,7 +55,7 @@ class PolicyOptionsIT {
 				"ratelimit.rejection.status=420", "ratelimit.rejection.type=https://example.com/quota");
 	}
 
-	@AfterAll
+	@AfterParameterizedClassInvocation
 	static void stop() {
 		application.close();
 	}
@@ -102,8 +107,9 @@ class PolicyOptionsIT {
 	@ParameterizedTest
 	@ValueSource(strings = { "/api/open/..;/item", "/api/health;x=/../item", "/api/health/", "/api/Health" })
 	void spellingThatIsNotWhollyExcludedIsCounted(String path) {
-		application.get(path);
-		assertThat(application.decisions()).isOne();
+		boolean refused = this.container == Container.JETTY && path.contains("..;");
+		assertThat(application.get(path).statusCode()).isEqualTo(refused ? 400 : 200);
+		assertThat(application.decisions()).isEqualTo(refused ? 0 : 1);
 	}
 
 	@Test

@@ -16,11 +16,12 @@ import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.Plan;
 import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -41,7 +42,11 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Policies that a {@link PolicySource} changes while requests are served.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@EachContainer
 class PolicySourceIT {
+
+	@Parameter
+	Container container;
 
 	private static final AtomicInteger asked = new AtomicInteger();
 
@@ -51,16 +56,16 @@ class PolicySourceIT {
 
 	private static TestApplication application;
 
-	@BeforeAll
-	static void start() {
-		application = TestApplication.start(Application.class, "ratelimit.policies.keyed.paths=/path",
+	@BeforeParameterizedClassInvocation
+	static void start(Container container) {
+		application = TestApplication.start(container, Application.class, "ratelimit.policies.keyed.paths=/path",
 				"ratelimit.policies.keyed.limits=2/m", "ratelimit.policies.keyed.identifiers=header:X-Key",
 				"ratelimit.policies.keyed.missing-identifier=deny", "ratelimit.policies.method.limits=2/m",
 				"ratelimit.policies.method.identifiers=header:X-Key", "ratelimit.policies.method.mode=shadow",
 				"ratelimit.policies.method.missing-identifier=deny");
 	}
 
-	@AfterAll
+	@AfterParameterizedClassInvocation
 	static void stop() {
 		application.close();
 	}

@@ -8,6 +8,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -33,7 +34,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Which preflight requests are free: those that CORS code answers.
  */
+@EachContainer
 class PreflightIT {
+
+	@Parameter
+	Container container;
 
 	@RegisterExtension
 	static final TestApplications applications = new TestApplications();
@@ -41,8 +46,7 @@ class PreflightIT {
 	private static final String PAGE = "https://page.example";
 
 	@ParameterizedTest
-	@ValueSource(classes = { Plain.class, PlainOnJetty.class, WithFilter.class, SecurityWithCors.class,
-			SecurityWithMvcCors.class })
+	@ValueSource(classes = { Plain.class, WithFilter.class, SecurityWithCors.class, SecurityWithMvcCors.class })
 	void preflightIsFreeWhenCorsCodeAnswersIt(Class<?> configuration) {
 		TestApplication application = application(configuration);
 		assertThat(application.get("/api/x").statusCode()).isEqualTo(200);
@@ -80,7 +84,7 @@ class PreflightIT {
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { Plain.class, PlainOnJetty.class, SecurityWithoutCors.class })
+	@ValueSource(classes = { Plain.class, SecurityWithoutCors.class })
 	void preflightIsCountedWhenAnotherServletGetsIt(Class<?> configuration) {
 		TestApplication application = application(configuration);
 		assertThat(preflight(application, "/api/servlet").body()).isEqualTo("reached");
@@ -96,8 +100,8 @@ class PreflightIT {
 		assertThat(preflight(application, "/api/y", "Authorization", "Bearer other").statusCode()).isEqualTo(429);
 	}
 
-	private static TestApplication application(Class<?> configuration) {
-		return applications.get(configuration, "ratelimit.policies.api.paths=/api/**",
+	private TestApplication application(Class<?> configuration) {
+		return applications.get(this.container, configuration, "ratelimit.policies.api.paths=/api/**",
 				"ratelimit.policies.api.limits=1/m");
 	}
 
@@ -148,11 +152,6 @@ class PreflightIT {
 			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
 	@Import(Handlers.class)
 	static class Plain {
-
-	}
-
-	@Import(JettyServer.class)
-	static class PlainOnJetty extends Plain {
 
 	}
 

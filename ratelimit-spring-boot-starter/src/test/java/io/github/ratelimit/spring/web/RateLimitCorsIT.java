@@ -8,6 +8,7 @@ import io.github.ratelimit.spring.web.Browser.Seen;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -34,7 +35,11 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What a page of another origin can read, in the ways in which an application may say
  * that it can.
  */
+@EachContainer
 class RateLimitCorsIT {
+
+	@Parameter
+	Container container;
 
 	@RegisterExtension
 	static final TestApplications applications = new TestApplications();
@@ -53,7 +58,7 @@ class RateLimitCorsIT {
 	@ValueSource(classes = { MappingsOfMvc.class, FilterBean.class, RegisteredFilter.class, EarlyFilter.class,
 			SecurityWithSource.class, SecurityWithInlineSource.class, SecurityWithMvc.class, FilterAndMvc.class })
 	void pageReadsAllowedAndDeniedResponses(Class<?> configuration) {
-		TestApplication application = applications.get(configuration, POLICIES);
+		TestApplication application = applications.get(this.container, configuration, POLICIES);
 		for (String path : List.of("/api/x", "/user", "/annotated")) {
 			assertReadable(new Browser(application), path);
 			assertHidden(new Browser(application, "https://other.example", false), path);
@@ -86,7 +91,7 @@ class RateLimitCorsIT {
 
 	@Test
 	void pageReadsWhatItsHandlerAllows() {
-		try (TestApplication application = TestApplication.start(AnnotatedHandlers.class, POLICIES)) {
+		try (TestApplication application = TestApplication.start(this.container, AnnotatedHandlers.class, POLICIES)) {
 			Browser browser = new Browser(application, PAGE, true);
 			assertThat(browser.fetch("/api/cross").headers()).contains(HEADERS);
 			Seen denied = browser.fetch("/api/cross");
@@ -100,7 +105,7 @@ class RateLimitCorsIT {
 
 	@Test
 	void nothingIsAddedWhenApplicationAllowsNoOrigin() {
-		TestApplication application = applications.get(Application.class, POLICIES);
+		TestApplication application = applications.get(this.container, Application.class, POLICIES);
 		for (int i = 0; i < 2; i++) {
 			assertNoCors(application.get("/api/x", "Origin", PAGE));
 			assertNoCors(application.get("/annotated", "Origin", PAGE));
@@ -109,7 +114,7 @@ class RateLimitCorsIT {
 
 	@Test
 	void nothingIsAddedWhenRequestIsOfSameOrigin() {
-		TestApplication application = applications.get(MappingsOfMvc.class, POLICIES);
+		TestApplication application = applications.get(this.container, MappingsOfMvc.class, POLICIES);
 		String origin = "http://127.0.0.1:" + application.port();
 		for (int i = 0; i < 2; i++) {
 			for (String path : List.of("/api/x", "/annotated")) {
@@ -121,7 +126,7 @@ class RateLimitCorsIT {
 
 	@Test
 	void malformedOriginIsAnsweredLikeNone() {
-		TestApplication application = applications.get(Application.class, POLICIES);
+		TestApplication application = applications.get(this.container, Application.class, POLICIES);
 		assertThat(application.get("/api/x", "Origin", "https://[").statusCode()).isEqualTo(200);
 		HttpResponse<String> denied = application.get("/api/x", "Origin", "https://[");
 		assertThat(denied.statusCode()).isEqualTo(429);
@@ -130,7 +135,7 @@ class RateLimitCorsIT {
 
 	@Test
 	void filterCountsOnlyOnPathsThatItIsRegisteredFor() {
-		try (TestApplication application = TestApplication.start(FilterOfOtherPath.class, POLICIES)) {
+		try (TestApplication application = TestApplication.start(this.container, FilterOfOtherPath.class, POLICIES)) {
 			application.get("/api/x", "Origin", PAGE);
 			HttpResponse<String> denied = application.get("/api/x", "Origin", PAGE);
 			assertThat(denied.statusCode()).isEqualTo(429);
@@ -141,7 +146,7 @@ class RateLimitCorsIT {
 
 	@Test
 	void filterDoesNotCountWhenItIsNotRegistered() {
-		try (TestApplication application = TestApplication.start(DisabledFilter.class, POLICIES)) {
+		try (TestApplication application = TestApplication.start(this.container, DisabledFilter.class, POLICIES)) {
 			for (int i = 0; i < 2; i++) {
 				assertNoCors(application.get("/api/x", "Origin", PAGE));
 			}
@@ -150,10 +155,11 @@ class RateLimitCorsIT {
 
 	@Test
 	void pageReadsThatStoreFailed() {
-		try (TestApplication application = TestApplication.startWithOwnLimiter(MappingsOfMvcWithOther.class,
-				"ratelimit.redis.url=redis://127.0.0.1:1", "ratelimit.policies.api.paths=/api/**",
-				"ratelimit.policies.api.limits=1/m", "ratelimit.policies.api.on-store-failure=deny",
-				"ratelimit.policies.other.limits=1/m", "ratelimit.policies.other.on-store-failure=deny")) {
+		try (TestApplication application = TestApplication.startWithOwnLimiter(this.container,
+				MappingsOfMvcWithOther.class, "ratelimit.redis.url=redis://127.0.0.1:1",
+				"ratelimit.policies.api.paths=/api/**", "ratelimit.policies.api.limits=1/m",
+				"ratelimit.policies.api.on-store-failure=deny", "ratelimit.policies.other.limits=1/m",
+				"ratelimit.policies.other.on-store-failure=deny")) {
 			for (String path : List.of("/api/x", "/other")) {
 				Seen seen = new Browser(application).fetch(path);
 				assertThat(seen.status()).isEqualTo(503);
@@ -164,7 +170,7 @@ class RateLimitCorsIT {
 
 	@Test
 	void preflightIsFreeAndAnswered() {
-		TestApplication application = applications.get(MappingsOfMvc.class, POLICIES);
+		TestApplication application = applications.get(this.container, MappingsOfMvc.class, POLICIES);
 		for (int i = 0; i < 3; i++) {
 			HttpResponse<String> preflight = application.send("OPTIONS", "/api/x", "Origin", PAGE,
 					"Access-Control-Request-Method", "GET");

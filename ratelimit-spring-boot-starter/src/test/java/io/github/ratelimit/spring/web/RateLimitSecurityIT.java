@@ -8,10 +8,11 @@ import java.util.stream.IntStream;
 
 import io.github.ratelimit.spring.RateLimitExemption;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -30,13 +31,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Policies beside Spring Security, with HTTP Basic.
  */
+@EachContainer
 class RateLimitSecurityIT {
+
+	@Parameter
+	Container container;
 
 	private static TestApplication application;
 
-	@BeforeAll
-	static void start() {
-		application = TestApplication.start(Application.class, "ratelimit.policies.user.paths=/user",
+	@BeforeParameterizedClassInvocation
+	static void start(Container container) {
+		application = TestApplication.start(container, Application.class, "ratelimit.policies.user.paths=/user",
 				"ratelimit.policies.user.limits=2/m", "ratelimit.policies.user.identifiers=user",
 				"ratelimit.policies.address.paths=/address", "ratelimit.policies.address.limits=3/m",
 				"ratelimit.policies.both.paths=/both", "ratelimit.policies.both.limits=2/m",
@@ -51,7 +56,7 @@ class RateLimitSecurityIT {
 				"ratelimit.policies.known.identifiers=user", "ratelimit.policies.known.missing-identifier=deny");
 	}
 
-	@AfterAll
+	@AfterParameterizedClassInvocation
 	static void stop() {
 		application.close();
 	}
@@ -132,9 +137,9 @@ class RateLimitSecurityIT {
 
 	@Test
 	void everyUserHasOwnCountWhenSecurityHasAnotherOrder() {
-		try (TestApplication other = TestApplication.start(Application.class, "spring.security.filter.order=0",
-				"ratelimit.policies.user.paths=/user", "ratelimit.policies.user.limits=1/m",
-				"ratelimit.policies.user.identifiers=user")) {
+		try (TestApplication other = TestApplication.start(this.container, Application.class,
+				"spring.security.filter.order=0", "ratelimit.policies.user.paths=/user",
+				"ratelimit.policies.user.limits=1/m", "ratelimit.policies.user.identifiers=user")) {
 			assertThat(get(other, "/user", "anna", "secret").statusCode()).isEqualTo(200);
 			assertThat(get(other, "/user", "berta", "secret").statusCode()).isEqualTo(200);
 			assertThat(get(other, "/user", "anna", "secret").statusCode()).isEqualTo(429);
@@ -183,7 +188,7 @@ class RateLimitSecurityIT {
 
 	@Test
 	void exemptionIsAskedAgainAfterTheLogin() {
-		try (TestApplication other = TestApplication.start(ExemptingApplication.class,
+		try (TestApplication other = TestApplication.start(this.container, ExemptingApplication.class,
 				"ratelimit.policies.user.paths=/user", "ratelimit.policies.user.limits=1/m",
 				"ratelimit.policies.user.identifiers=user")) {
 			assertThat(get(other, "/user", "anna", "secret").statusCode()).isEqualTo(200);

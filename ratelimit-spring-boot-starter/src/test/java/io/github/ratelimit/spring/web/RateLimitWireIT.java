@@ -1,5 +1,6 @@
 package io.github.ratelimit.spring.web;
 
+import java.io.PrintWriter;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
@@ -11,10 +12,11 @@ import jakarta.servlet.http.HttpServletResponse;
 import org.greenbytes.http.sfv.OuterList;
 import org.greenbytes.http.sfv.Parametrizable;
 import org.greenbytes.http.sfv.Parser;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -32,15 +34,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * What clients of limited paths receive.
  */
+@EachContainer
 class RateLimitWireIT {
+
+	@Parameter
+	Container container;
 
 	private static final String ODD_NAME = "a \"quoted\" \\ name, with; signs=1";
 
 	private static TestApplication application;
 
-	@BeforeAll
-	static void start() {
-		application = TestApplication.start(Application.class, "ratelimit.policies.api.paths=/api",
+	@BeforeParameterizedClassInvocation
+	static void start(Container container) {
+		application = TestApplication.start(container, Application.class, "ratelimit.policies.api.paths=/api",
 				"ratelimit.policies.api.limits=3/1500ms,10/m", "ratelimit.policies.slow.paths=/slow",
 				"ratelimit.policies.slow.limits=1/1500ms", "ratelimit.policies.never.paths=/never",
 				"ratelimit.policies.never.limits=0/m", "ratelimit.policies[" + ODD_NAME + "].paths=/odd",
@@ -54,7 +60,7 @@ class RateLimitWireIT {
 				"ratelimit.policies.tokens.limits=10/1500ms,100/m", "ratelimit.policies.tokens.unit=tokens");
 	}
 
-	@AfterAll
+	@AfterParameterizedClassInvocation
 	static void stop() {
 		application.close();
 	}
@@ -155,13 +161,22 @@ class RateLimitWireIT {
 	}
 
 	@Test
+	void denialReplacesWhatTheWriterHasBegun() {
+		assertThat(application.get("/writer").statusCode()).isEqualTo(200);
+		HttpResponse<String> denied = application.get("/writer");
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertThat(denied.headers().firstValue("Content-Type").orElseThrow()).startsWith("application/problem+json");
+		assertThat(denied.body()).startsWith("{").contains("quota-exceeded");
+	}
+
+	@Test
 	void draftHeadersAreLeftOutWhenTheyWouldBeTooLong() {
 		String[] properties = IntStream.range(0, 30)
 			.boxed()
 			.flatMap((i) -> Stream.of("ratelimit.policies.%s%d.paths=/api".formatted("long-name-".repeat(12), i),
 					"ratelimit.policies.%s%d.limits=1/m".formatted("long-name-".repeat(12), i)))
 			.toArray(String[]::new);
-		try (TestApplication other = TestApplication.start(Application.class, properties)) {
+		try (TestApplication other = TestApplication.start(this.container, Application.class, properties)) {
 			for (int status : new int[] { 200, 429 }) {
 				HttpResponse<String> response = other.get("/api");
 				assertThat(response.statusCode()).isEqualTo(status);
@@ -256,9 +271,10 @@ class RateLimitWireIT {
 		assertStyles("", false, false);
 	}
 
-	private static void assertStyles(String styles, boolean draft, boolean single) {
-		try (TestApplication other = TestApplication.start(Application.class, "ratelimit.headers.styles=" + styles,
-				"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=1/m")) {
+	private void assertStyles(String styles, boolean draft, boolean single) {
+		try (TestApplication other = TestApplication.start(this.container, Application.class,
+				"ratelimit.headers.styles=" + styles, "ratelimit.policies.api.paths=/api",
+				"ratelimit.policies.api.limits=1/m")) {
 			HttpResponse<String> allowed = other.get("/api");
 			HttpResponse<String> denied = other.get("/api");
 			assertThat(allowed.statusCode()).isEqualTo(200);
@@ -305,6 +321,12 @@ class RateLimitWireIT {
 				response.setHeader(name, "begun");
 			}
 			return this.calls.getObject().call();
+		}
+
+		@GetMapping("/writer")
+		void writer(PrintWriter writer) {
+			writer.print("begun");
+			this.calls.getObject().call();
 		}
 
 		@Bean

@@ -43,8 +43,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * A web application on a real Tomcat, whose requests are counted on a real Redis by a
- * stopped clock.
+ * A web application on a real Tomcat or Jetty, whose requests are counted on a real Redis
+ * by a stopped clock.
  */
 final class TestApplication implements AutoCloseable {
 
@@ -62,7 +62,7 @@ final class TestApplication implements AutoCloseable {
 
 	private final ConfigurableApplicationContext context;
 
-	private TestApplication(Class<?> configuration, boolean ownLimiter, String... properties) {
+	private TestApplication(Container container, Class<?> configuration, boolean ownLimiter, String... properties) {
 		Map<String, Object> map = new HashMap<>();
 		for (String property : properties) {
 			int end = property.lastIndexOf('=');
@@ -70,7 +70,7 @@ final class TestApplication implements AutoCloseable {
 		}
 		RateLimiter redis = RedisRateLimiter.of(TestRedis.connections(), TestRedis.newKeyPrefix())
 			.withClock(this.clock);
-		this.context = new SpringApplicationBuilder(configuration)
+		this.context = new SpringApplicationBuilder(container.configuration(), configuration)
 			.properties("server.port=0", "spring.main.banner-mode=off",
 					"spring.autoconfigure.exclude=" + ManagementWebSecurityAutoConfiguration.class.getName())
 			.initializers((context) -> {
@@ -88,12 +88,21 @@ final class TestApplication implements AutoCloseable {
 	}
 
 	static TestApplication start(Class<?> configuration, String... properties) {
-		return new TestApplication(configuration, false, properties);
+		return start(Container.TOMCAT, configuration, properties);
+	}
+
+	static TestApplication start(Container container, Class<?> configuration, String... properties) {
+		return new TestApplication(container, configuration, false, properties);
 	}
 
 	/** Starts an application whose requests are counted as its properties say. */
 	static TestApplication startWithOwnLimiter(Class<?> configuration, String... properties) {
-		return new TestApplication(configuration, true, properties);
+		return startWithOwnLimiter(Container.TOMCAT, configuration, properties);
+	}
+
+	/** Starts an application whose requests are counted as its properties say. */
+	static TestApplication startWithOwnLimiter(Container container, Class<?> configuration, String... properties) {
+		return new TestApplication(container, configuration, true, properties);
 	}
 
 	HttpResponse<String> get(String path, String... headers) {
@@ -159,8 +168,13 @@ final class TestApplication implements AutoCloseable {
 	 * its response a moment before costs are settled.
 	 */
 	void assertUsed(String policy, long used) {
+		assertUsed(policy, Identifier.ip("127.0.0.1"), used);
+	}
+
+	/** Asserts what an identifier has used of the first limit of a policy. */
+	void assertUsed(String policy, Identifier identifier, long used) {
 		Policy counted = bean(ConfiguredPolicies.class).find(policy).orElseThrow().policy();
-		RateLimitRequest request = RateLimitRequest.of(counted, Identifier.ip("127.0.0.1"));
+		RateLimitRequest request = RateLimitRequest.of(counted, identifier);
 		long remaining = counted.limits().get(0).quota() - used;
 		await().atMost(SOON)
 			.pollDelay(MOMENT)

@@ -17,8 +17,14 @@ final class TestApplications implements AfterAllCallback {
 
 	/** Returns an application in which nothing is counted yet. */
 	TestApplication get(Class<?> configuration, String... properties) {
-		TestApplication application = this.applications.computeIfAbsent(List.of(configuration, List.of(properties)),
-				(key) -> TestApplication.start(configuration, properties));
+		return get(Container.TOMCAT, configuration, properties);
+	}
+
+	/** Returns an application in which nothing is counted yet. */
+	TestApplication get(Container container, Class<?> configuration, String... properties) {
+		TestApplication application = this.applications.computeIfAbsent(
+				List.of(container, configuration, List.of(properties)),
+				(key) -> TestApplication.start(container, configuration, properties));
 		application.forget();
 		return application;
 	}

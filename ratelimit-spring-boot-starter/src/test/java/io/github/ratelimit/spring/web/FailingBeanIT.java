@@ -1,0 +1,223 @@
+package io.github.ratelimit.spring.web;
+
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.security.Principal;
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.spring.IdentifierResolver;
+import io.github.ratelimit.spring.PlanResolver;
+import io.github.ratelimit.spring.RateLimitExemption;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.filter.OncePerRequestFilter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Requests on a path of several policies, where a bean of the application fails: each
+ * policy counts once or not at all, whatever the error page reaches.
+ */
+@EachContainer
+class FailingBeanIT {
+
+	private static final Identifier ANNA = Identifier.user("anna");
+
+	private static TestApplication application;
+
+	@Parameter
+	Container container;
+
+	@BeforeParameterizedClassInvocation
+	static void start(Container container) {
+		application = TestApplication.start(container, Application.class, "ratelimit.filter.after-login-order=10",
+				"ratelimit.plan-cache-ttl=0", "ratelimit.policies.all.paths=/**", "ratelimit.policies.all.limits=100/h",
+				"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=100/h",
+				"ratelimit.policies.api.when=#request.getHeader('X-Short').length() < 3",
+				"ratelimit.policies.tenant.paths=/api", "ratelimit.policies.tenant.limits=100/h",
+				"ratelimit.policies.tenant.identifiers=tenant", "ratelimit.policies.user.paths=/**",
+				"ratelimit.policies.user.limits=100/h", "ratelimit.policies.user.identifiers=ip,user",
+				"ratelimit.policies.error.paths=/error", "ratelimit.policies.error.limits=100/h",
+				"ratelimit.policies.error.unless='exemption'.equals(#request.getHeader('X-Fail'))",
+				"ratelimit.policies.planned.paths=/api", "ratelimit.policies.planned.limits=100/h",
+				"ratelimit.policies.planned.plans.pro.limits=50/h");
+	}
+
+	@AfterParameterizedClassInvocation
+	static void stop() {
+		application.close();
+	}
+
+	@BeforeEach
+	void forget() {
+		application.forget();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "none", "tenant", "plan" })
+	void everyPolicyCountsOnceWhenResolverOrConditionFails(String failing) {
+		HttpResponse<String> response = get("/api", failing);
+		assertThat(response.statusCode()).isEqualTo(200);
+		assertUsed(1, "all", "api", "tenant", "user", "planned");
+		application.assertUsed("user", ANNA, 1);
+		assertUsed(0, "error");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "none", "tenant", "plan" })
+	void errorPageIsChargedByItsOwnPolicyOnlyWhereResolverFails(String failing) {
+		assertErrorPage(get("/api", failing, "X-Throw", "yes"));
+		assertUsed(1, "all", "api", "tenant", "user", "planned", "error");
+		application.assertUsed("user", ANNA, 1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "cost:all", "cost:api", "cost:tenant" })
+	void nothingCountsWhenCostFails(String failing) {
+		assertErrorPage(get("/api", failing));
+		assertUsed(0, "all", "api", "tenant", "user", "planned");
+		application.assertUsed("user", ANNA, 0);
+		assertUsed(1, "error");
+	}
+
+	@Test
+	void whatWasCountedBeforeStaysCountedWhenCostFailsLater() {
+		assertErrorPage(get("/api", "later"));
+		assertUsed(1, "all", "api", "tenant", "user", "error");
+		assertUsed(0, "planned");
+		application.assertUsed("user", ANNA, 0);
+	}
+
+	/** The exemption would fail again, but is not asked where nothing is limited. */
+	@Test
+	void nothingCountsWhenExemptionFails() {
+		assertErrorPage(get("/api", "exemption"));
+		assertUsed(0, "all", "api", "tenant", "user", "planned", "error");
+		application.assertUsed("user", ANNA, 0);
+	}
+
+	@Test
+	void requestStaysCountedWhenOnlyItsErrorPageFails() {
+		assertThat(get("/api", "cost:error", "X-Throw", "yes").statusCode()).isEqualTo(500);
+		assertUsed(1, "all", "api", "tenant", "user", "planned");
+		application.assertUsed("user", ANNA, 1);
+	}
+
+	private static HttpResponse<String> get(String path, String failing, String... more) {
+		return application.get(path,
+				Stream.concat(Stream.of("X-Fail", failing, "X-User", "anna"), Stream.of(more)).toArray(String[]::new));
+	}
+
+	private static void assertErrorPage(HttpResponse<String> response) {
+		assertThat(response.statusCode()).isEqualTo(500);
+		assertThat(response.body()).contains("\"path\":\"/api\"");
+	}
+
+	private static void assertUsed(long used, String... policies) {
+		List.of(policies).forEach((policy) -> application.assertUsed(policy, used));
+	}
+
+	private static void failIf(HttpServletRequest request, String bean) {
+		if (bean.equals(request.getHeader("X-Fail"))) {
+			throw new IllegalStateException("expected by this test");
+		}
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(
+			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@RestController
+	static class Application {
+
+		@GetMapping("/api")
+		String get(HttpServletRequest request) {
+			if (request.getHeader("X-Throw") != null) {
+				throw new IllegalStateException("expected by this test");
+			}
+			return "served";
+		}
+
+		@Bean
+		static IdentifierResolver tenant() {
+			return (request) -> {
+				failIf(request, "tenant");
+				return null;
+			};
+		}
+
+		@Bean
+		static PlanResolver plans() {
+			return (user, request) -> {
+				failIf(request, "plan");
+				return null;
+			};
+		}
+
+		@Bean
+		static RequestCost cost() {
+			return (request, policy, configured) -> {
+				failIf(request, "cost:" + policy);
+				if (request.getUserPrincipal() != null) {
+					failIf(request, "later");
+				}
+				return configured;
+			};
+		}
+
+		@Bean
+		static RateLimitExemption exemption() {
+			return (request) -> {
+				failIf(request, "exemption");
+				return false;
+			};
+		}
+
+		@Bean
+		FilterRegistrationBean<OncePerRequestFilter> login() {
+			FilterRegistrationBean<OncePerRequestFilter> registration = new FilterRegistrationBean<>(new Login());
+			registration.setOrder(0);
+			return registration;
+		}
+
+	}
+
+	private static final class Login extends OncePerRequestFilter {
+
+		@Override
+		protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+				throws ServletException, IOException {
+			chain.doFilter(new HttpServletRequestWrapper(request) {
+
+				@Override
+				public @Nullable Principal getUserPrincipal() {
+					return () -> request.getHeader("X-User");
+				}
+
+			}, response);
+		}
+
+	}
+
+}
