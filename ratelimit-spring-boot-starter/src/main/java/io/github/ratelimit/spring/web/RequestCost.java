@@ -6,11 +6,12 @@ import jakarta.servlet.http.HttpServletRequest;
  * Returns what a request costs. A bean of this type replaces the costs of the
  * configuration and of annotations.
  * <p>
- * A negative cost, or an exception, fails the request: it is neither counted nor served.
- * A cost of more than a quota is always denied. For a cost of 0, the policy is not
- * enforced: no limit, block, missing identifier or failure of the store denies the
- * request, and the policy is not in the headers; but {@code ratelimit.deny} still
- * applies. Implementations must be safe for use by several threads.
+ * A negative cost, or an exception, fails the request: it is not served, and not counted
+ * any further; what was counted before the login stays counted. A cost of more than a
+ * quota is always denied. For a cost of 0, the policy is not enforced: no limit, block,
+ * missing identifier or failure of the store denies the request, and the policy is not in
+ * the headers; but {@code ratelimit.deny} still applies. Implementations must be safe for
+ * use by several threads.
  *
  * @since 0.1
  */
