@@ -1,10 +1,9 @@
 package io.github.ratelimit.redis;
 
-import redis.clients.jedis.JedisClientConfig;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -45,6 +44,7 @@ import redis.clients.jedis.Connection;
 import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.JedisCluster;
 import redis.clients.jedis.UnifiedJedis;
 
@@ -344,21 +344,22 @@ class ClusterSplitIT {
 	@Test
 	void connectionsToAllNodesAreClosed() {
 		Policy policy = Policy.of("api", new SlidingLog(), Limit.parse("3/h"));
-		List<Long> before = clients(CLUSTER);
-		try (RedisConnections other = CLUSTER.connections().build()) {
+		// Connections of other tests may be closed meanwhile.
+		JedisClientConfig config = DefaultJedisClientConfig.builder().clientName("split-" + UUID.randomUUID()).build();
+		try (RedisConnections other = CLUSTER.connections().config(config).build()) {
 			RedisRateLimiter.of(other, this.keyPrefix)
 				.tryAcquire(RateLimitRequest.of(policy, this.users.toArray(Identifier[]::new)));
-			assertThat(clients(CLUSTER)).isNotEqualTo(before);
+			assertThat(nodesOf(config)).isPositive();
 		}
-		TestCluster.await("Connections are closed", () -> clients(CLUSTER).equals(before));
+		TestCluster.await("Connections are closed", () -> nodesOf(config) == 0);
 	}
 
-	private static List<Long> clients(TestCluster cluster) {
-		List<Long> clients = new ArrayList<>();
-		cluster.nodes()
-			.forEach((node) -> clients
-				.add(node.admin().clientList().lines().filter((line) -> line.contains(" flags=N ")).count()));
-		return clients;
+	/** Returns how many nodes a client is connected to. */
+	private static long nodesOf(JedisClientConfig client) {
+		return CLUSTER.nodes()
+			.stream()
+			.filter((node) -> node.admin().clientList().contains("name=" + client.getClientName() + " "))
+			.count();
 	}
 
 }
