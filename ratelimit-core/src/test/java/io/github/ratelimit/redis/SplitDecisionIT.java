@@ -57,14 +57,17 @@ class SplitDecisionIT {
 		Servers servers = new MovingSlot(TestRedis.connections().servers());
 		Duration budget = TestRedis.PATIENCE;
 		RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, FIRST, SECOND).withCost(2));
-		SplitDecision decision = new SplitDecision(new Scripts(new RedisKeys(this.keyPrefix), servers).withClock(this.clock),
-				servers, request, budget, System.nanoTime() + budget.toNanos());
+		SplitDecision decision = new SplitDecision(
+				new Scripts(new RedisKeys(this.keyPrefix), servers).withClock(this.clock), servers, request, budget,
+				System.nanoTime() + budget.toNanos());
 		assertThatExceptionOfType(JedisException.class)
 			.isThrownBy(() -> decision.acquire(List.of(new SlotRequest(request, Scope.ALL))));
 		assertThat(this.limiter.peek(RateLimitRequest.of(policy, FIRST)).statuses().get(0).remaining()).isEqualTo(5);
 	}
 
-	/** Refuses the first call, and loses the one for the count of the second identifier. */
+	/**
+	 * Refuses the first call, and loses the one for the count of the second identifier.
+	 */
 	private static final class MovingSlot implements Servers {
 
 		private final Servers servers;
