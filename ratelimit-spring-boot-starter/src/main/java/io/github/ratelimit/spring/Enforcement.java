@@ -47,6 +47,14 @@ public record Enforcement(Mode mode, OnStoreFailure onStoreFailure, @Nullable Re
 		this(mode, onStoreFailure, countWhen, MissingIdentifier.ADDRESS);
 	}
 
+	/**
+	 * Returns whether requests that lack an identifier are denied.
+	 * @return whether they are; false in shadow mode
+	 */
+	public boolean deniesMissing() {
+		return this.mode == Mode.ENFORCE && this.missing == MissingIdentifier.DENY;
+	}
+
 	/** Returns what happens to requests while the store fails: shadow mode allows all. */
 	public OnStoreFailure whenStoreFails() {
 		return (this.mode == Mode.SHADOW) ? OnStoreFailure.ALLOW : this.onStoreFailure;

@@ -63,10 +63,10 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 	}
 
 	/**
-	 * Returns the same charge, to be counted among the requests that have not passed the
-	 * login. It uses the limits of the policy itself, whatever the plan. Its cost is at
-	 * most the largest that these limits can ever allow, so that they do not deny a
-	 * request that the plan allows.
+	 * Returns the same charge, to be counted separately until the login. It uses the
+	 * limits of the policy itself, regardless of the plan. Its cost is at most the
+	 * largest that these limits can ever allow, so that they do not deny a request that
+	 * the plan allows.
 	 * @return a new charge
 	 */
 	public PolicyCharge countedBeforeLogin() {
@@ -84,6 +84,15 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 	 */
 	public boolean isProvisional() {
 		return this.beforeLogin || this.policy.enforcement().countWhen() != null;
+	}
+
+	/**
+	 * Returns whether the charge never denies a request, because its policy is in shadow
+	 * mode.
+	 * @return whether the policy is in shadow mode
+	 */
+	public boolean isShadow() {
+		return this.policy.enforcement().mode() == Mode.SHADOW;
 	}
 
 	/**

@@ -12,11 +12,11 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.PolicyCharge;
 
 /**
- * Names the counts of policies before the login, which are apart from those after it:
- * they belong to a policy of another name, which nobody can configure. Decisions, headers
- * and metrics have the name of the policy itself; the store, its observations and the
- * endpoint have this one. Requests that are denied never count here: they are not given
- * back.
+ * Names the counts of policies before the login. These are separate from the counts after
+ * it: they belong to a policy of another name, which cannot be configured. Decisions,
+ * headers and metrics use the name of the policy itself; the store, its observations and
+ * the endpoint use this one. Denied requests are never counted before the login, because
+ * they would not be refunded.
  *
  * @since 0.1
  */
@@ -26,16 +26,16 @@ public final class BeforeLogin {
 
 	private static final int MAX_NAME_LENGTH = 128;
 
-	/** Digits that tell apart what is too long for the suffix. */
+	/** Digits of the hash in names that are too long for the suffix. */
 	private static final int DIGITS = 8;
 
 	private BeforeLogin() {
 	}
 
 	/**
-	 * Returns what counts requests of a policy that have not come through the login.
+	 * Returns the policy that counts requests before the login.
 	 * @param policy the policy
-	 * @return the same policy, under a name of its own
+	 * @return the same policy with another name
 	 */
 	public static Policy of(Policy policy) {
 		return new Policy(name(policy.name()), policy.algorithm(), policy.limits(), false);
@@ -50,9 +50,9 @@ public final class BeforeLogin {
 	}
 
 	/**
-	 * Refuses a name that policies have before the login only.
+	 * Rejects a name that is reserved for counts before the login.
 	 * @param name the name of a policy
-	 * @throws IllegalArgumentException if the name is such a one
+	 * @throws IllegalArgumentException if the name is reserved
 	 */
 	public static void requireOther(String name) {
 		if (name.endsWith(SUFFIX)) {
@@ -62,21 +62,21 @@ public final class BeforeLogin {
 		}
 	}
 
-	/** Returns what the store counts. */
+	/** Returns the charge that the store counts. */
 	static Charge counted(PolicyCharge charge) {
 		return charge.beforeLogin()
 				? new Charge(of(charge.charge().policy()), charge.charge().identifiers(), charge.charge().cost())
 				: charge.charge();
 	}
 
-	/** Returns the decision by the names that policies have otherwise. */
-	static Decision named(Decision decision, List<PolicyCharge> charges) {
+	/** Returns the decision with the names of the policies themselves. */
+	static Decision restoreNames(Decision decision, List<PolicyCharge> charges) {
 		return new Decision(decision.allowed(),
-				decision.statuses().stream().map((status) -> named(status, charges)).toList(), decision.blockedFor(),
-				decision.source(), namedShadows(decision, charges));
+				decision.statuses().stream().map((status) -> restoreName(status, charges)).toList(),
+				decision.blockedFor(), decision.source(), shadowsWithNames(decision, charges));
 	}
 
-	private static Map<String, Decision> namedShadows(Decision decision, List<PolicyCharge> charges) {
+	private static Map<String, Decision> shadowsWithNames(Decision decision, List<PolicyCharge> charges) {
 		Map<String, Decision> shadows = new LinkedHashMap<>();
 		decision.shadows()
 			.forEach((name,
@@ -84,11 +84,11 @@ public final class BeforeLogin {
 						.filter((charge) -> counted(charge).policy().name().equals(name))
 						.findFirst()
 						.map((charge) -> charge.charge().policy().name())
-						.orElse(name), named(shadow, charges)));
+						.orElse(name), restoreNames(shadow, charges)));
 		return shadows;
 	}
 
-	private static LimitStatus named(LimitStatus status, List<PolicyCharge> charges) {
+	private static LimitStatus restoreName(LimitStatus status, List<PolicyCharge> charges) {
 		String name = status.policy().name();
 		return charges.stream()
 			.filter((charge) -> charge.beforeLogin() && name(charge.charge().policy().name()).equals(name))

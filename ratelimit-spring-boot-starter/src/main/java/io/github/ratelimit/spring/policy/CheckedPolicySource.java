@@ -52,13 +52,22 @@ final class CheckedPolicySource implements PolicySource {
 	/**
 	 * Creates a source.
 	 * @param source the source to check
-	 * @param requireSupported refuses a policy that the store does not support
+	 * @param requireSupported rejects a policy that the store does not support
 	 * @param nanoTime the time, as from {@link System#nanoTime()}
 	 */
 	CheckedPolicySource(PolicySource source, Consumer<Policy> requireSupported, LongSupplier nanoTime) {
 		this.source = source;
 		this.requireSupported = requireSupported;
 		this.nanoTime = nanoTime;
+	}
+
+	/**
+	 * Returns a source whose results can be enforced. The policies that were read from
+	 * the environment have been checked already.
+	 */
+	static PolicySource of(PolicySource source, Consumer<Policy> requireSupported) {
+		return (source instanceof RefreshedPolicies) ? source
+				: new CheckedPolicySource(source, requireSupported, System::nanoTime);
 	}
 
 	@Override

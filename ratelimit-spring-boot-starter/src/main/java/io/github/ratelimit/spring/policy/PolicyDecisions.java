@@ -28,13 +28,15 @@ import io.github.ratelimit.spring.PolicyCharge;
 import io.github.ratelimit.spring.PolicySource;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.function.SingletonSupplier;
+
 /**
- * Decides over policies as each of them is to be enforced, and tells the listeners.
+ * Decides requests over the current policies, and notifies listeners.
  * <p>
  * All policies are decided in one call of the store: those that may deny together, all or
- * nothing, and each policy in shadow mode by itself, so that it changes nothing of what
- * becomes of the request. If the request is denied, policies in shadow mode count
- * nothing, and nothing is told of them.
+ * nothing, and each policy in shadow mode separately, so that it does not affect the
+ * request. If the request is denied, policies in shadow mode count nothing, and listeners
+ * are not notified of them.
  * <p>
  * Safe for use by several threads.
  *
@@ -44,23 +46,24 @@ public final class PolicyDecisions {
 
 	private static final Decision NOTHING_TO_DENY = new Decision(true, List.of());
 
-	/** The store, behind the denial cache if there is one. */
+	/** Calls the store, through the denial cache if there is one. */
 	private final OutageRateLimiter limiter;
 
 	private final LocalRateLimiter local;
 
 	private final Reservations reservations = new Reservations(Ticker.systemTicker());
 
-	private final PolicyOutcomes outcomes;
+	/** Notifies the listeners; {@code null} if there are none. */
+	private final @Nullable PolicyOutcomes outcomes;
 
-	private final CurrentPolicies policies;
+	private final SingletonSupplier<List<PolicySource>> sources;
 
 	/**
-	 * Creates decisions over policies that change.
-	 * @param store what decides, and may fail
-	 * @param listeners are told of every decision, in this order
-	 * @param sources supplies what says what the policies are now, one after another;
-	 * asked only once, with the first decision, because sources may depend on beans whose
+	 * Creates decisions that remember no denials.
+	 * @param store decides, and may fail
+	 * @param listeners are notified of every decision, in this order
+	 * @param sources supplies the sources that change the policies, one after another;
+	 * called once, with the first decision, because sources may depend on beans whose
 	 * methods are limited
 	 */
 	public PolicyDecisions(RateLimiter store, List<DecisionListener> listeners, Supplier<List<PolicySource>> sources) {
@@ -68,51 +71,61 @@ public final class PolicyDecisions {
 	}
 
 	/**
-	 * Creates decisions over policies that change.
-	 * @param store what decides, and may fail
-	 * @param listeners are told of every decision, in this order
-	 * @param sources supplies what says what the policies are now, one after another;
-	 * asked only once, with the first decision
-	 * @param outages what to do when the store fails
-	 * @param denials remembers whom the store has denied; {@code null} to ask it each
-	 * time
+	 * Creates decisions.
+	 * @param store decides, and may fail
+	 * @param listeners are notified of every decision, in this order
+	 * @param sources supplies the sources that change the policies, one after another;
+	 * called once, with the first decision
+	 * @param outages how requests are decided when the store fails
+	 * @param denials remembers identifiers that the store has denied; {@code null} to
+	 * call it each time
 	 */
 	public PolicyDecisions(RateLimiter store, List<DecisionListener> listeners, Supplier<List<PolicySource>> sources,
 			OutageHandling outages, @Nullable DenialCache denials) {
 		this.local = outages.local();
 		RateLimiter cached = (denials != null) ? denials.cache(store, this.reservations::longestDenial) : store;
-		// Every request says itself what is to become of it.
+		// Each request has its own rule for when the store fails.
 		this.limiter = new OutageRateLimiter(cached, (policy) -> OnStoreFailure.DENY, this.local, outages.isOutage());
-		this.outcomes = new PolicyOutcomes(listeners, this.limiter);
-		this.policies = new CurrentPolicies(sources, store::requireSupported);
+		this.outcomes = listeners.isEmpty() ? null : new PolicyOutcomes(listeners, this::source);
+		this.sources = SingletonSupplier.of(() -> sources.get()
+			.stream()
+			.map((source) -> CheckedPolicySource.of(source, store::requireSupported))
+			.toList());
 	}
 
 	/**
-	 * Returns a policy as it is to be enforced now, for nobody in particular.
-	 * @param configured the policy as it is configured
-	 * @return the policy as the sources of policies say; the same if they change nothing
+	 * Returns the current form of a policy, for an unknown caller.
+	 * @param configured the policy as configured
+	 * @return the policy as the sources return it; the same if they do not change it
 	 */
 	public IdentifiedPolicy current(IdentifiedPolicy configured) {
-		return this.policies.current(configured, Caller.UNKNOWN);
+		return current(configured, Caller.UNKNOWN);
 	}
 
 	/**
-	 * Returns a use of the policy as it is to be enforced now. To be asked for each
-	 * request, before its identifiers and plan are found out.
-	 * @param configured a use of the policy as it is configured
-	 * @param caller who uses it; what the use knows of identifiers is added
-	 * @return the same use of the policy as the sources of policies say
+	 * Returns a use of the current form of its policy. Call it for each request, before
+	 * its identifiers and plan are found.
+	 * @param configured a use of the policy as configured
+	 * @param caller finds identifiers, except the expressions, whose values the use has
+	 * @return the same use of the policy as the sources return it
 	 */
 	public PolicyUse current(PolicyUse configured, Caller caller) {
-		return configured
-			.withPolicy(this.policies.current(configured.policy(), (name) -> configured.identify(name, caller::find)));
+		return configured.withPolicy(current(configured.policy(), (name) -> configured.identify(name, caller::find)));
+	}
+
+	private IdentifiedPolicy current(IdentifiedPolicy configured, Caller caller) {
+		IdentifiedPolicy policy = configured;
+		for (PolicySource source : this.sources.obtain()) {
+			policy = source.current(policy, caller);
+		}
+		return policy;
 	}
 
 	/**
 	 * Decides a request, over the {@linkplain #current(PolicyUse, Caller) current}
-	 * policies, for the plan of each charge. What costs nothing is always allowed, and
-	 * nobody is asked about it.
-	 * @param requested what the request uses of each policy, none twice; may be empty
+	 * policies, for the plan of each charge. The store is not called for charges that
+	 * cost nothing, which are always allowed.
+	 * @param requested a charge for each policy, without duplicates; may be empty
 	 * @return allowed or denied, with the status of every limit that may deny
 	 * @throws StoreException if the store failed, and one of the policies denies requests
 	 * then
@@ -123,10 +136,10 @@ public final class PolicyDecisions {
 	}
 
 	/**
-	 * Decides a request as {@link #decide(List)}, and will settle it.
-	 * @param requested what the request uses of each policy, none twice; may be empty
-	 * @param used is told what has been used, all of which is to be {@linkplain #settle
-	 * settled} or {@linkplain #giveBack given back} later
+	 * Decides a request as {@link #decide(List)}, and lets it be settled later.
+	 * @param requested a charge for each policy, without duplicates; may be empty
+	 * @param used receives the charges that were used, each of which must be
+	 * {@linkplain #settle settled} or {@linkplain #refund refunded} later
 	 * @return allowed or denied, with the status of every limit that may deny
 	 * @throws StoreException if the store failed, and one of the policies denies requests
 	 * then
@@ -134,7 +147,7 @@ public final class PolicyDecisions {
 	public Decision decide(List<PolicyCharge> requested, Consumer<PolicyCharge> used) {
 		return decideAll(requested, (charge) -> {
 			if (charge.isProvisional()) {
-				this.reservations.hold(charge);
+				this.reservations.add(charge);
 			}
 			used.accept(charge);
 		});
@@ -155,50 +168,51 @@ public final class PolicyDecisions {
 	}
 
 	/**
-	 * Settles what has been used, where it was counted: gives back what is too much, and
-	 * charges what is too little. If the store fails nothing is changed in it.
-	 * @param used what has been used
-	 * @param cost what should have been, 0 or more
+	 * Settles a charge where it was counted: refunds or charges the difference to its
+	 * true cost. If the store fails, its counts stay as they are.
+	 * @param used the charge that was used
+	 * @param cost the true cost, 0 or more
 	 */
 	public void settle(PolicyCharge used, long cost) {
 		long difference = cost - used.charge().cost();
 		try {
 			if (difference < 0) {
-				where(used).refund(RateLimitRequest.of(BeforeLogin.counted(used).withCost(-difference)));
+				limiter(used).refund(RateLimitRequest.of(BeforeLogin.counted(used).withCost(-difference)));
 			}
 			else if (difference > 0) {
-				where(used).charge(RateLimitRequest.of(BeforeLogin.counted(used).withCost(difference)));
+				limiter(used).charge(RateLimitRequest.of(BeforeLogin.counted(used).withCost(difference)));
 			}
 		}
 		finally {
-			this.reservations.release(used);
+			this.reservations.remove(used);
 		}
 	}
 
 	/**
-	 * Gives all of it back that one decision has used, at once. If the store fails
-	 * nothing is changed in it.
-	 * @param used what has been used, at least one charge, each of another policy
+	 * Refunds the charges of one decision, at once. If the store fails, its counts stay
+	 * as they are.
+	 * @param used the charges that were used, at least one, each of another policy
 	 */
-	public void giveBack(List<PolicyCharge> used) {
+	public void refund(List<PolicyCharge> used) {
 		try {
 			used.stream()
 				.filter((charge) -> charge.charge().cost() > 0)
-				.collect(Collectors.groupingBy(this::where,
+				.collect(Collectors.groupingBy(this::limiter,
 						Collectors.mapping(BeforeLogin::counted, Collectors.toList())))
 				.forEach((limiter, charges) -> limiter.refund(new RateLimitRequest(charges)));
 		}
 		finally {
-			used.forEach(this.reservations::release);
+			used.forEach(this.reservations::remove);
 		}
 	}
 
-	private RateLimiter where(PolicyCharge used) {
+	/** Returns the limiter that has counted a charge. */
+	private RateLimiter limiter(PolicyCharge used) {
 		return (used.source() == Decision.Source.LOCAL) ? this.local : this.limiter;
 	}
 
 	/**
-	 * Refuses a policy that the store cannot hold.
+	 * Rejects a policy that the store does not support.
 	 * @param policy the policy
 	 * @throws IllegalArgumentException if the algorithm or its options are not supported
 	 */
@@ -207,42 +221,66 @@ public final class PolicyDecisions {
 	}
 
 	/**
-	 * Returns what asks the store, which knows whether the store fails, and learns it
-	 * from those who ask the store in another way.
+	 * Returns the rate limiter that knows whether the store fails. Code that calls the
+	 * store in another way reports failures to it.
 	 * @return the rate limiter behind all decisions
 	 */
 	public OutageRateLimiter outage() {
 		return this.limiter;
 	}
 
-	/** What the store counts. */
+	/** Returns the charge that the store counts. */
 	private static Charge counted(PolicyCharge charge) {
 		Charge counted = charge.beforeLogin() ? BeforeLogin.counted(charge) : charge.charge();
-		return PolicyOutcomes.isShadow(charge) ? counted.inShadow() : counted;
+		return charge.isShadow() ? counted.inShadow() : counted;
 	}
 
 	private Decision acquire(List<PolicyCharge> charges, Consumer<PolicyCharge> used) {
 		long start = System.nanoTime();
+		Decision decision;
 		try {
-			Decision decision = ask(charges);
-			this.outcomes.tell(charges, decision, start);
-			for (int i = 0; decision.allowed() && i < charges.size(); i++) {
-				PolicyCharge charge = charges.get(i);
-				Decision own = PolicyOutcomes.own(charge, decision);
-				Decision.Source source = this.outcomes.source(charge, own);
-				if (own.allowed() && source != Decision.Source.NONE) {
-					used.accept(charge.countedIn(source));
-				}
-			}
-			return decision;
+			decision = tryAcquire(charges);
 		}
 		catch (StoreException ex) {
-			this.outcomes.tell(charges, null, start);
+			notify(charges, null, start);
 			throw ex;
+		}
+		notify(charges, decision, start);
+		for (int i = 0; decision.allowed() && i < charges.size(); i++) {
+			PolicyCharge charge = charges.get(i);
+			Decision own = own(charge, decision);
+			Decision.Source source = source(charge, own);
+			if (own.allowed() && source != Decision.Source.NONE) {
+				used.accept(charge.countedIn(source));
+			}
+		}
+		return decision;
+	}
+
+	private void notify(List<PolicyCharge> charges, @Nullable Decision decision, long start) {
+		if (this.outcomes != null) {
+			this.outcomes.notify(charges, decision, start);
 		}
 	}
 
-	private Decision ask(List<PolicyCharge> charges) {
+	/** Returns what a decision over several policies means for the policy of a charge. */
+	static Decision own(PolicyCharge charge, Decision decision) {
+		return charge.isShadow() ? decision.shadow(charge.charge()) : decision;
+	}
+
+	/**
+	 * Returns where a charge was decided. During an outage, policies that are not limited
+	 * locally are allowed if those that are allow the request. If the store is only busy,
+	 * all policies are limited.
+	 */
+	private Decision.Source source(PolicyCharge charge, Decision own) {
+		boolean unlimited = own.source() == Decision.Source.LOCAL && own.allowed()
+				&& this.limiter.failingSince().isPresent()
+				&& charge.policy().enforcement().whenStoreFails() != OnStoreFailure.LOCAL;
+		return unlimited ? Decision.Source.NONE : own.source();
+	}
+
+	private Decision tryAcquire(List<PolicyCharge> charges) {
 		List<Charge> counted = new ArrayList<>(charges.size());
 		List<LimitStatus> impossible = List.of();
 		boolean beforeLogin = false;
@@ -250,7 +288,7 @@ public final class PolicyDecisions {
 			counted.add(counted(charge));
 			beforeLogin |= charge.beforeLogin();
 			if (charge.isProvisional()) {
-				this.reservations.note(counted.get(counted.size() - 1).policy());
+				this.reservations.register(counted.get(counted.size() - 1).policy());
 			}
 			if (isImpossible(charge)) {
 				impossible = Stream.concat(impossible.stream(), impossible(charge.charge())).toList();
@@ -261,8 +299,8 @@ public final class PolicyDecisions {
 		}
 		Decision decision = this.limiter.tryAcquire(new RateLimitRequest(counted),
 				(policy) -> whenStoreFails(policy, charges, counted));
-		Decision named = beforeLogin ? BeforeLogin.named(decision, charges) : decision;
-		return named.allowed() ? named : this.reservations.withSoon(named, charges);
+		Decision named = beforeLogin ? BeforeLogin.restoreNames(decision, charges) : decision;
+		return named.allowed() ? named : this.reservations.withEarlierRetry(named, charges);
 	}
 
 	private static OnStoreFailure whenStoreFails(Policy policy, List<PolicyCharge> charges, List<Charge> counted) {
@@ -271,15 +309,15 @@ public final class PolicyDecisions {
 	}
 
 	/**
-	 * Returns whether a limit denies a charge whatever the store says, because its quota
-	 * is 0. A policy that counts denied requests asks the store, which counts by its
-	 * other limits.
+	 * Returns whether a charge is denied without calling the store, because the quota of
+	 * a limit is 0. Policies that count denied requests need the store, for their other
+	 * limits.
 	 */
 	private static boolean isImpossible(PolicyCharge charge) {
 		Policy policy = charge.charge().policy();
 		for (Limit limit : policy.limits()) {
 			if (limit.quota() == 0) {
-				return !policy.countDenied() && !PolicyOutcomes.isShadow(charge);
+				return !policy.countDenied() && !charge.isShadow();
 			}
 		}
 		return false;

@@ -24,7 +24,7 @@ public interface PolicyEnforcer {
 	/**
 	 * Decides over all policies at once, all or nothing, whether the current thread may
 	 * proceed.
-	 * @param uses what is used of each policy; no policy twice
+	 * @param uses what is used of each policy, without duplicates
 	 * @return the decision
 	 * @throws io.github.ratelimit.StoreException if the store failed, and one of the
 	 * policies denies requests in that case
@@ -33,14 +33,14 @@ public interface PolicyEnforcer {
 	Decision enforce(List<PolicyUse> uses);
 
 	/**
-	 * Refuses an identifier that this enforcer does not know.
+	 * Rejects an identifier that this enforcer does not know.
 	 * @param identifier an identifier as in configuration
 	 * @throws IllegalArgumentException if the identifier is unknown
 	 */
 	void requireKnown(String identifier);
 
 	/**
-	 * Refuses a policy that the store does not support. By default, all are supported.
+	 * Rejects a policy that the store does not support. By default, all are supported.
 	 * @param policy the policy
 	 * @throws IllegalArgumentException if the algorithm or its options are not supported
 	 */

@@ -2,14 +2,12 @@ package io.github.ratelimit.spring.policy;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.BiFunction;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
-import io.github.ratelimit.outage.OnStoreFailure;
-import io.github.ratelimit.outage.OutageRateLimiter;
 import io.github.ratelimit.spring.DecisionListener;
-import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.Outcome;
 import io.github.ratelimit.spring.PolicyCharge;
 import io.github.ratelimit.spring.PolicyDecision;
@@ -18,8 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds what a decision over several policies means for each of them, and notifies the
- * listeners of it.
+ * Notifies the listeners of the outcome of a decision for each of its policies.
  */
 final class PolicyOutcomes {
 
@@ -27,32 +24,16 @@ final class PolicyOutcomes {
 
 	private final List<DecisionListener> listeners;
 
-	private final OutageRateLimiter limiter;
-
-	PolicyOutcomes(List<DecisionListener> listeners, OutageRateLimiter limiter) {
-		this.listeners = List.copyOf(listeners);
-		this.limiter = limiter;
-	}
-
-	static boolean isShadow(PolicyCharge charge) {
-		return charge.policy().enforcement().mode() == Mode.SHADOW;
-	}
-
-	/** Returns what the policy of a charge came to. */
-	static Decision own(PolicyCharge charge, Decision decision) {
-		return isShadow(charge) ? decision.shadow(charge.charge()) : decision;
-	}
+	private final BiFunction<PolicyCharge, Decision, Decision.Source> source;
 
 	/**
-	 * Returns where a charge was decided. During an outage, policies that are not limited
-	 * locally are allowed if those that are allow it. A store that is only busy leaves
-	 * none of them unlimited.
+	 * Creates outcomes.
+	 * @param listeners are notified, in this order
+	 * @param source returns where a charge was decided, from its own decision
 	 */
-	Decision.Source source(PolicyCharge charge, Decision decision) {
-		boolean unlimited = decision.source() == Decision.Source.LOCAL && decision.allowed()
-				&& this.limiter.failingSince().isPresent()
-				&& charge.policy().enforcement().whenStoreFails() != OnStoreFailure.LOCAL;
-		return unlimited ? Decision.Source.NONE : decision.source();
+	PolicyOutcomes(List<DecisionListener> listeners, BiFunction<PolicyCharge, Decision, Decision.Source> source) {
+		this.listeners = List.copyOf(listeners);
+		this.source = source;
 	}
 
 	/**
@@ -60,14 +41,11 @@ final class PolicyOutcomes {
 	 * @param decision the decision; {@code null} if the store failed
 	 * @param start when it was begun, by {@link System#nanoTime()}
 	 */
-	void tell(List<PolicyCharge> charges, @Nullable Decision decision, long start) {
-		if (this.listeners.isEmpty()) {
-			return;
-		}
+	void notify(List<PolicyCharge> charges, @Nullable Decision decision, long start) {
 		Duration time = Duration.ofNanos(System.nanoTime() - start);
 		for (PolicyCharge charge : charges) {
-			if (!isShadow(charge) || (decision != null && decision.allowed())) {
-				tell(event(charge, (decision != null) ? own(charge, decision) : null, time));
+			if (!charge.isShadow() || (decision != null && decision.allowed())) {
+				notify(event(charge, (decision != null) ? PolicyDecisions.own(charge, decision) : null, time));
 			}
 		}
 	}
@@ -77,7 +55,8 @@ final class PolicyOutcomes {
 			return new PolicyDecision(charge, Outcome.STORE_FAILED_DENIED, Decision.Source.NONE, time, List.of());
 		}
 		List<LimitStatus> violated = violated(charge, own);
-		return new PolicyDecision(charge, outcome(charge, own, violated), source(charge, own), time, violated);
+		return new PolicyDecision(charge, outcome(charge, own, violated), this.source.apply(charge, own), time,
+				violated);
 	}
 
 	private static List<LimitStatus> violated(PolicyCharge charge, Decision decision) {
@@ -86,7 +65,7 @@ final class PolicyOutcomes {
 				: decision.violated().stream().filter((status) -> status.policy().equals(policy)).toList();
 	}
 
-	private void tell(PolicyDecision decision) {
+	private void notify(PolicyDecision decision) {
 		for (DecisionListener listener : this.listeners) {
 			try {
 				listener.decided(decision);
@@ -99,9 +78,10 @@ final class PolicyOutcomes {
 
 	private Outcome outcome(PolicyCharge charge, Decision decision, List<LimitStatus> violated) {
 		if (decision.allowed()) {
-			return (source(charge, decision) == Decision.Source.NONE) ? Outcome.STORE_FAILED_ALLOWED : Outcome.ALLOWED;
+			return (this.source.apply(charge, decision) == Decision.Source.NONE) ? Outcome.STORE_FAILED_ALLOWED
+					: Outcome.ALLOWED;
 		}
-		if (isShadow(charge)) {
+		if (charge.isShadow()) {
 			return Outcome.SHADOW_DENIED;
 		}
 		if (decision.blockedFor() != null) {

@@ -10,21 +10,20 @@ import io.github.ratelimit.spring.IdentifiedPolicy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a call or request uses of a policy, before it is known who makes it.
+ * What a call or request uses of a policy, before its identifiers are found.
  * <p>
  * A value; safe for use by several threads.
  *
  * @param policy the policy
- * @param cost what is used of each quota, 0 or more; a cost of 0 asks nobody, and is
- * never denied: neither by a limit, nor by a block, nor by a failing store, nor for want
- * of an identifier
- * @param values what the caller knows of identifiers already: the values of those parts
- * of the policy's identifiers that are expressions over the arguments of a method, by
- * their text, which starts with {@code #}; a part with no value, or a blank one, is
- * missing
+ * @param cost what is used of each quota, 0 or more; the store is not called for a cost
+ * of 0, which is always allowed, also without identifiers
+ * @param values the values of those parts of the policy's identifiers that are
+ * expressions over the arguments of a method, by their text, which starts with {@code #};
+ * a part with no value, or a blank one, is missing
+ * @param patterns the path patterns that the request matches; may be empty
  * @since 0.1
  */
-public record PolicyUse(IdentifiedPolicy policy, long cost, Map<String, String> values) {
+public record PolicyUse(IdentifiedPolicy policy, long cost, Map<String, String> values, List<String> patterns) {
 
 	/**
 	 * Creates a use of a policy.
@@ -35,31 +34,42 @@ public record PolicyUse(IdentifiedPolicy policy, long cost, Map<String, String> 
 			throw new IllegalArgumentException("Invalid cost (%d): must not be negative.".formatted(cost));
 		}
 		values = Map.copyOf(values);
+		patterns = List.copyOf(patterns);
 	}
 
 	/**
-	 * Creates a use of a policy whose caller knows of no identifiers.
+	 * Creates a use of a policy outside of path patterns.
 	 * @param policy the policy
 	 * @param cost what is used of each quota, 0 or more
+	 * @param values the values of expressions in the policy's identifiers, by their text
 	 * @throws IllegalArgumentException if the cost is negative
 	 */
-	public PolicyUse(IdentifiedPolicy policy, long cost) {
-		this(policy, cost, Map.of());
+	public PolicyUse(IdentifiedPolicy policy, long cost, Map<String, String> values) {
+		this(policy, cost, values, List.of());
 	}
 
 	/**
 	 * Returns the same use of another policy.
 	 * @param policy the policy, with the same identifiers
-	 * @return a new use
+	 * @return a use of that policy
 	 */
 	public PolicyUse withPolicy(IdentifiedPolicy policy) {
-		return new PolicyUse(policy, this.cost, this.values);
+		return (policy == this.policy) ? this : new PolicyUse(policy, this.cost, this.values, this.patterns);
+	}
+
+	/**
+	 * Returns the same use by a request that matches path patterns.
+	 * @param patterns the patterns; may be empty
+	 * @return a new use
+	 */
+	public PolicyUse withPatterns(List<String> patterns) {
+		return new PolicyUse(this.policy, this.cost, this.values, patterns);
 	}
 
 	/**
 	 * Finds one of the policy's identifiers.
 	 * @param name the identifier as the policy names it
-	 * @param others finds identifiers, or parts of them, that are no expressions
+	 * @param others finds identifiers, or parts of them, that are not expressions
 	 * @return the identifier; {@code null} if it, or a part of it, is missing
 	 */
 	public @Nullable Identifier identify(String name, Function<String, @Nullable Identifier> others) {

@@ -142,7 +142,7 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 		this.startedPolicies.policies().forEach((name, first) -> {
 			IdentifiedPolicy old = changed.getOrDefault(name, first);
 			IdentifiedPolicy read = policies.find(name).orElse(old);
-			IdentifiedPolicy policy = gainsPlansInVain(first, read) ? old : withWhatNeedsRestart(first, read);
+			IdentifiedPolicy policy = hasUnresolvedPlans(first, read) ? old : withWhatNeedsRestart(first, read);
 			if (!policy.equals(old)) {
 				changed.put(name, policy);
 				logger.info("The policy '{}' is now {}; it was {}", name, text(policy), text(old));
@@ -159,7 +159,7 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 	}
 
 	/** Returns whether the policy has its first plans, but nothing resolves plans. */
-	private boolean gainsPlansInVain(IdentifiedPolicy first, IdentifiedPolicy policy) {
+	private boolean hasUnresolvedPlans(IdentifiedPolicy first, IdentifiedPolicy policy) {
 		return first.plans().isEmpty() && !policy.plans().isEmpty() && !this.plansAreKnown.getAsBoolean();
 	}
 
@@ -179,9 +179,8 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 				continue;
 			}
 			for (String property : changed(before, now)) {
-				if (!REFRESHED.contains(property)
-						|| (property.equals("plans") && gainsPlansInVain(this.startedPolicies.find(name).orElseThrow(),
-								policies.find(name).orElseThrow()))) {
+				if (!REFRESHED.contains(property) || (property.equals("plans") && hasUnresolvedPlans(
+						this.startedPolicies.find(name).orElseThrow(), policies.find(name).orElseThrow()))) {
 					names.add(PolicyReader.property(name, "." + property));
 				}
 			}

@@ -17,27 +17,27 @@ import io.github.ratelimit.spring.PolicyCharge;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What requests that this instance serves have used and may yet give back: because their
- * policy counts some responses only, or because they have not come through the login. The
- * store does not tell that from what remains used.
+ * Charges of requests in progress on this instance that may be refunded: because their
+ * policy counts only some responses, or because the requests have not passed the login.
+ * The store counts them like other charges.
  * <p>
- * How long a request takes cannot be known. So a request that would be allowed if those
- * under way gave back what they hold is told to try again after the shortest time that
- * {@code Retry-After} can say. What other instances hold is not known here.
+ * The duration of a request is unknown. So a denied request that would be allowed after
+ * these refunds gets the shortest {@code Retry-After}. Requests in progress on other
+ * instances are unknown here.
  * <p>
  * Safe for use by several threads.
  */
 final class Reservations {
 
-	/** When to try again, and how long to remember a denial. */
+	/** Shortest time to wait, and the time for which denials are remembered. */
 	static final Duration SOON = Duration.ofSeconds(1);
 
-	/** Servlet containers sometimes forget a request without an event for its end. */
+	/** Servlet containers sometimes drop a request without an event for its end. */
 	private static final Duration FORGOTTEN = Duration.ofHours(1);
 
 	private final ConcurrentMap<Key, Held> held;
 
-	/** Names of the policies, as the store has them, of which something may be held. */
+	/** Names, as in the store, of the policies that may have reservations. */
 	private final Set<String> policies = ConcurrentHashMap.newKeySet();
 
 	private final Ticker ticker;
@@ -52,26 +52,26 @@ final class Reservations {
 			.asMap();
 	}
 
-	/** Notes that something of a policy may be held, as the store counts it. */
-	void note(Policy policy) {
+	/** Notes that a policy, as in the store, may have reservations. */
+	void register(Policy policy) {
 		this.policies.add(policy.name());
 	}
 
-	/** Returns for how long a denial of a policy may be remembered. */
+	/** Returns the longest time for which a denial of a policy may be remembered. */
 	Duration longestDenial(Policy policy) {
 		return this.policies.contains(policy.name()) ? SOON : DenialCache.LONGEST_AGE;
 	}
 
-	/** Notes what a request has used of what is provisional, and will settle. */
-	void hold(PolicyCharge used) {
+	/** Adds a provisional charge that will be settled. */
+	void add(PolicyCharge used) {
 		used.charge()
 			.identifiers()
 			.forEach((identifier) -> this.held.merge(Key.of(used, identifier),
 					new Held(used.charge().cost(), this.ticker.read()), Held::with));
 	}
 
-	/** Notes that a request has settled what it used. */
-	void release(PolicyCharge used) {
+	/** Removes a charge that has been settled. */
+	void remove(PolicyCharge used) {
 		if (used.isProvisional()) {
 			used.charge()
 				.identifiers()
@@ -80,8 +80,8 @@ final class Reservations {
 		}
 	}
 
-	/** Returns a denial with the time after which something may be given back. */
-	Decision withSoon(Decision decision, List<PolicyCharge> charges) {
+	/** Returns a denial with a shorter time to wait if refunds may allow the request. */
+	Decision withEarlierRetry(Decision decision, List<PolicyCharge> charges) {
 		if (this.held.isEmpty()) {
 			return decision;
 		}
@@ -106,7 +106,7 @@ final class Reservations {
 		return (held != null) ? held.cost() : 0;
 	}
 
-	/** Plans with other windows have counts of their own. */
+	/** Plans with other windows have separate counts. */
 	private record Key(String policy, String stateForm, boolean beforeLogin, Identifier identifier) {
 
 		static Key of(PolicyCharge charge, Identifier identifier) {
@@ -117,10 +117,10 @@ final class Reservations {
 	}
 
 	/**
-	 * What is held. What requests have left behind that never ended would stay for ever
-	 * where others come all the time; so it begins anew now and then.
+	 * The sum of reserved costs. Where requests arrive all the time, the costs of dropped
+	 * requests would never expire; so the sum is started again after a time.
 	 *
-	 * @param since when it began, in nanoseconds
+	 * @param since when it was started, in nanoseconds
 	 */
 	private record Held(long cost, long since) {
 

@@ -7,7 +7,6 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.MissingIdentifier;
-import io.github.ratelimit.spring.Mode;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.security.authentication.AuthenticationTrustResolver;
@@ -44,7 +43,7 @@ final class ThreadIdentifiers {
 			if (identifier != null) {
 				identifiers.add(identifier);
 			}
-			else if (enforcement.missing() == MissingIdentifier.DENY && enforcement.mode() == Mode.ENFORCE) {
+			else if (enforcement.deniesMissing()) {
 				throw CallerDeniedException.lacks(name, use.policy().policy().name());
 			}
 		}
@@ -52,7 +51,9 @@ final class ThreadIdentifiers {
 			Identifier identifier = find(fallback.identifier());
 			identifiers.add((identifier != null) ? identifier : Identifier.GLOBAL);
 		}
-		uncounted.note(use.policy(), !identifiers.isEmpty());
+		if (enforcement.missing() == MissingIdentifier.SKIP) {
+			uncounted.note(use.policy(), !identifiers.isEmpty());
+		}
 		return identifiers;
 	}
 

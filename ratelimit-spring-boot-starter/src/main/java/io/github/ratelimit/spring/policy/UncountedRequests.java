@@ -4,7 +4,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.ratelimit.spring.IdentifiedPolicy;
-import io.github.ratelimit.spring.MissingIdentifier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,13 +23,13 @@ public final class UncountedRequests {
 
 	/**
 	 * Records a request.
-	 * @param policy the policy that is enforced on it
+	 * @param policy the policy that is enforced on it, which skips requests without
+	 * identifiers
 	 * @param counted whether it has an identifier to be counted by
 	 */
 	public void note(IdentifiedPolicy policy, boolean counted) {
 		String name = policy.policy().name();
-		if (policy.enforcement().missing() == MissingIdentifier.SKIP && !this.known.contains(name)
-				&& this.known.add(name) && !counted) {
+		if (!this.known.contains(name) && this.known.add(name) && !counted) {
 			logger.warn("The policy '{}' does not count requests that have none of its identifiers {}"
 					+ " (missing-identifier: skip), and the first request has none. If such requests should be"
 					+ " limited, set {} to ip or global. If the request should have had one, set it in a filter before"

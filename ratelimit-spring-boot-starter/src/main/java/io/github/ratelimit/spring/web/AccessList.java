@@ -25,7 +25,7 @@ final class AccessList {
 
 	private static final String ADDRESS = "ip";
 
-	private static final Set<String> OF_NO_CLIENT = Set.of("path", "method", "global");
+	private static final Set<String> NOT_OF_CLIENTS = Set.of("path", "method", "global");
 
 	private final RequestIdentifiers identifiers;
 
@@ -55,23 +55,27 @@ final class AccessList {
 
 	private void requireOfClient(String name) {
 		this.identifiers.requireKnown(name);
-		if (name.contains("+") || OF_NO_CLIENT.contains(name)) {
+		if (name.contains("+") || NOT_OF_CLIENTS.contains(name)) {
 			throw invalid("must be of ip, user, header:NAME, cookie:NAME or an identifier of your own, not of %s."
 				.formatted(name));
 		}
 	}
 
-	/** Values may be secrets: the property is named where the message is shown. */
+	/** The message must not contain the value, which may be a secret. */
 	private static IllegalArgumentException invalid(String rule) {
 		return new IllegalArgumentException("Invalid entry: " + rule);
 	}
 
-	/** Whether there are entries that can be looked at before the user is known. */
+	boolean isEmpty() {
+		return this.addresses.isEmpty() && this.values.isEmpty();
+	}
+
+	/** Returns whether there are entries that can be compared before the login. */
 	boolean hasEntriesOfAnybody() {
 		return !this.addresses.isEmpty() || !this.values.keySet().stream().allMatch(this.identifiers::needsUser);
 	}
 
-	/** Whether there are entries that can be looked at only when the user is known. */
+	/** Returns whether there are entries that can be compared only after the login. */
 	boolean hasEntriesOfUsers() {
 		return this.values.keySet().stream().anyMatch(this.identifiers::needsUser);
 	}

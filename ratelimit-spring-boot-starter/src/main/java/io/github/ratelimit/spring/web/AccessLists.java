@@ -2,11 +2,12 @@ package io.github.ratelimit.spring.web;
 
 import java.util.List;
 
+import io.github.ratelimit.spring.RateLimitExemption;
 import jakarta.servlet.http.HttpServletRequest;
 
 /**
- * Clients that are never limited, and clients that are always denied. Who is on both
- * lists is denied.
+ * Clients that are always denied, and clients and requests that are never limited. A
+ * client on both lists is denied.
  * <p>
  * Safe for use by several threads.
  *
@@ -18,64 +19,78 @@ public final class AccessLists {
 
 	private final AccessList denied;
 
-	private final boolean empty;
+	private final List<RateLimitExemption> exemptions;
 
 	/**
 	 * Creates lists. Their entries are identifiers with a value:
 	 * {@code ip:203.0.113.0/24}, {@code user:admin} or {@code header:X-Api-Key:secret}.
-	 * @param allowed who is never limited
-	 * @param denied who is always denied
+	 * @param allowed clients that are never limited
+	 * @param denied clients that are always denied
 	 * @param identifiers finds the identifiers of requests
-	 * @throws IllegalArgumentException if an entry cannot be read
+	 * @param exemptions decide which requests are never limited; may be empty
+	 * @throws IllegalArgumentException if an entry is invalid
 	 */
-	public AccessLists(List<String> allowed, List<String> denied, RequestIdentifiers identifiers) {
+	public AccessLists(List<String> allowed, List<String> denied, RequestIdentifiers identifiers,
+			List<RateLimitExemption> exemptions) {
 		this.allowed = new AccessList(allowed, identifiers);
 		this.denied = new AccessList(denied, identifiers);
-		this.empty = allowed.isEmpty() && denied.isEmpty();
+		this.exemptions = List.copyOf(exemptions);
 	}
 
 	/**
-	 * Returns whether a filter has to look at these lists.
-	 * @param userKnown whether that filter comes after users have logged in
-	 * @return whether there are clients to deny at that place
+	 * Returns whether all requests are limited.
+	 * @return whether there are neither entries nor exemptions
 	 */
-	public boolean denyAnybody(boolean userKnown) {
-		return !this.empty && (userKnown ? this.denied.hasEntriesOfUsers() : this.denied.hasEntriesOfAnybody());
+	boolean isEmpty() {
+		return this.allowed.isEmpty() && this.denied.isEmpty() && this.exemptions.isEmpty();
 	}
 
 	/**
-	 * Returns whether some clients are never limited that are known only after they have
-	 * logged in, so that policies before that count them at first.
-	 * @return whether there are such clients
+	 * Returns whether a filter is needed for these lists, even without policies.
+	 * @param userKnown whether the filter comes after the login
 	 */
-	public boolean allowUsers() {
-		return !this.empty && this.allowed.hasEntriesOfUsers();
+	boolean needFilter(boolean userKnown) {
+		return userKnown ? this.denied.hasEntriesOfUsers() || allowUsers() : this.denied.hasEntriesOfAnybody();
 	}
 
 	/**
-	 * Returns how a request is to be treated.
+	 * Returns whether some clients are never limited that are known only after the login,
+	 * so that policies before the login count them at first.
+	 */
+	boolean allowUsers() {
+		return this.allowed.hasEntriesOfUsers();
+	}
+
+	/**
+	 * Returns whether a request is limited.
 	 * @param userKnown whether users have logged in by now
 	 */
 	Access access(HttpServletRequest request, boolean userKnown) {
-		if (this.empty) {
-			return Access.LIMITED;
-		}
 		if (this.denied.contains(request, userKnown)) {
 			return Access.DENIED;
 		}
-		return this.allowed.contains(request, userKnown) ? Access.UNLIMITED : Access.LIMITED;
+		return (this.allowed.contains(request, userKnown) || isExempt(request)) ? Access.UNLIMITED : Access.LIMITED;
 	}
 
-	/** How a request is to be treated. */
+	private boolean isExempt(HttpServletRequest request) {
+		for (RateLimitExemption exemption : this.exemptions) {
+			if (exemption.exempts(request)) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/** Whether a request is limited. */
 	enum Access {
 
-		/** Denied, whatever its limits say. */
+		/** It is denied, regardless of its limits. */
 		DENIED,
 
-		/** Allowed, whatever its limits say. */
+		/** It is allowed, regardless of its limits. */
 		UNLIMITED,
 
-		/** As its limits say. */
+		/** Its limits decide. */
 		LIMITED
 
 	}

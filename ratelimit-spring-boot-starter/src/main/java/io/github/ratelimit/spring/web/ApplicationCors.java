@@ -26,11 +26,12 @@ import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.util.ServletRequestPathUtils;
 
 /**
- * What the application has configured for requests of other origins, for answers that are
- * given before it comes to that: without it, a browser hides them from its page.
+ * Applies the CORS configuration of the application to answers that are written before
+ * the application applies it. Otherwise browsers would hide them from pages of other
+ * origins.
  * <p>
- * Nothing is decided here. The application's own {@link CorsFilter filters} and handler
- * mappings are asked to do what they would have done, in the same order.
+ * Calls the {@link CorsFilter filters} and handler mappings of the application, in their
+ * order.
  * <p>
  * Safe for use by several threads.
  *
@@ -48,9 +49,9 @@ public final class ApplicationCors {
 
 	/**
 	 * Creates an instance.
-	 * @param filters finds the filters that apply the configuration to a request; asked
+	 * @param filters finds the filters that apply the configuration to a request; called
 	 * at each use
-	 * @param mappings finds the handler mappings of the application; asked at each use
+	 * @param mappings finds the handler mappings of the application; called at each use
 	 */
 	public ApplicationCors(Function<HttpServletRequest, List<? extends Filter>> filters,
 			Supplier<List<HandlerMapping>> mappings) {
@@ -64,16 +65,16 @@ public final class ApplicationCors {
 			return CorsUtils.isCorsRequest(request);
 		}
 		catch (IllegalArgumentException ex) {
-			// The origin is malformed, so that no browser has sent it.
+			// No browser sends a malformed origin.
 			return false;
 		}
 	}
 
 	/**
-	 * Writes the headers with which a browser lets a page read the response, if the
-	 * application allows that.
-	 * @return whether the response can still be written; if not, the application refuses
-	 * requests of this origin, and has answered so
+	 * Writes the headers that allow a page to read the response, if the application
+	 * allows it.
+	 * @return whether the response can still be written; if not, the application has
+	 * rejected the origin, and answered the request
 	 */
 	boolean apply(HttpServletRequest request, HttpServletResponse response) throws ServletException, IOException {
 		for (Filter filter : this.filters.apply(request)) {
@@ -95,7 +96,7 @@ public final class ApplicationCors {
 			throw ex;
 		}
 		catch (Exception ex) {
-			// Spring MVC would have refused the request, and written no headers either.
+			// Spring MVC would reject the request, without headers too.
 			logger.debug("No handler was found for a request of another origin", ex);
 			return true;
 		}
@@ -122,7 +123,7 @@ public final class ApplicationCors {
 		return true;
 	}
 
-	/** Keeps what is noted in the course of a look-up to itself. */
+	/** Keeps the attributes that a look-up sets from the request. */
 	private static final class LookupRequest extends HttpServletRequestWrapper {
 
 		private final Map<String, @Nullable Object> attributes = new HashMap<>();

@@ -15,28 +15,28 @@ import org.springframework.web.context.request.async.WebAsyncManager;
 import org.springframework.web.context.request.async.WebAsyncUtils;
 
 /**
- * Settles what a request costs when another thread could not write its response to the
- * end. Most often the client has gone away, and then servlet containers sometimes forget
- * the request without an event for its end: Tomcat 11.0 did in 11 of 60 tries.
+ * Settles the costs of a request when another thread could not complete its response.
+ * Usually the client has disconnected, and servlet containers sometimes drop such a
+ * request without an event for its end: Tomcat 11.0 did in 11 of 60 attempts.
  */
 final class BrokenResponse implements CallableProcessingInterceptor, DeferredResultProcessingInterceptor {
 
-	private final CostSettlement costs;
+	private final RequestState state;
 
 	private final HttpServletResponse response;
 
 	private final PolicyDecisions decisions;
 
-	private BrokenResponse(CostSettlement costs, HttpServletResponse response, PolicyDecisions decisions) {
-		this.costs = costs;
+	private BrokenResponse(RequestState state, HttpServletResponse response, PolicyDecisions decisions) {
+		this.state = state;
 		this.response = response;
 		this.decisions = decisions;
 	}
 
-	/** Watches the response of a request that another thread may go on to serve. */
-	static void watch(CostSettlement costs, HttpServletRequest request, HttpServletResponse response,
+	/** Watches the response of a request that another thread may serve later. */
+	static void watch(RequestState state, HttpServletRequest request, HttpServletResponse response,
 			PolicyDecisions decisions) {
-		BrokenResponse watch = new BrokenResponse(costs, response, decisions);
+		BrokenResponse watch = new BrokenResponse(state, response, decisions);
 		WebAsyncManager manager = WebAsyncUtils.getAsyncManager(request);
 		manager.registerCallableInterceptor(BrokenResponse.class, watch);
 		manager.registerDeferredResultInterceptor(BrokenResponse.class, watch);
@@ -54,11 +54,11 @@ final class BrokenResponse implements CallableProcessingInterceptor, DeferredRes
 
 	private void endIfBroken(@Nullable Object result) {
 		if (result instanceof Throwable && isCommitted()) {
-			this.costs.end(this.decisions);
+			this.state.end(this.decisions);
 		}
 	}
 
-	/** A response that the container has taken back already refuses to answer. */
+	/** Returns true also if the container has recycled the response. */
 	private boolean isCommitted() {
 		try {
 			return this.response.isCommitted();

@@ -12,34 +12,31 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.PolicyCharge;
-import io.github.ratelimit.spring.policy.PolicyDecisions;
-import jakarta.servlet.ServletRequest;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request costs in the end, for handlers that know it only then: bytes, rows,
- * tokens. The cost that was asked for at first is an estimate that is held until the
- * request is over; then the difference to the true cost is given back, or charged even if
- * it is more than what is left. Nothing changes if the handler tells no cost.
+ * The true cost of a request, for handlers that know it only at the end: bytes, rows,
+ * tokens. The cost that is charged at first is an estimate. At the end of the request,
+ * the difference to the true cost is refunded, or charged even if it is more than
+ * remains. If the handler sets no cost, the estimate stays.
  * <p>
- * If the application dies in between, the estimate counts for as long as any cost.
+ * If the application crashes before, the estimate stays counted.
  * <p>
- * Safe for use by several threads, so that what serves the request asynchronously may
- * take it with it.
+ * Safe for use by several threads, so that asynchronous code may use it.
  *
  * @since 0.1
  */
 public final class CostSettlement {
 
-	/** So many charges are kept before they are added up. */
+	/** With more charges than these, they are added up. */
 	private static final int MOST_USED = 64;
 
-	/** What has been used, and is still to be settled. */
+	/** Charges to be settled. */
 	private final List<PolicyCharge> used = new ArrayList<>(2);
 
-	/** What has been used, and is to be given back in any case. */
+	/** Charges to be refunded. */
 	private final List<PolicyCharge> free = new ArrayList<>(0);
 
 	/** True costs by the names of policies. */
@@ -55,8 +52,8 @@ public final class CostSettlement {
 	}
 
 	/**
-	 * Returns the costs of a request. Code that serves it in another thread takes the
-	 * costs with it, and not the request.
+	 * Returns the costs of a request. Code that serves it in another thread must keep the
+	 * costs instead of the request.
 	 * @param request the request, while it is being served
 	 * @return its costs, always the same
 	 */
@@ -64,17 +61,11 @@ public final class CostSettlement {
 		return RequestState.of(request).costs();
 	}
 
-	static @Nullable CostSettlement find(ServletRequest request) {
-		RequestState state = RequestState.find(request);
-		return (state != null) ? state.costs() : null;
-	}
-
 	/**
-	 * Tells what the request really costs in a policy, whatever it was taken to cost so
-	 * far. The last word counts.
+	 * Sets the true cost of the request in a policy. The last call wins.
 	 * @param policy the name of the policy
 	 * @param cost the true cost, 0 or more
-	 * @return whether this request is counted by the policy, and not yet over
+	 * @return whether the policy counts this request, which has not ended
 	 * @throws IllegalArgumentException if the cost is negative
 	 */
 	public synchronized boolean settle(String policy, long cost) {
@@ -91,15 +82,15 @@ public final class CostSettlement {
 		return true;
 	}
 
-	/** Gives back everything that was used so far, even if a true cost was told. */
-	synchronized void giveBack() {
+	/** Refunds everything that was used so far, whatever its true cost is. */
+	synchronized void refund() {
 		this.free.addAll(this.used);
 		forgetUsed();
 	}
 
 	/**
-	 * Removes what was used before the login, because the request has come through it.
-	 * The caller gives it back.
+	 * Removes the charges that are counted separately until the login, which the request
+	 * has passed. The caller refunds them.
 	 */
 	synchronized List<PolicyCharge> takeBeforeLogin() {
 		List<PolicyCharge> taken = this.used.stream().filter(PolicyCharge::beforeLogin).toList();
@@ -107,7 +98,7 @@ public final class CostSettlement {
 		return settle(accounts(taken), (account, charge) -> 0).stream().map(Settlement::used).toList();
 	}
 
-	/** Notes what has been used of a policy. */
+	/** Adds a charge that has been used. */
 	synchronized void add(PolicyCharge charge, @Nullable HttpServletResponse response) {
 		this.response = (this.response != null) ? this.response : response;
 		this.used.add(charge);
@@ -124,7 +115,7 @@ public final class CostSettlement {
 		this.settled = Map.of();
 	}
 
-	/** Adds up what was used by policy, identifier and place. */
+	/** Adds up charges by policy, identifier, and where they were counted. */
 	private static Map<Account, PolicyCharge> accounts(List<PolicyCharge> charges) {
 		Map<Account, PolicyCharge> accounts = new LinkedHashMap<>();
 		for (PolicyCharge charge : charges) {
@@ -137,40 +128,17 @@ public final class CostSettlement {
 	}
 
 	/**
-	 * Notes that the request has failed by an exception. A container may tell of its end
-	 * before it makes a response of that.
+	 * Notes that the request has failed with an exception. A container may report its end
+	 * before it sets the status for that.
 	 */
 	synchronized void fail() {
 		this.failed = true;
 	}
 
 	/**
-	 * Settles costs at the end of a request if other threads go on to serve it.
-	 * @return whether they do
-	 */
-	boolean awaitEnd(ServletRequest request, PolicyDecisions decisions) {
-		try {
-			if (!request.isAsyncStarted()) {
-				return false;
-			}
-			request.getAsyncContext().addListener(new AsyncEnd(this, decisions));
-			return true;
-		}
-		catch (IllegalStateException ex) {
-			// Tomcat throws when the client has gone away, which is the end.
-			return false;
-		}
-	}
-
-	/** Ends the request, and settles what it has used. Does nothing the second time. */
-	void end(PolicyDecisions decisions) {
-		end().forEach((settlement) -> decisions.settle(settlement.used(), settlement.cost()));
-	}
-
-	/**
-	 * Ends the request. What an error page uses after that has an end of its own.
-	 * @return what was used with what should have been; empty if all of it stays as it
-	 * was counted, and the second time
+	 * Ends the request. Charges of an error page after that are settled separately.
+	 * @return charges with their true costs; empty if no cost changes, and the second
+	 * time
 	 */
 	synchronized List<Settlement> end() {
 		List<Settlement> settlements = List.of();
@@ -193,7 +161,7 @@ public final class CostSettlement {
 		return false;
 	}
 
-	/** Identifiers that have used the same, and should have, are settled together. */
+	/** Identifiers with the same charged and true cost are settled together. */
 	private static List<Settlement> settle(Map<Account, PolicyCharge> charges,
 			ToLongBiFunction<Account, PolicyCharge> trueCost) {
 		Map<Settlement, List<Identifier>> identifiers = new LinkedHashMap<>();
@@ -212,9 +180,9 @@ public final class CostSettlement {
 	}
 
 	/**
-	 * What should have been used where it was counted. The cost of a policy and
-	 * identifier that was counted in the store and locally is settled once: what was used
-	 * first counts as far as it goes, and what was used last makes up for the rest.
+	 * Returns the true cost of an account. If a policy and identifier was counted both in
+	 * the store and locally, the true cost is divided: the first account keeps up to what
+	 * was charged to it, and the last one gets the rest.
 	 */
 	private long trueCost(Account account, PolicyCharge charge, Map<Account, PolicyCharge> accounts) {
 		long cost = charge.charge().cost();
@@ -240,7 +208,7 @@ public final class CostSettlement {
 		return last ? rest : Math.min(rest, cost);
 	}
 
-	/** What has a status that can no longer be known stays counted. */
+	/** Returns true also if the status is no longer available. */
 	private boolean counts(PolicyCharge charge, HttpServletResponse response) {
 		try {
 			int status = response.getStatus();
@@ -263,15 +231,15 @@ public final class CostSettlement {
 	}
 
 	/**
-	 * What was used of a policy, and what should have been.
+	 * A charge and its true cost.
 	 */
 	record Settlement(PolicyCharge used, long cost) {
 
 	}
 
 	/**
-	 * Where something was counted. Plans with the same algorithm and windows share a
-	 * count; other plans have counts of their own.
+	 * Where a charge was counted. Plans with the same algorithm and windows share a
+	 * count; other plans have separate counts.
 	 */
 	private record Account(String policy, String stateForm, Identifier identifier, Decision.Source source,
 			boolean beforeLogin) {

@@ -6,11 +6,10 @@ import jakarta.servlet.ServletRequestEvent;
 import jakarta.servlet.ServletRequestListener;
 
 /**
- * Settles what a request costs when it is over: after its last dispatch, however it
- * ended.
+ * Settles the costs of a request at its end, after its last dispatch.
  * <p>
- * Tomcat tells of that once. Jetty does so after each dispatch, also of a request that
- * other threads go on to serve.
+ * Tomcat reports the end once. Jetty reports it after each dispatch, also if other
+ * threads continue to serve the request.
  *
  * @since 0.1
  */
@@ -20,7 +19,7 @@ public final class CostSettlementListener implements ServletRequestListener {
 
 	/**
 	 * Creates a listener.
-	 * @param decisions what settles costs
+	 * @param decisions settles costs
 	 */
 	public CostSettlementListener(PolicyDecisions decisions) {
 		this.decisions = decisions;
@@ -29,9 +28,9 @@ public final class CostSettlementListener implements ServletRequestListener {
 	@Override
 	public void requestDestroyed(ServletRequestEvent event) {
 		ServletRequest request = event.getServletRequest();
-		CostSettlement costs = CostSettlement.find(request);
-		if (costs != null && !costs.awaitEnd(request, this.decisions)) {
-			costs.end(this.decisions);
+		RequestState state = RequestState.find(request);
+		if (state != null && !state.awaitEnd(request, this.decisions)) {
+			state.end(this.decisions);
 		}
 	}
 

@@ -1,10 +1,10 @@
 package io.github.ratelimit.spring.web;
 
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
+import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.policy.AnnotatedPolicies;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,25 +20,24 @@ import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
 
 /**
- * Tells at the start which policies count a request twice: by its path, and by the
- * annotation of the controller method that serves it. That is right where a method is
- * meant to cost more than its path, and surprising elsewhere. Methods that controllers
- * call are not known by then.
+ * Logs at startup which policies count a request twice: by its path, and by the
+ * annotation of the controller method that serves it. This may be intended, if the method
+ * costs more than its path. Annotated methods that controllers call are not checked.
  */
 final class CountedTwice implements ApplicationListener<ApplicationReadyEvent> {
 
 	private static final Logger logger = LoggerFactory.getLogger(CountedTwice.class);
 
-	/** A pattern may have percent signs that escape nothing. */
+	/** A pattern may contain percent signs that are not escapes. */
 	private static final PathContainer.Options AS_WRITTEN = PathContainer.Options.create('/', false);
 
-	private final List<PathPolicy> paths;
+	private final LimitedPaths paths;
 
 	private final AnnotatedPolicies annotated;
 
 	private final ObjectProvider<RequestMappingInfoHandlerMapping> mappings;
 
-	CountedTwice(List<PathPolicy> paths, AnnotatedPolicies annotated,
+	CountedTwice(LimitedPaths paths, AnnotatedPolicies annotated,
 			ObjectProvider<RequestMappingInfoHandlerMapping> mappings) {
 		this.paths = paths;
 		this.annotated = annotated;
@@ -59,21 +58,17 @@ final class CountedTwice implements ApplicationListener<ApplicationReadyEvent> {
 	private void find(Map.Entry<RequestMappingInfo, HandlerMethod> handler, Set<String> found) {
 		HandlerMethod method = handler.getValue();
 		Set<String> annotated = this.annotated.policyNames(method.getMethod(), method.getBeanType());
-		for (PathPolicy policy : this.paths) {
-			String name = policy.policy().policy().name();
-			if (annotated.contains(name)
-					&& policy.routes().stream().anyMatch((route) -> reaches(route, handler.getKey()))
-					&& policy.excluded()
-						.stream()
-						.noneMatch((route) -> route.method() == null && reaches(route, handler.getKey()))) {
+		for (IdentifiedPolicy policy : this.paths.policies((route) -> matches(route, handler.getKey()))) {
+			String name = policy.policy().name();
+			if (annotated.contains(name)) {
 				found.add("%s (%s.%s)".formatted(name, ClassUtils.getShortName(method.getBeanType()),
 						method.getMethod().getName()));
 			}
 		}
 	}
 
-	/** A variable of a mapping stands for a segment, as any other text does. */
-	private static boolean reaches(Route route, RequestMappingInfo mapping) {
+	/** Variables of the mapping are compared as text. */
+	private static boolean matches(Route route, RequestMappingInfo mapping) {
 		Set<String> methods = new TreeSet<>();
 		mapping.getMethodsCondition().getMethods().forEach((method) -> methods.add(method.name()));
 		HttpMethod method = route.method();

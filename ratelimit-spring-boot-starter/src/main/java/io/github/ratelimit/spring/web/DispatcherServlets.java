@@ -12,18 +12,18 @@ import org.springframework.util.ClassUtils;
 import org.springframework.web.servlet.DispatcherServlet;
 
 /**
- * Which requests are served by Spring MVC, rather than another servlet.
+ * Finds which requests Spring MVC serves, rather than another servlet.
  */
 final class DispatcherServlets {
 
-	/** Which servlets, by name, are dispatcher servlets. */
+	/** Whether servlets are dispatcher servlets, by their names. */
 	private final Map<String, Boolean> dispatchers = new ConcurrentHashMap<>();
 
 	boolean serve(HttpServletRequest request) {
 		return serve(request, request.getHttpServletMapping());
 	}
 
-	/** Returns whether Spring MVC serves what a mapping leads to. */
+	/** Returns whether a mapping leads to Spring MVC. */
 	boolean serve(HttpServletRequest request, HttpServletMapping mapping) {
 		return this.dispatchers.computeIfAbsent(mapping.getServletName(), (name) -> {
 			ServletContext context = request.getServletContext();

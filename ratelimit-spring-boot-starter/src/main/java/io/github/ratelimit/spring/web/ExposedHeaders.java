@@ -13,8 +13,8 @@ import jakarta.servlet.http.HttpServletResponseWrapper;
 import org.springframework.http.HttpHeaders;
 
 /**
- * Lets browsers on other origins read the headers of the limiter, wherever the
- * application lets them read the response.
+ * Exposes the headers of the limiter to browsers on other origins, if the application
+ * allows them to read the response.
  */
 final class ExposedHeaders {
 
@@ -28,7 +28,8 @@ final class ExposedHeaders {
 	}
 
 	/**
-	 * Exposes the headers beside those of the application, if the response is readable.
+	 * Exposes the headers in addition to those of the application, if other origins may
+	 * read the response.
 	 */
 	void expose(HttpServletResponse response) {
 		if (!response.containsHeader(HttpHeaders.ACCESS_CONTROL_ALLOW_ORIGIN)) {
@@ -45,15 +46,15 @@ final class ExposedHeaders {
 		response.setHeader(HttpHeaders.ACCESS_CONTROL_EXPOSE_HEADERS, String.join(", ", exposed.values()));
 	}
 
-	/** Exposes the headers as soon as somebody makes the response readable. */
+	/** Exposes the headers when the application allows other origins to read them. */
 	HttpServletResponse watch(HttpServletResponse response) {
 		expose(response);
 		return new WatchedResponse(response);
 	}
 
 	/**
-	 * Lets the application set the headers where it would add them: as a part of its own
-	 * response, Spring MVC adds them.
+	 * Replaces headers of the limiter that the application adds: Spring MVC adds the
+	 * headers of a {@code ResponseEntity}.
 	 */
 	HttpServletResponse replaceable(HttpServletResponse response) {
 		return new ReplaceableResponse(response);

@@ -12,11 +12,11 @@ import org.springframework.expression.spel.SpelEvaluationException;
 import org.springframework.expression.spel.SpelMessage;
 
 /**
- * Identifies a request by an expression, which is read once.
+ * Identifies a request by an expression, which is parsed once.
  */
 final class ExpressionResolver implements IdentifierResolver {
 
-	/** Nobody has logged in, or a part of what was asked for is not there. */
+	/** Errors of expressions that read null: a value is missing, such as the user. */
 	private static final Set<SpelMessage> MISSING = Set.of(SpelMessage.PROPERTY_OR_FIELD_NOT_READABLE_ON_NULL,
 			SpelMessage.METHOD_CALL_ON_NULL_OBJECT_NOT_ALLOWED, SpelMessage.CANNOT_INDEX_INTO_NULL_VALUE);
 
@@ -48,9 +48,10 @@ final class ExpressionResolver implements IdentifierResolver {
 			}
 			throw ex;
 		}
-		// Text of other objects may hold their hash code, which no two requests share.
+		// The text of other objects may contain their hash code, which always differs.
 		if (value != null && !BeanUtils.isSimpleValueType(value.getClass())) {
-			throw new IllegalStateException("The value is no text or number but a " + value.getClass().getName());
+			throw new IllegalStateException(
+					"The value must be text or a number, but is a " + value.getClass().getName());
 		}
 		return (value != null) ? value.toString() : null;
 	}

@@ -11,7 +11,7 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 import org.springframework.core.env.Environment;
 
 /**
- * The places of the filters that limit paths, before and after the login.
+ * The orders of the filters that limit paths, before and after the login.
  *
  * @param beforeLogin order of the first filter
  * @param afterLogin order of the second filter, which is greater
@@ -30,7 +30,7 @@ record FilterOrders(int beforeLogin, int afterLogin, int security) {
 	/** Order of Spring Security's filter chain, unless it is configured. */
 	private static final int DEFAULT_SECURITY = -100;
 
-	/** How far the filters stand from Spring Security's, unless they are configured. */
+	/** Distance of the filters from Spring Security's, unless they are configured. */
 	private static final int DISTANCE = 10;
 
 	/**
@@ -47,7 +47,7 @@ record FilterOrders(int beforeLogin, int afterLogin, int security) {
 		if (orders.afterLogin <= orders.beforeLogin) {
 			throw new InvalidConfigurationPropertyValueException((afterLogin != null) ? AFTER_LOGIN : BEFORE_LOGIN,
 					(afterLogin != null) ? afterLogin : beforeLogin,
-					"%s (%d) must be greater than %s (%d): the second filter decides what the first has left."
+					"%s (%d) must be greater than %s (%d): the second filter decides what the first one defers."
 						.formatted(AFTER_LOGIN, orders.afterLogin, BEFORE_LOGIN, orders.beforeLogin));
 		}
 		return orders;
@@ -58,8 +58,8 @@ record FilterOrders(int beforeLogin, int afterLogin, int security) {
 	}
 
 	/**
-	 * Refuses an order in which policies could not know the user whom Spring Security
-	 * logs in, and warns of one in which failed logins are not counted.
+	 * Rejects an order in which policies would not know the user, and warns of one in
+	 * which failed logins are not counted.
 	 * @param needUser the names of the policies that need the user
 	 */
 	void requireUsable(List<String> needUser) {

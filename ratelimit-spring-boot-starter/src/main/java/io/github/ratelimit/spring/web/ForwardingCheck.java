@@ -16,17 +16,17 @@ import org.springframework.util.ClassUtils;
 import org.springframework.web.filter.ForwardedHeaderFilter;
 
 /**
- * Tells at the start if clients can choose by which address they are counted, because
- * somebody believes the headers of everybody.
+ * Logs a warning at startup if clients can choose the address that they are counted by,
+ * because the server or a filter trusts the headers of all clients.
  */
 final class ForwardingCheck implements SmartInitializingSingleton {
 
 	private static final Logger logger = LoggerFactory.getLogger(ForwardingCheck.class);
 
-	/** Believes every connection, and the first address of the header. */
+	/** Trusts every connection, and the first address in the header. */
 	private static final String JETTY = "org.springframework.boot.jetty.servlet.JettyServletWebServerFactory";
 
-	/** Whose headers Tomcat believes: private addresses, unless it is told. */
+	/** Clients whose headers Tomcat trusts: private addresses, unless configured. */
 	private static final List<String> PROXIES_OF_TOMCAT = List.of("server.tomcat.remoteip.internal-proxies",
 			"server.tomcat.remoteip.trusted-proxies");
 
@@ -38,7 +38,7 @@ final class ForwardingCheck implements SmartInitializingSingleton {
 
 	/**
 	 * Creates a check.
-	 * @param proxies whether proxies are named, whose headers the limiter reads itself
+	 * @param proxies whether trusted proxies are configured
 	 */
 	ForwardingCheck(boolean proxies, ListableBeanFactory beans, Environment environment) {
 		this.proxies = proxies;
@@ -49,15 +49,15 @@ final class ForwardingCheck implements SmartInitializingSingleton {
 	@Override
 	public void afterSingletonsInstantiated() {
 		if (!this.proxies) {
-			ServerForwarding.find(this.environment).map(this::ofServer).ifPresent(this::tellOfServer);
+			ServerForwarding.find(this.environment).map(this::ofServer).ifPresent(this::warnOfServer);
 			String filter = filter();
 			if (filter != null) {
-				tell(filter, "");
+				warn(filter, "");
 			}
 		}
 	}
 
-	/** What makes a server believe everybody; empty if it does not. */
+	/** Returns the setting by which a server trusts all clients; null if it does not. */
 	private @Nullable String ofServer(ServerForwarding forwarding) {
 		if (isJetty()) {
 			return forwarding.property().equals(ServerForwarding.STRATEGY) ? forwarding.toString() : null;
@@ -91,11 +91,11 @@ final class ForwardingCheck implements SmartInitializingSingleton {
 				: "the ForwardedHeaderFilter of the bean '%s'".formatted(names.get(0));
 	}
 
-	private void tellOfServer(String reason) {
-		tell(reason, ", and set " + ServerForwarding.STRATEGY + " to none");
+	private void warnOfServer(String reason) {
+		warn(reason, ", and set " + ServerForwarding.STRATEGY + " to none");
 	}
 
-	private static void tell(String reason, String more) {
+	private static void warn(String reason, String more) {
 		logger.warn("Any client can choose the address that it is counted by, because of {}. Name your proxies in"
 				+ " ratelimit.ip.trusted-proxies{}", reason, more);
 	}

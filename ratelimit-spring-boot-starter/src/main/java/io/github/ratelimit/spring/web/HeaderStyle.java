@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * Which headers tell the client how its limits stand. Each style is written from the same
+ * A set of headers for the limits of a request. All styles are written from the same
  * decision.
  *
  * @since 0.1
@@ -41,8 +41,8 @@ public enum HeaderStyle {
 
 	/**
 	 * Returns the style that has a name in the configuration.
-	 * @param name the name, such as {@code x-rate-limit}; not {@code x-ratelimit}, which
-	 * is another one
+	 * @param name the name, such as {@code x-rate-limit}, which is another style than
+	 * {@code x-ratelimit}
 	 * @return the style
 	 * @throws IllegalArgumentException if there is no such style
 	 */
@@ -55,7 +55,7 @@ public enum HeaderStyle {
 							Arrays.stream(values()).map(HeaderStyle::toString).collect(Collectors.joining(", ")))));
 	}
 
-	/** The names of the headers that are written in this style. */
+	/** Returns the names of the headers of this style. */
 	List<String> headers() {
 		return this.headers;
 	}

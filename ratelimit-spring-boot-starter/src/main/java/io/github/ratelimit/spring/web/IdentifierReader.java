@@ -10,6 +10,7 @@ import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.ForwardedHeader;
 import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.MissingIdentifier;
+import io.github.ratelimit.spring.RateLimitExemption;
 import io.github.ratelimit.spring.policy.HiddenValueException;
 import io.github.ratelimit.spring.policy.InvalidBeanException;
 import io.github.ratelimit.spring.policy.ListPropertyNames;
@@ -18,14 +19,18 @@ import io.github.ratelimit.spring.policy.PolicyReader;
 import io.github.ratelimit.spring.policy.RateLimitProperties;
 import io.github.ratelimit.spring.web.address.AddressResolver;
 import io.github.ratelimit.spring.web.address.TrustedProxies;
+import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.scope.ScopedProxyUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.core.env.Environment;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Makes identifiers and lists of clients of properties. Whatever is wrong with them is
- * reported with the name of the property and its value.
+ * Reads identifiers and lists of clients from properties. Reports errors with the name
+ * and the value of the property.
  */
 final class IdentifierReader {
 
@@ -44,12 +49,17 @@ final class IdentifierReader {
 	}
 
 	/**
-	 * Makes identifiers.
-	 * @param beans the resolvers of the application, by the names of their beans
+	 * Reads the identifiers.
+	 * @param beans may have resolvers, whose identifiers have the names of their beans
 	 */
-	RequestIdentifiers readIdentifiers(Map<String, IdentifierResolver> beans) {
+	RequestIdentifiers readIdentifiers(ListableBeanFactory beans) {
 		Map<String, IdentifierResolver> own = new HashMap<>();
-		beans.forEach((name, bean) -> own.put(requireUsable(name), bean));
+		for (String name : beans.getBeanNamesForType(IdentifierResolver.class, true, false)) {
+			if (!ScopedProxyUtils.isScopedTarget(name)) {
+				own.put(requireUsable(name),
+						new LazyResolver(SingletonSupplier.of(() -> beans.getBean(name, IdentifierResolver.class))));
+			}
+		}
 		this.properties.identifiers().forEach((name, expression) -> {
 			String property = "ratelimit.identifiers." + name;
 			PolicyReader.read(property, expression, () -> RequestIdentifiers.requireUsable(name));
@@ -98,37 +108,37 @@ final class IdentifierReader {
 		return PolicyReader.read(PROXIES, blocks, () -> new TrustedProxies(blocks, header));
 	}
 
-	/** Whether somebody else has been told to read forwarded headers. */
+	/** Returns whether the server or Spring reads forwarded headers. */
 	private boolean isForwardingConfigured() {
 		return ServerForwarding.isFramework(this.environment) || ServerForwarding.find(this.environment).isPresent();
 	}
 
-	/** Makes the lists of who is never limited and who is always denied. */
-	AccessLists readLists(RequestIdentifiers identifiers) {
+	/** Reads the lists of clients that are never limited or always denied. */
+	AccessLists readLists(RequestIdentifiers identifiers, List<RateLimitExemption> exemptions) {
 		requireEntries("ratelimit.allow", this.properties.allow(), identifiers);
 		requireEntries("ratelimit.deny", this.properties.deny(), identifiers);
-		return new AccessLists(this.properties.allow(), this.properties.deny(), identifiers);
+		return new AccessLists(this.properties.allow(), this.properties.deny(), identifiers, exemptions);
 	}
 
 	private void requireEntries(String property, List<String> entries, RequestIdentifiers identifiers) {
 		for (int i = 0; i < entries.size(); i++) {
 			String entry = entries.get(i);
 			try {
-				new AccessLists(List.of(entry), List.of(), identifiers);
+				new AccessLists(List.of(entry), List.of(), identifiers, List.of());
 			}
 			catch (IllegalArgumentException ex) {
-				throw new HiddenValueException(this.names.element(property, i), shown(entry),
+				throw new HiddenValueException(this.names.element(property, i), withoutSecret(entry),
 						String.valueOf(ex.getMessage()));
 			}
 		}
 	}
 
-	/** What of a list may be shown: values of headers and cookies may be secrets. */
-	private static String shown(String entry) {
+	/** Hides the values of headers and cookies, which may be secrets. */
+	private static String withoutSecret(String entry) {
 		return entry.matches("(?s)(ip|user):.*") ? entry : entry.replaceFirst("(?s)^([^:]*:[^:]*:).+", "$1***");
 	}
 
-	/** Refuses identifiers of policies that requests cannot have. */
+	/** Rejects identifiers of policies that requests cannot have. */
 	void requireKnown(RequestIdentifiers identifiers, ConfiguredPolicies policies) {
 		readEach("ratelimit.defaults.identifiers", policies.defaults().identifiers(), identifiers::requireKnown);
 		requireFallback("ratelimit.defaults.missing-identifier", policies.defaults().enforcement(), identifiers);
@@ -166,6 +176,24 @@ final class IdentifierReader {
 			reader.run();
 			return value;
 		});
+	}
+
+	/**
+	 * A resolver that is created when it is first used: it may depend on beans with
+	 * limited methods, which in turn depend on the identifiers.
+	 */
+	private record LazyResolver(SingletonSupplier<IdentifierResolver> bean) implements IdentifierResolver {
+
+		@Override
+		public @Nullable String resolve(HttpServletRequest request) {
+			return this.bean.obtain().resolve(request);
+		}
+
+		@Override
+		public boolean needsUser() {
+			return this.bean.obtain().needsUser();
+		}
+
 	}
 
 }

@@ -10,38 +10,37 @@ import io.github.ratelimit.Policy;
 import jakarta.servlet.http.HttpServletResponse;
 
 /**
- * Writes the headers that tell a client how its limits stand, on allowed and denied
- * responses alike. A bean of this type replaces the headers of
+ * Writes the limits of a request into the headers of its response, whether it is allowed
+ * or denied. A bean of this type replaces the headers of
  * {@code ratelimit.headers.styles}.
  * <p>
- * Implementations are safe for use by several threads.
+ * Implementations must be safe for use by several threads.
  *
  * @since 0.1
  */
 public interface LimitHeaders {
 
 	/**
-	 * Returns the names of the headers that may be written. Browsers on other origins are
-	 * allowed to read them.
+	 * Returns the names of the headers that may be written. Browsers on other origins may
+	 * read them if they may read the response.
 	 * @return the names; may be empty
 	 */
 	Set<String> names();
 
 	/**
-	 * Writes the headers. Called before a handler runs, and again when one of its methods
-	 * is limited: headers must be set, not added.
-	 * @param statuses every limit that was checked for the request so far, in the order
-	 * of the checks; at least one. A limit that was checked for several identifiers
-	 * stands there once, for the one that is closest to being denied
+	 * Writes the headers. This is called before a handler runs, and again when it calls a
+	 * limited method: headers must be set, not added.
+	 * @param statuses all limits that were checked for the request so far, in the order
+	 * of the checks; at least one. A limit that was checked for several identifiers is
+	 * contained once, for the identifier that is closest to being denied
 	 * @param response the response, which is not committed
 	 */
 	void write(Collection<LimitStatus> statuses, HttpServletResponse response);
 
 	/**
-	 * Writes the headers of a request that was denied without asking the store, so that
-	 * it is known of some limits only how they stand. Writes what is known unless
-	 * implemented otherwise.
-	 * @param statuses the limits of which it is known how they stand; at least one
+	 * Writes the headers of a request that was denied without calling the store, so that
+	 * the status of some limits is unknown. By default, only the others are written.
+	 * @param statuses the limits with a known status; at least one
 	 * @param policies all policies that were checked, with all of their limits
 	 * @param response the response, which is not committed
 	 */
@@ -50,7 +49,7 @@ public interface LimitHeaders {
 	}
 
 	/**
-	 * Returns what writes the headers of some styles.
+	 * Returns a writer for headers of some styles.
 	 * @param styles the styles; may be empty
 	 * @param clock the clock for times of day
 	 * @return a new writer
@@ -60,11 +59,11 @@ public interface LimitHeaders {
 	}
 
 	/**
-	 * Returns what writes the headers of some styles.
+	 * Returns a writer for headers of some styles.
 	 * @param styles the styles; may be empty
 	 * @param clock the clock for times of day
-	 * @param units what quotas count by the names of their policies, such as
-	 * {@code content-bytes}; requests if a policy has none
+	 * @param units the units of quotas, such as {@code content-bytes}, by the names of
+	 * their policies; without a unit, a policy counts requests
 	 * @return a new writer
 	 */
 	static LimitHeaders of(Set<HeaderStyle> styles, InstantSource clock, Map<String, String> units) {

@@ -10,9 +10,8 @@ import jakarta.servlet.http.HttpServletResponse;
 import org.springframework.http.HttpHeaders;
 
 /**
- * What the client of a limited request is told: by headers on every response, and by the
- * whole response if the request may not go on. Browsers on other origins can read it as
- * far as the application lets them read its own responses.
+ * Writes the limits into responses, and answers rejected requests. Browsers on other
+ * origins can read both if they can read the responses of the application.
  * <p>
  * Safe for use by several threads.
  *
@@ -20,7 +19,7 @@ import org.springframework.http.HttpHeaders;
  */
 public final class LimitedResponses {
 
-	private static final List<String> OF_CONTENT = List.of(HttpHeaders.CONTENT_DISPOSITION,
+	private static final List<String> CONTENT_HEADERS = List.of(HttpHeaders.CONTENT_DISPOSITION,
 			HttpHeaders.CONTENT_ENCODING, HttpHeaders.CONTENT_LANGUAGE, HttpHeaders.CONTENT_RANGE, HttpHeaders.ETAG,
 			HttpHeaders.LAST_MODIFIED, HttpHeaders.LOCATION);
 
@@ -30,18 +29,18 @@ public final class LimitedResponses {
 
 	private final ApplicationCors cors;
 
-	private final SecurityHeaders security;
+	private final SecurityFilters security;
 
 	private final ExposedHeaders exposed;
 
 	/**
 	 * Creates responses.
 	 * @param headers writes the headers
-	 * @param rejections answers requests that may not go on
-	 * @param cors what the application has configured for requests of other origins
-	 * @param security what the application writes into every response for security
+	 * @param rejections answers rejected requests
+	 * @param cors the CORS configuration of the application
+	 * @param security writes the security headers of the application
 	 */
-	LimitedResponses(LimitHeaders headers, Rejections rejections, ApplicationCors cors, SecurityHeaders security) {
+	LimitedResponses(LimitHeaders headers, Rejections rejections, ApplicationCors cors, SecurityFilters security) {
 		this.headers = headers;
 		this.rejections = rejections;
 		this.cors = cors;
@@ -49,7 +48,7 @@ public final class LimitedResponses {
 		this.exposed = new ExposedHeaders(headers.names());
 	}
 
-	/** Writes how the limits stand, as far as that is known. */
+	/** Writes the limits that were checked so far. */
 	void writeHeaders(RequestStatuses statuses, HttpServletResponse response) {
 		if (statuses.write(this.headers, response)
 				&& response.containsHeader(HttpHeaders.ACCESS_CONTROL_ALLOW_ORIGIN)) {
@@ -57,15 +56,15 @@ public final class LimitedResponses {
 		}
 	}
 
-	/** Writes how the limits stand without what was written before, and has changed. */
+	/** Writes the limits after some of them were removed. */
 	void writeHeadersAgain(RequestStatuses statuses, HttpServletResponse response) {
 		this.headers.names().forEach((name) -> response.setHeader(name, null));
 		writeHeaders(statuses, response);
 	}
 
 	/**
-	 * Returns the response for the filters and the handler that come next, one of which
-	 * may let browsers on other origins read it.
+	 * Returns the response for the rest of the filter chain, which may allow browsers on
+	 * other origins to read it.
 	 */
 	HttpServletResponse forChain(HttpServletRequest request, HttpServletResponse response) {
 		if (request.getHeader(HttpHeaders.ORIGIN) == null || !ApplicationCors.concerns(request)) {
@@ -75,43 +74,42 @@ public final class LimitedResponses {
 		return (state != null && !state.statuses().isEmpty()) ? this.exposed.watch(response) : response;
 	}
 
-	/** Answers a request that may not go on. */
+	/**
+	 * Answers a rejected request that has not reached the handlers of the application.
+	 */
+	void answer(Answer answer, HttpServletRequest request, HttpServletResponse response)
+			throws ServletException, IOException {
+		this.security.writeHeaders(request, response);
+		if (!ApplicationCors.concerns(request) || this.cors.apply(request, response)) {
+			reject(answer, request, response);
+		}
+	}
+
+	/** Answers a rejected request. */
 	void reject(Answer answer, HttpServletRequest request, HttpServletResponse response) throws IOException {
-		forgetContent(response);
+		removeContentHeaders(response);
 		this.exposed.expose(response);
 		this.rejections.write(answer.reason(), answer.decision(), request, response);
 	}
 
 	/**
-	 * Returns the response for exception handlers of the application, which may answer
-	 * instead. It says how long to wait, and how the limits stand, unless they say
-	 * otherwise.
+	 * Returns the response for exception handlers of the application. It has
+	 * {@code Retry-After} and the headers of the limits, which they may replace.
 	 */
 	HttpServletResponse forExceptionHandlers(Answer answer, HttpServletResponse response) {
-		forgetContent(response);
+		removeContentHeaders(response);
 		Rejections.setRetryAfter(answer.decision(), answer.reason(), response);
 		this.exposed.expose(response);
 		return this.exposed.replaceable(response);
 	}
 
-	/** Takes away what somebody has told of content that is not sent. */
-	private static void forgetContent(HttpServletResponse response) {
-		for (String name : OF_CONTENT) {
+	/** Removes headers of content that is not sent. */
+	private static void removeContentHeaders(HttpServletResponse response) {
+		for (String name : CONTENT_HEADERS) {
 			if (response.containsHeader(name)) {
 				response.setHeader(name, null);
 			}
 		}
-	}
-
-	/**
-	 * Prepares the answer to a request that does not come to the handlers of the
-	 * application.
-	 * @return whether the request is still to be answered; if not, the application
-	 * refuses requests of its origin, and has answered so
-	 */
-	boolean isToAnswer(HttpServletRequest request, HttpServletResponse response) throws ServletException, IOException {
-		this.security.write(request, response);
-		return !ApplicationCors.concerns(request) || this.cors.apply(request, response);
 	}
 
 }

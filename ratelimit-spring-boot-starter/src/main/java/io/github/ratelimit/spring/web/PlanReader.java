@@ -10,6 +10,7 @@ import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.policy.PolicyReader;
 import io.github.ratelimit.spring.policy.RateLimitProperties;
+import io.github.ratelimit.spring.policy.ReadOnlyExpression;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,7 +21,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Makes the plans of users of properties, and refuses those that could have no effect.
+ * Reads how the plans of users are found, and rejects properties without effect.
  */
 final class PlanReader {
 
@@ -48,7 +49,7 @@ final class PlanReader {
 
 	/**
 	 * Reads the plans.
-	 * @param changing whether there is a bean that may give plans to policies
+	 * @param changing whether there is a bean that may add plans to policies
 	 * @param bean supplies the resolver that is a bean, if there is one
 	 * @param names the names of the beans that are resolvers
 	 */
@@ -60,12 +61,12 @@ final class PlanReader {
 		Optional<String> policy = policyWithPlans();
 		String expression = this.properties.plan();
 		if (policy.isEmpty() && !changing) {
-			refuse("ratelimit.plan", expression, NO_PLANS);
-			refuse(TTL, timeToLive(), NO_PLANS);
+			reject("ratelimit.plan", expression, NO_PLANS);
+			reject(TTL, timeToLive(), NO_PLANS);
 		}
 		if (expression == null) {
 			if (names.length == 0) {
-				policy.ifPresent(this::refuseWithoutResolver);
+				policy.ifPresent(this::rejectMissingResolver);
 				return UserPlans.none();
 			}
 			SingletonSupplier<PlanResolver> resolver = SingletonSupplier.of(bean);
@@ -76,28 +77,34 @@ final class PlanReader {
 					"There is a PlanResolver bean as well (%s): remove one of them."
 						.formatted(String.join(", ", names)));
 		}
-		PlanResolver resolver = PolicyReader.read("ratelimit.plan", expression, () -> new PlanExpression(expression));
+		PlanResolver resolver = PolicyReader.read("ratelimit.plan", expression, () -> expression(expression));
 		if (!ttl.isZero() && REQUEST.matcher(expression).find()) {
 			logger.warn(
-					"ratelimit.plan reads #request, but {} is {}: the plan of a user's first request counts for all"
-							+ " requests of that user in this time. Set {} to 0 if requests of a user differ",
+					"ratelimit.plan reads #request, but {} is {}: the plan of a user's first request applies to all"
+							+ " requests of that user in this time. Set {} to 0 if the plan differs between requests",
 					TTL, ttl, TTL);
 		}
 		return new UserPlans(resolver, ttl);
 	}
 
-	private void refuseWithoutResolver(String policy) {
-		throw new InvalidConfigurationPropertyValueException(PolicyReader.property(policy, ".plans"),
-				plans(policy).keySet(),
-				"Nobody says which plan a user is on: set ratelimit.plan, or provide a PlanResolver bean.");
+	/** Returns a resolver that evaluates an expression. */
+	static PlanResolver expression(String text) {
+		ReadOnlyExpression expression = RequestVariables.parse(text);
+		return (user, request) -> expression.evaluate(RequestVariables.of(request, user), String.class);
 	}
 
-	/** How long to keep plans as it is written, if it is. */
+	private void rejectMissingResolver(String policy) {
+		throw new InvalidConfigurationPropertyValueException(PolicyReader.property(policy, ".plans"),
+				plans(policy).keySet(),
+				"The plans of users are unknown: set ratelimit.plan, or provide a PlanResolver bean.");
+	}
+
+	/** Returns the time to live as written; {@code null} if it is not configured. */
 	private @Nullable String timeToLive() {
 		return Binder.get(this.environment).bind(TTL, String.class).orElse(null);
 	}
 
-	private static void refuse(String property, @Nullable String value, String reason) {
+	private static void reject(String property, @Nullable String value, String reason) {
 		if (value != null) {
 			throw new InvalidConfigurationPropertyValueException(property, value, reason);
 		}

@@ -1,16 +1,19 @@
 package io.github.ratelimit.spring.web;
 
-import java.util.Optional;
+import java.util.List;
 
+import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 
 import org.springframework.http.HttpHeaders;
+import org.springframework.web.filter.CorsFilter;
+import org.springframework.web.filter.PreFlightRequestFilter;
 
 /**
- * Which CORS preflight requests are free: those that CORS code answers, whatever they
- * carry. Anybody may send what looks like one, to try passwords or to reach a servlet
- * that knows nothing of CORS.
+ * Decides which CORS preflight requests are not limited: those that CORS code answers.
+ * Other requests may look like one, to guess passwords or to reach a servlet without
+ * CORS.
  * <p>
  * Safe for use by several threads.
  */
@@ -20,31 +23,39 @@ final class Preflights {
 
 	private final CorsFilters filters;
 
-	private final SecurityPreflights security;
+	private final SecurityFilters security;
 
-	/**
-	 * Creates an instance.
-	 * @param filters the CORS filters that a request passes
-	 * @param security what Spring Security makes of preflight requests
-	 */
-	Preflights(CorsFilters filters, SecurityPreflights security) {
+	Preflights(CorsFilters filters, SecurityFilters security) {
 		this.filters = filters;
 		this.security = security;
 	}
 
 	/**
-	 * Returns whether CORS code is sure to answer a preflight request before anything
-	 * else looks at it. Without Spring Security that is a filter, or Spring MVC; but
-	 * credentials, which no browser sends with it, may be meant for a filter of the
-	 * application's own.
+	 * Returns whether CORS code is certain to answer a preflight request before other
+	 * code. Without Spring Security this is a filter, or Spring MVC, unless the request
+	 * has credentials: browsers send none, so that they may be meant for a filter of the
+	 * application.
 	 */
 	boolean areFree(HttpServletRequest request) {
-		Optional<Boolean> answered = this.security.areAnsweredFirst(request);
-		return answered.orElseGet(() -> request.getHeader(HttpHeaders.AUTHORIZATION) == null
-				&& request.getHeader(HttpHeaders.COOKIE) == null && mayBeAnswered(request));
+		List<Filter> secured = this.security.find(request);
+		return secured.isEmpty() ? request.getHeader(HttpHeaders.AUTHORIZATION) == null
+				&& request.getHeader(HttpHeaders.COOKIE) == null && mayBeAnswered(request) : isAnsweredFirst(secured);
 	}
 
-	/** Returns whether CORS code has allowed what a preflight request asks for. */
+	/** Filters of the application before the CORS filter may check credentials. */
+	private static boolean isAnsweredFirst(List<Filter> secured) {
+		for (Filter filter : secured) {
+			if (filter instanceof CorsFilter || filter instanceof PreFlightRequestFilter) {
+				return true;
+			}
+			if (!filter.getClass().getName().startsWith("org.springframework.security.")) {
+				return false;
+			}
+		}
+		return false;
+	}
+
+	/** Returns whether CORS code has allowed a preflight request. */
 	boolean isAnswered(HttpServletRequest request, HttpServletResponse response) {
 		return response.containsHeader(HttpHeaders.ACCESS_CONTROL_ALLOW_ORIGIN) && mayBeAnswered(request);
 	}

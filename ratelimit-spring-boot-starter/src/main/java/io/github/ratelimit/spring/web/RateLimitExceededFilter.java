@@ -2,6 +2,7 @@ package io.github.ratelimit.spring.web;
 
 import java.io.IOException;
 
+import io.github.ratelimit.spring.policy.PolicyDecisions;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
@@ -9,12 +10,16 @@ import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.NamedThreadLocal;
+import org.springframework.web.context.request.RequestContextHolder;
+import org.springframework.web.context.request.ServletRequestAttributes;
 
 /**
- * Answers requests in which a filter, or a servlet that is not Spring MVC's, has called a
- * method with {@code @RateLimited} that was denied: as {@link RateLimitExceededResolver}
- * does where handlers call it. Such calls are counted by their request, whether Spring
- * knows it by then or not.
+ * Lets filters and servlets call methods with {@code @RateLimited}. Provides the request
+ * of such calls, also before Spring's own filter provides it, and answers the request if
+ * a call is denied, as {@link RateLimitExceededResolver} does for handlers.
  * <p>
  * Safe for use by several threads.
  *
@@ -22,38 +27,81 @@ import jakarta.servlet.http.HttpServletResponse;
  */
 public final class RateLimitExceededFilter implements Filter {
 
-	private final ServletPolicyEnforcer enforcer;
+	private static final ThreadLocal<@Nullable ServletRequestAttributes> current = new NamedThreadLocal<>(
+			"Request of the rate limiter");
+
+	private final LimitedResponses responses;
+
+	private final PolicyDecisions decisions;
 
 	/**
 	 * Creates a filter.
-	 * @param enforcer what answers denied requests
+	 * @param responses answers denied requests
+	 * @param decisions settles the costs of requests
 	 */
-	public RateLimitExceededFilter(ServletPolicyEnforcer enforcer) {
-		this.enforcer = enforcer;
+	RateLimitExceededFilter(LimitedResponses responses, PolicyDecisions decisions) {
+		this.responses = responses;
+		this.decisions = decisions;
+	}
+
+	/**
+	 * Returns the request of the current thread: that of Spring, or else that of the
+	 * innermost of these filters; {@code null} if there is none.
+	 */
+	static @Nullable ServletRequestAttributes currentRequest() {
+		return (RequestContextHolder.getRequestAttributes() instanceof ServletRequestAttributes known) ? known
+				: current.get();
 	}
 
 	@Override
 	public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
-		if (!(request instanceof HttpServletRequest httpRequest)
-				|| !(response instanceof HttpServletResponse httpResponse)) {
-			chain.doFilter(request, response);
-			return;
+		if (request instanceof HttpServletRequest httpRequest && response instanceof HttpServletResponse httpResponse) {
+			doFilter(httpRequest, httpResponse, chain);
 		}
+		else {
+			chain.doFilter(request, response);
+		}
+	}
+
+	private void doFilter(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+			throws IOException, ServletException {
 		try {
-			CurrentRequest.doFilter(httpRequest, httpResponse, chain);
-			this.enforcer.awaitEnd(httpRequest);
+			doFilterAsCurrent(request, response, chain);
+			RequestState state = RequestState.find(request);
+			if (state != null) {
+				// If the request ends soon, Tomcat reports that only to listeners that
+				// exist by now.
+				state.awaitEnd(request, this.decisions);
+			}
 		}
 		catch (IOException | ServletException | RuntimeException ex) {
 			Answer answer = Answer.to(ex);
 			if (answer == null || response.isCommitted()) {
-				CostSettlement costs = CostSettlement.find(request);
-				if (costs != null) {
-					costs.fail();
+				RequestState state = RequestState.find(request);
+				if (state != null) {
+					state.fail();
 				}
 				throw ex;
 			}
-			this.enforcer.answer(answer, httpRequest, httpResponse);
+			this.responses.answer(answer, request, response);
+		}
+	}
+
+	private static void doFilterAsCurrent(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+			throws IOException, ServletException {
+		ServletRequestAttributes outer = current.get();
+		current.set(new ServletRequestAttributes(request, response));
+		try {
+			chain.doFilter(request, response);
+		}
+		finally {
+			if (outer != null) {
+				current.set(outer);
+			}
+			else {
+				current.remove();
+			}
 		}
 	}
 

@@ -19,18 +19,18 @@ import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.ModelAndView;
 
 /**
- * Answers requests in which a method with {@code @RateLimited}, or its caller, was
- * denied, or no decision could be made about it, unless the application handles that
- * itself. The exception may be the cause of another. A call whose arguments make no valid
- * cost or identifier is answered with 400 in the same way.
+ * Answers requests in which a method with {@code @RateLimited} was denied, its caller was
+ * denied, or the store failed, unless an exception handler of the application does. A
+ * call whose arguments make no valid cost or identifier is answered with 400. The
+ * exception may be the cause of another.
  * <p>
- * An {@code @ExceptionHandler} of the application comes first if it names
+ * An {@code @ExceptionHandler} of the application is called first if it names
  * {@link RateLimitExceededException}, {@link CallerDeniedException},
- * {@link StoreException}, {@link RateLimitedExpressionException}, or one that wraps them,
- * whatever other handlers come before it. The response that it answers with has
- * {@code Retry-After} and the headers of the limits already, which it may replace. A
- * handler for {@code RuntimeException}, {@code Exception} or {@code Throwable}, which is
- * meant for failures, does not get them.
+ * {@link StoreException}, {@link RateLimitedExpressionException}, or an exception that
+ * wraps one of them, regardless of the order of other handlers. Its response already has
+ * {@code Retry-After} and the headers of the limits, which it may replace. Handlers for
+ * {@code RuntimeException}, {@code Exception} or {@code Throwable} are meant for
+ * failures, and are not called.
  *
  * @since 0.1
  */
@@ -38,23 +38,23 @@ public final class RateLimitExceededResolver implements HandlerExceptionResolver
 
 	private static final Logger logger = LoggerFactory.getLogger(RateLimitExceededResolver.class);
 
-	private final ServletPolicyEnforcer enforcer;
+	private final LimitedResponses responses;
 
-	/** Made at the first use, because they look at all beans of the application. */
+	/** Created at the first use, because this searches all beans. */
 	private final SingletonSupplier<SpecificExceptionHandlers> handlers;
 
 	/**
 	 * Creates a resolver.
-	 * @param enforcer what answers denied requests
-	 * @param context the application, which may have handlers of its own
+	 * @param responses answers denied requests
+	 * @param context the application, which may have exception handlers
 	 */
-	public RateLimitExceededResolver(ServletPolicyEnforcer enforcer, ApplicationContext context) {
-		this.enforcer = enforcer;
+	public RateLimitExceededResolver(LimitedResponses responses, ApplicationContext context) {
+		this.responses = responses;
 		this.handlers = SingletonSupplier.of(() -> new SpecificExceptionHandlers(context));
 	}
 
 	/**
-	 * Comes just before the application's exception handlers, whose order is 0.
+	 * Runs just before the application's exception handlers, whose order is 0.
 	 */
 	@Override
 	public int getOrder() {
@@ -67,7 +67,7 @@ public final class RateLimitExceededResolver implements HandlerExceptionResolver
 		if (response.isCommitted()) {
 			return null;
 		}
-		if (Causes.find(RateLimitedExpressionException.class, ex) != null) {
+		if (Answer.find(RateLimitedExpressionException.class, ex) != null) {
 			ModelAndView handled = this.handlers.obtain().resolveException(request, response, handler, ex);
 			return (handled != null) ? handled : badRequest(response);
 		}
@@ -76,15 +76,15 @@ public final class RateLimitExceededResolver implements HandlerExceptionResolver
 			return null;
 		}
 		ModelAndView handled = this.handlers.obtain()
-			.resolveException(request, this.enforcer.responseForExceptionHandlers(answer, response), handler, ex);
+			.resolveException(request, this.responses.forExceptionHandlers(answer, response), handler, ex);
 		if (handled != null) {
 			return handled;
 		}
 		try {
-			this.enforcer.reject(answer, request, response);
+			this.responses.reject(answer, request, response);
 		}
 		catch (IOException unreachable) {
-			logger.debug("The client has not read that it was denied", unreachable);
+			logger.debug("The denied client could not be answered", unreachable);
 		}
 		return new ModelAndView();
 	}
@@ -94,7 +94,7 @@ public final class RateLimitExceededResolver implements HandlerExceptionResolver
 			response.sendError(HttpServletResponse.SC_BAD_REQUEST);
 		}
 		catch (IOException unreachable) {
-			logger.debug("The client has not read that its request is invalid", unreachable);
+			logger.debug("The client with an invalid request could not be answered", unreachable);
 		}
 		return new ModelAndView();
 	}

@@ -3,6 +3,12 @@ package io.github.ratelimit.spring.web;
 import java.io.IOException;
 import java.util.List;
 
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.spring.CallerDeniedException;
+import io.github.ratelimit.spring.RateLimitExceededException;
+import io.github.ratelimit.spring.policy.PolicyUse;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
@@ -11,13 +17,15 @@ import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 
-import org.springframework.http.server.PathContainer;
 import org.springframework.web.cors.CorsUtils;
 
 /**
- * Enforces the policies of the paths that a request reaches, by whatever dispatch, before
- * they are served; each policy once in a request. CORS preflight requests are free if
- * CORS code answers them. A request whose path cannot be decoded is answered with 400.
+ * Enforces the policies of the paths that a request reaches, by any dispatch, before they
+ * are served; each policy once in a request. CORS preflight requests that CORS code
+ * answers are not limited. A request whose path cannot be decoded is answered with 400.
+ * <p>
+ * There are two of these filters, before and after the login. The first decides what
+ * needs no user, and defers the rest to the second.
  *
  * @since 0.1
  */
@@ -25,27 +33,28 @@ public final class RateLimitFilter implements Filter {
 
 	private final ServletPolicyEnforcer enforcer;
 
-	private final List<PathPolicy> policies;
-
-	private final PathForms paths = new PathForms();
+	private final LimitedPaths paths;
 
 	private final boolean userKnown;
+
+	private final LimitedResponses responses;
 
 	private final Preflights preflights;
 
 	/**
 	 * Creates a filter.
-	 * @param enforcer what enforces the policies
-	 * @param policies the policies of paths; none for a filter that comes after users
-	 * have logged in, which decides what the one before that has left to it
-	 * @param userKnown whether this filter comes after users have logged in
-	 * @param preflights which CORS preflight requests are free
+	 * @param enforcer enforces the policies
+	 * @param paths the limited paths
+	 * @param userKnown whether this is the filter after the login
+	 * @param responses answers rejected requests
+	 * @param preflights which CORS preflight requests are not limited
 	 */
-	RateLimitFilter(ServletPolicyEnforcer enforcer, List<PathPolicy> policies, boolean userKnown,
+	RateLimitFilter(ServletPolicyEnforcer enforcer, LimitedPaths paths, boolean userKnown, LimitedResponses responses,
 			Preflights preflights) {
 		this.enforcer = enforcer;
-		this.policies = List.copyOf(policies);
+		this.paths = paths;
 		this.userKnown = userKnown;
+		this.responses = responses;
 		this.preflights = preflights;
 	}
 
@@ -63,23 +72,56 @@ public final class RateLimitFilter implements Filter {
 
 	private void doFilter(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
-		RequestPaths paths;
+		List<PolicyUse> uses;
 		try {
-			paths = this.policies.isEmpty() ? RequestPaths.NONE : this.paths.of(request);
+			uses = this.userKnown ? List.of() : this.paths.uses(request);
 		}
 		catch (IllegalArgumentException ex) {
-			// An escape that is none, in a parameter of the path, where containers let it
-			// through. No policy could be found by it; Spring MVC fails on it, and so
-			// does its error page.
+			// A malformed escape in a path parameter, which some containers accept. No
+			// policy could be found; Spring MVC fails on it, and so does its error page.
 			response.setStatus(HttpServletResponse.SC_BAD_REQUEST);
 			return;
 		}
-		if (this.enforcer.enforce(this.policies, paths, this.userKnown, request, response)) {
-			chain.doFilter(request, this.enforcer.responseForChain(request, response));
+		if (isAllowed(uses, request, response)) {
+			chain.doFilter(request, this.responses.forChain(request, response));
 			if (CorsUtils.isPreFlightRequest(request) && this.preflights.isAnswered(request, response)) {
-				this.enforcer.giveBack(request);
+				RequestState.of(request).refund();
 			}
 		}
+	}
+
+	/**
+	 * Decides whether a request may proceed; if not, writes the response. An included
+	 * resource has no response of its own: if it is denied, this throws the exception
+	 * that a denied method would throw.
+	 */
+	private boolean isAllowed(List<PolicyUse> uses, HttpServletRequest request, HttpServletResponse response)
+			throws ServletException, IOException {
+		RequestState state = RequestState.of(request);
+		if (state.isDenied()) {
+			return true;
+		}
+		try {
+			Decision decision = this.userKnown ? this.enforcer.enforceAfterLogin(state, request, response)
+					: this.enforcer.enforceBeforeLogin(uses, state, request, response);
+			if (decision.allowed()) {
+				return true;
+			}
+			state.deny();
+			if (request.getDispatcherType() == DispatcherType.INCLUDE) {
+				throw new RateLimitExceededException(decision);
+			}
+			this.responses.answer(Answer.denied(decision), request, response);
+		}
+		catch (CallerDeniedException | StoreException ex) {
+			state.deny();
+			Answer answer = Answer.to(ex);
+			if (answer == null || request.getDispatcherType() == DispatcherType.INCLUDE) {
+				throw ex;
+			}
+			this.responses.answer(answer, request, response);
+		}
+		return false;
 	}
 
 }

@@ -1,13 +1,12 @@
 package io.github.ratelimit.spring.web;
 
-import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Optional;
-import java.util.stream.Stream;
+import java.util.function.Predicate;
 
 import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.RateLimitExemption;
@@ -15,13 +14,10 @@ import io.github.ratelimit.spring.RejectionHandler;
 import io.github.ratelimit.spring.policy.AnnotatedPolicies;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
-import io.github.ratelimit.spring.policy.PolicyReader;
 import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
 import io.github.ratelimit.spring.policy.RateLimitProperties;
 import io.github.ratelimit.spring.policy.RefreshedPolicies;
 import jakarta.servlet.DispatcherType;
-import jakarta.servlet.Filter;
-import jakarta.servlet.http.HttpServletRequest;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
@@ -44,13 +40,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Fallback;
 import org.springframework.core.Ordered;
-import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.security.web.FilterChainProxy;
 import org.springframework.web.context.WebApplicationContext;
-import org.springframework.security.web.header.HeaderWriterFilter;
-import org.springframework.web.filter.CorsFilter;
-import org.springframework.web.filter.PreFlightRequestFilter;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
@@ -70,17 +62,16 @@ public final class RateLimitWebAutoConfiguration {
 
 	private static final Logger logger = LoggerFactory.getLogger(RateLimitWebAutoConfiguration.class);
 
-	/** The bean of Spring Security that users log in by. */
+	/** The filter bean of Spring Security, in which users log in. */
 	private static final String SECURITY_FILTER = "springSecurityFilterChain";
 
-	/** How far the filter that answers for others stands from the first. */
+	/** Distance of the outermost filter from the first order. */
 	private static final int DISTANCE = 10;
 
 	@Bean
 	@ConditionalOnMissingBean
 	LimitHeaders rateLimitHeaders(RateLimitProperties properties, Environment environment) {
-		return LimitHeaders.of(HeaderStyles.read(properties.headers().styles(), environment), InstantSource.system(),
-				QuotaUnits.read(properties));
+		return ResponseReader.readHeaders(properties, environment);
 	}
 
 	@Bean
@@ -88,7 +79,7 @@ public final class RateLimitWebAutoConfiguration {
 	RequestIdentifiers rateLimitIdentifiers(RateLimitProperties properties, ConfiguredPolicies policies,
 			ListableBeanFactory beans, Environment environment) {
 		IdentifierReader reader = new IdentifierReader(properties, environment);
-		RequestIdentifiers identifiers = reader.readIdentifiers(IdentifierBean.all(beans));
+		RequestIdentifiers identifiers = reader.readIdentifiers(beans);
 		reader.requireKnown(identifiers, policies);
 		return identifiers;
 	}
@@ -100,36 +91,30 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
-	RequestCost rateLimitRequestCost() {
-		return RequestCost.configured();
+	CorsFilters rateLimitCorsFilters(ObjectProvider<SecurityFilters> security, ListableBeanFactory beans) {
+		return new CorsFilters(security.getIfAvailable(() -> SecurityFilters.NONE), beans);
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
-	ApplicationCors rateLimitApplicationCors(ObjectProvider<CorsFilters> filters,
-			ObjectProvider<HandlerMapping> mappings) {
-		return new ApplicationCors(
-				(request) -> filters.orderedStream().flatMap((source) -> source.find(request).stream()).toList(),
-				() -> mappings.orderedStream().toList());
+	ApplicationCors rateLimitApplicationCors(CorsFilters filters, ObjectProvider<HandlerMapping> mappings) {
+		return new ApplicationCors(filters::find, () -> mappings.orderedStream().toList());
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
-	Preflights rateLimitPreflights(ObjectProvider<CorsFilters> filters, ObjectProvider<SecurityPreflights> security) {
-		return new Preflights(
-				(request) -> filters.orderedStream().flatMap((source) -> source.find(request).stream()).toList(),
-				security.getIfAvailable(() -> (request) -> Optional.empty()));
+	Preflights rateLimitPreflights(CorsFilters filters, ObjectProvider<SecurityFilters> security) {
+		return new Preflights(filters, security.getIfAvailable(() -> SecurityFilters.NONE));
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	LimitedResponses rateLimitedResponses(LimitHeaders headers, RateLimitProperties properties,
 			ObjectProvider<JsonMapper> jsonMapper, ObjectProvider<RejectionHandler> handler, ApplicationCors cors,
-			ObjectProvider<SecurityHeaders> security) {
-		return new LimitedResponses(headers, RejectionReader.read(properties.rejection(),
-				jsonMapper.getIfAvailable(JsonMapper::shared), handler.getIfAvailable()), cors,
-				security.getIfAvailable(() -> SecurityHeaders.NONE));
+			ObjectProvider<SecurityFilters> security) {
+		return new LimitedResponses(
+				headers, ResponseReader.readRejections(properties.rejection(),
+						jsonMapper.getIfAvailable(JsonMapper::shared), handler.getIfAvailable()),
+				cors, security.getIfAvailable(() -> SecurityFilters.NONE));
 	}
 
 	@Bean
@@ -141,8 +126,9 @@ public final class RateLimitWebAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	AccessLists rateLimitAccessLists(RateLimitProperties properties, RequestIdentifiers identifiers,
-			Environment environment) {
-		return new IdentifierReader(properties, environment).readLists(identifiers);
+			ObjectProvider<RateLimitExemption> exemptions, Environment environment) {
+		return new IdentifierReader(properties, environment).readLists(identifiers,
+				exemptions.orderedStream().toList());
 	}
 
 	@Bean
@@ -154,22 +140,22 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	/**
-	 * Paths need this one; annotations prefer a {@link PolicyEnforcer} of the
-	 * application.
+	 * Annotated methods use a {@link PolicyEnforcer} of the application instead, if there
+	 * is one.
 	 */
 	@Bean
 	@ConditionalOnMissingBean
 	@Fallback
 	ServletPolicyEnforcer rateLimitPolicyEnforcer(PolicyDecisions decisions, RequestIdentifiers identifiers,
-			AccessLists lists, UserPlans plans, RequestConditions conditions, LimitedResponses responses,
-			RequestCost cost, ObjectProvider<RateLimitExemption> exemptions, ListableBeanFactory beans) {
-		return new ServletPolicyEnforcer(decisions, identifiers, lists, plans, conditions, responses, cost,
-				exemptions.orderedStream().toList(), beans.containsBean(SECURITY_FILTER));
+			AccessLists lists, RequestConditions conditions, ObjectProvider<RequestCost> cost, UserPlans plans,
+			LimitedResponses responses, ListableBeanFactory beans) {
+		return new ServletPolicyEnforcer(decisions, identifiers, lists, conditions, cost.getIfAvailable(), plans,
+				responses, beans.containsBean(SECURITY_FILTER));
 	}
 
 	/**
-	 * Creates the resolver, which the enforcer does only with the first request: it may
-	 * depend on beans whose methods are limited.
+	 * Creates the resolver before the first request. The enforcer gets it lazily, because
+	 * it may depend on beans whose methods are limited.
 	 */
 	@Bean
 	SmartInitializingSingleton rateLimitPlanResolverCheck(ObjectProvider<PlanResolver> planResolver) {
@@ -178,55 +164,53 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	@Bean
-	FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeSecurity(ServletPolicyEnforcer enforcer,
-			AccessLists lists, RateLimitProperties properties, ConfiguredPolicies policies, Preflights preflights,
+	LimitedPaths rateLimitPaths(RateLimitProperties properties, ConfiguredPolicies policies,
 			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
-		List<PathPolicy> pathPolicies = pathPolicies(properties, policies, parser, environment);
-		List<String> limited = pathPolicies.stream()
-			.map(PathPolicy::policy)
-			.filter(enforcer::countsBeforeLogin)
-			.map((policy) -> policy.policy().name())
-			.toList();
+		return new LimitedPathsReader(properties, policies,
+				parser.getIfAvailable(() -> PathPatternParser.defaultInstance), environment)
+			.read();
+	}
+
+	@Bean
+	FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeSecurity(ServletPolicyEnforcer enforcer,
+			LimitedPaths paths, AccessLists lists, LimitedResponses responses, Preflights preflights,
+			RateLimitProperties properties, Environment environment) {
+		List<String> limited = names(paths, enforcer::countsBeforeLogin);
 		if (lists.allowUsers() && !limited.isEmpty()) {
-			logger.warn(
-					"Some entries of ratelimit.allow are known only after login: the policies {} come before that."
-							+ " What such clients use of them is given back, but they are denied while it is used up",
+			logger.warn("Some entries of ratelimit.allow are known only after the login, but the policies {} count"
+					+ " before it. What such clients use of them is refunded, but they are denied while it is used up",
 					limited);
 		}
 		FilterRegistrationBean<RateLimitFilter> registration = registration("rateLimitFilterBeforeSecurity",
 				FilterOrders.read(properties.filter(), environment).beforeLogin(),
-				new RateLimitFilter(enforcer, pathPolicies, false, preflights));
-		registration.setEnabled(!pathPolicies.isEmpty() || enforcer.needsFilter(false));
+				new RateLimitFilter(enforcer, paths, false, responses, preflights));
+		registration.setEnabled(!paths.policies().isEmpty() || lists.needFilter(false));
 		return registration;
 	}
 
 	@Bean
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterAfterSecurity(ServletPolicyEnforcer enforcer,
-			RateLimitProperties properties, ConfiguredPolicies policies, Preflights preflights,
-			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment) {
+			LimitedPaths paths, AccessLists lists, LimitedResponses responses, Preflights preflights,
+			RateLimitProperties properties, Environment environment) {
 		FilterRegistrationBean<RateLimitFilter> registration = registration("rateLimitFilterAfterSecurity",
 				FilterOrders.read(properties.filter(), environment).afterLogin(),
-				new RateLimitFilter(enforcer, List.of(), true, preflights));
-		// What a policy needs may change while the application runs.
-		registration.setEnabled(
-				!pathPolicies(properties, policies, parser, environment).isEmpty() || enforcer.needsFilter(true));
+				new RateLimitFilter(enforcer, paths, true, responses, preflights));
+		// Policies may need the user only later, when they are refreshed.
+		registration.setEnabled(!paths.policies().isEmpty() || lists.needFilter(true));
 		return registration;
 	}
 
 	@Bean
-	CountedTwice rateLimitCountedTwice(RateLimitProperties properties, ConfiguredPolicies policies,
-			AnnotatedPolicies annotated, @Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser,
-			Environment environment, ObjectProvider<RequestMappingInfoHandlerMapping> mappings) {
-		return new CountedTwice(pathPolicies(properties, policies, parser, environment), annotated, mappings);
+	CountedTwice rateLimitCountedTwice(LimitedPaths paths, AnnotatedPolicies annotated,
+			ObjectProvider<RequestMappingInfoHandlerMapping> mappings) {
+		return new CountedTwice(paths, annotated, mappings);
 	}
 
-	/** In a web server of others, users may log in without any filter. */
+	/** An external container may authenticate users without a filter. */
 	@Bean
 	@ConditionalOnNotWarDeployment
-	UserCheck rateLimitUserCheck(RateLimitProperties properties, ConfiguredPolicies policies,
-			@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser, Environment environment,
-			WebApplicationContext context) {
-		return new UserCheck(pathPolicies(properties, policies, parser, environment), context);
+	UserCheck rateLimitUserCheck(LimitedPaths paths, WebApplicationContext context) {
+		return new UserCheck(paths, context);
 	}
 
 	@Bean
@@ -236,28 +220,23 @@ public final class RateLimitWebAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	RateLimitExceededResolver rateLimitExceededResolver(ServletPolicyEnforcer enforcer, ApplicationContext context) {
-		return new RateLimitExceededResolver(enforcer, context);
+	RateLimitExceededResolver rateLimitExceededResolver(LimitedResponses responses, ApplicationContext context) {
+		return new RateLimitExceededResolver(responses, context);
 	}
 
 	/**
-	 * Comes before all filters that may call methods, but after those that measure
-	 * requests and answer failures.
+	 * Runs before all filters that may call methods, but after those that measure
+	 * requests and handle failures.
 	 */
 	@Bean
-	FilterRegistrationBean<RateLimitExceededFilter> rateLimitExceededFilter(ServletPolicyEnforcer enforcer) {
+	FilterRegistrationBean<RateLimitExceededFilter> rateLimitExceededFilter(LimitedResponses responses,
+			PolicyDecisions decisions) {
 		FilterRegistrationBean<RateLimitExceededFilter> registration = new FilterRegistrationBean<>(
-				new RateLimitExceededFilter(enforcer));
+				new RateLimitExceededFilter(responses, decisions));
 		registration.setName("rateLimitExceededFilter");
 		registration.setOrder(Ordered.HIGHEST_PRECEDENCE + DISTANCE);
 		registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC);
 		return registration;
-	}
-
-	@Bean
-	@Order(1)
-	CorsFilters rateLimitRegisteredCorsFilters(ListableBeanFactory beans) {
-		return new RegisteredCorsFilters(beans);
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -265,81 +244,30 @@ public final class RateLimitWebAutoConfiguration {
 	static class SecurityConfiguration {
 
 		@Bean
-		@Order(0)
-		CorsFilters rateLimitSecurityCorsFilters(ObjectProvider<FilterChainProxy> security) {
-			return (request) -> filters(security, request).filter(CorsFilter.class::isInstance).toList();
-		}
-
-		/**
-		 * The filter writes them when the chain returns, which has nothing to do here.
-		 */
-		@Bean
 		@ConditionalOnMissingBean
-		SecurityHeaders rateLimitSecurityHeaders(ObjectProvider<FilterChainProxy> security) {
-			return (request, response) -> {
-				for (Filter filter : filters(security, request).filter(HeaderWriterFilter.class::isInstance).toList()) {
-					filter.doFilter(request, response, (sameRequest, sameResponse) -> {
-					});
-				}
-			};
-		}
-
-		/** Filters that come before the CORS filter may look for credentials. */
-		@Bean
-		@ConditionalOnMissingBean
-		SecurityPreflights rateLimitSecurityPreflights(ObjectProvider<FilterChainProxy> security) {
-			return (request) -> {
-				List<Filter> filters = filters(security, request).toList();
-				return filters.isEmpty() ? Optional.empty()
-						: filters.stream()
-							.filter((filter) -> isOfCors(filter)
-									|| !filter.getClass().getName().startsWith("org.springframework.security."))
-							.findFirst()
-							.map(SecurityConfiguration::isOfCors)
-							.or(() -> Optional.of(false));
-			};
-		}
-
-		private static boolean isOfCors(Filter filter) {
-			return filter instanceof CorsFilter || filter instanceof PreFlightRequestFilter;
+		SecurityFilters rateLimitSecurityFilters(ObjectProvider<FilterChainProxy> proxies) {
+			return new SpringSecurityFilters(proxies);
 		}
 
 		@Bean
-		SmartInitializingSingleton rateLimitFilterOrderCheck(ListableBeanFactory beans, RateLimitProperties properties,
-				ConfiguredPolicies policies, ServletPolicyEnforcer enforcer, Environment environment,
-				@Qualifier("mvcPatternParser") ObjectProvider<PathPatternParser> parser) {
+		SmartInitializingSingleton rateLimitFilterOrderCheck(ListableBeanFactory beans, LimitedPaths paths,
+				ServletPolicyEnforcer enforcer, RateLimitProperties properties, Environment environment) {
 			return () -> {
-				List<PathPolicy> paths = pathPolicies(properties, policies, parser, environment);
-				if (!paths.isEmpty() && beans.getBeanNamesForType(FilterChainProxy.class, true, false).length > 0) {
+				if (!paths.policies().isEmpty()
+						&& beans.getBeanNamesForType(FilterChainProxy.class, true, false).length > 0) {
 					FilterOrders.read(properties.filter(), environment)
-						.requireUsable(paths.stream()
-							.map(PathPolicy::policy)
-							.filter(enforcer::needsUser)
-							.map((policy) -> policy.policy().name())
-							.toList());
+						.requireUsable(names(paths, enforcer::needsUser));
 				}
 			};
 		}
 
-		private static Stream<Filter> filters(ObjectProvider<FilterChainProxy> security, HttpServletRequest request) {
-			return security.stream()
-				.flatMap((proxy) -> proxy.getFilterChains().stream())
-				.filter((chain) -> chain.matches(request))
-				.findFirst()
-				.stream()
-				.flatMap((chain) -> chain.getFilters().stream());
-		}
-
 	}
 
-	private static List<PathPolicy> pathPolicies(RateLimitProperties properties, ConfiguredPolicies policies,
-			ObjectProvider<PathPatternParser> parser, Environment environment) {
-		return new PathPolicyReader(properties, policies,
-				parser.getIfAvailable(() -> PathPatternParser.defaultInstance), environment)
-			.read();
+	private static List<String> names(LimitedPaths paths, Predicate<IdentifiedPolicy> included) {
+		return paths.policies().stream().filter(included).map((policy) -> policy.policy().name()).toList();
 	}
 
-	/** Whether a bean of the application may give policies plans while it runs. */
+	/** Returns whether a bean of the application may add plans to policies at runtime. */
 	private static boolean mayGainPlans(ListableBeanFactory beans) {
 		return Arrays.stream(beans.getBeanNamesForType(PolicySource.class, true, false))
 			.anyMatch((name) -> !RefreshedPolicies.class.equals(beans.getType(name)));

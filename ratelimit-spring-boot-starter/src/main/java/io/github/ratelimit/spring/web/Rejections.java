@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.web;
 
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -12,8 +13,10 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.spring.Rejection;
 import io.github.ratelimit.spring.Rejection.Reason;
 import io.github.ratelimit.spring.RejectionHandler;
+import jakarta.servlet.ServletOutputStream;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import jakarta.servlet.http.HttpServletResponseWrapper;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,9 +28,9 @@ import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
 
 /**
- * Answers requests that may not go on: status, {@code Retry-After}, and a problem body
- * (RFC 9457), of the types that draft-ietf-httpapi-ratelimit-headers defines. A handler
- * of the application may change each of them.
+ * Answers rejected requests with a status, {@code Retry-After}, and a problem body (RFC
+ * 9457) of a type that draft-ietf-httpapi-ratelimit-headers defines. A handler of the
+ * application may change all of them.
  */
 final class Rejections {
 
@@ -54,11 +57,11 @@ final class Rejections {
 	private final AtomicBoolean failed = new AtomicBoolean();
 
 	/**
-	 * Creates answers.
+	 * Creates an instance.
 	 * @param status the status of denied requests
 	 * @param type the type of their problems; {@code null} for {@code quota-exceeded}
 	 * @param jsonMapper writes bodies
-	 * @param handler changes answers; {@code null} for none
+	 * @param handler may change answers; {@code null} for none
 	 */
 	Rejections(int status, @Nullable URI type, JsonMapper jsonMapper, @Nullable RejectionHandler handler) {
 		this.status = status;
@@ -67,23 +70,22 @@ final class Rejections {
 		this.handler = handler;
 	}
 
-	/** Sets how long to wait, as far as that is known and helps. */
+	/** Sets {@code Retry-After}, if the time is known. */
 	static void setRetryAfter(@Nullable Decision decision, Reason reason, HttpServletResponse response) {
 		if (decision != null) {
-			// Whole seconds, rounded up and at least 1 (RFC 9110, section 10.2.3):
-			// clients
-			// that read 0 come back at once.
+			// Whole seconds (RFC 9110, section 10.2.3), at least 1: with 0, clients
+			// would retry at once.
 			decision.retryAfter()
 				.map((time) -> Math.max(1, StatusHeaders.seconds(time)))
 				.ifPresent((seconds) -> response.setHeader(HttpHeaders.RETRY_AFTER, Long.toString(seconds)));
 		}
 		else if (reason == Reason.STORE_FAILED) {
-			// As soon as the store answers, requests are decided again.
+			// The store may answer again at any time.
 			response.setHeader(HttpHeaders.RETRY_AFTER, "1");
 		}
 	}
 
-	/** Answers a request, instead of what a handler may have begun to write. */
+	/** Answers a request, and discards what a handler has written so far. */
 	void write(Reason reason, @Nullable Decision decision, HttpServletRequest request, HttpServletResponse response)
 			throws IOException {
 		ProblemDetail problem = problem(reason, decision);
@@ -91,7 +93,7 @@ final class Rejections {
 		response.resetBuffer();
 		response.setStatus(status);
 		response.setHeader(HttpHeaders.CACHE_CONTROL, "no-store");
-		forgetContentType(response);
+		removeContentType(response);
 		setRetryAfter(decision, reason, response);
 		if (this.handler != null
 				&& isAnswered(this.handler, new Rejection(reason, decision, problem), request, response)) {
@@ -105,7 +107,7 @@ final class Rejections {
 	}
 
 	/**
-	 * If the handler fails, the request gets the standard answer, whatever it changed.
+	 * Calls the handler. If it fails, the request gets the standard answer.
 	 */
 	private boolean isAnswered(RejectionHandler handler, Rejection rejection, HttpServletRequest request,
 			HttpServletResponse response) throws IOException {
@@ -118,7 +120,7 @@ final class Rejections {
 		}
 		catch (RuntimeException ex) {
 			if (this.failed.compareAndSet(false, true)) {
-				logger.warn("{} fails, and its requests are answered without it. This is said once only",
+				logger.warn("{} failed, so that the standard answer was sent. This is logged once",
 						handler.getClass().getName(), ex);
 			}
 			if (!response.isCommitted()) {
@@ -166,21 +168,21 @@ final class Rejections {
 			response.getOutputStream().write(body);
 		}
 		catch (IllegalStateException ex) {
-			// The handler has asked for the writer, and one excludes the other.
+			// The handler has called getWriter, which excludes the output stream.
 			response.getWriter().write(new String(body, StandardCharsets.UTF_8));
 		}
 	}
 
-	private static void forgetContentType(HttpServletResponse response) {
+	private static void removeContentType(HttpServletResponse response) {
 		try {
 			response.setContentType(null);
 		}
 		catch (IllegalStateException ex) {
-			// The handler has asked for the writer. Jetty lets the type only be replaced.
+			// The handler has called getWriter. Jetty only allows to replace the type.
 		}
 	}
 
-	/** A map needs no knowledge of the class in a native image. */
+	/** Unlike the class, a map needs no hints in a native image. */
 	private static Map<String, Object> members(ProblemDetail problem) {
 		Map<String, Object> members = new LinkedHashMap<>();
 		members.put("type", (problem.getType() != null) ? problem.getType().toString() : BLANK.toString());
@@ -198,6 +200,47 @@ final class Rejections {
 			members.putAll(problem.getProperties());
 		}
 		return members;
+	}
+
+	/**
+	 * A response that remembers whether the handler has begun to answer.
+	 */
+	private static final class BodyWatch extends HttpServletResponseWrapper {
+
+		private boolean answered;
+
+		BodyWatch(HttpServletResponse response) {
+			super(response);
+		}
+
+		boolean isAnswered() {
+			return this.answered || isCommitted();
+		}
+
+		@Override
+		public ServletOutputStream getOutputStream() throws IOException {
+			this.answered = true;
+			return super.getOutputStream();
+		}
+
+		@Override
+		public PrintWriter getWriter() throws IOException {
+			this.answered = true;
+			return super.getWriter();
+		}
+
+		@Override
+		public void sendError(int status) throws IOException {
+			this.answered = true;
+			super.sendError(status);
+		}
+
+		@Override
+		public void sendError(int status, String message) throws IOException {
+			this.answered = true;
+			super.sendError(status, message);
+		}
+
 	}
 
 }

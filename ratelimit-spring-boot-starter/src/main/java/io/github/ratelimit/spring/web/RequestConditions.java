@@ -18,9 +18,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.expression.spel.SpelEvaluationException;
 
 /**
- * To which requests policies apply, of those on their paths and of calls in them:
- * {@code when} and {@code unless}. A condition that fails leaves the request limited; the
- * log says so once, without anything that a client has sent.
+ * The conditions on requests under which policies apply, to paths and to method calls:
+ * {@code when} and {@code unless}. If a condition fails, its policy applies. This is
+ * logged once, without anything that a client has sent.
  * <p>
  * Safe for use by several threads.
  *
@@ -33,7 +33,7 @@ public final class RequestConditions {
 	private final Map<String, List<Condition>> conditions = new HashMap<>();
 
 	/**
-	 * Creates conditions.
+	 * Reads conditions.
 	 * @param policies the properties of policies, by their names
 	 * @throws org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException
 	 * if a condition could never be evaluated
@@ -75,6 +75,10 @@ public final class RequestConditions {
 		return expression;
 	}
 
+	boolean isEmpty() {
+		return this.conditions.isEmpty();
+	}
+
 	/** Returns whether a policy applies to a request. */
 	boolean apply(IdentifiedPolicy policy, HttpServletRequest request) {
 		List<Condition> conditions = this.conditions.get(policy.policy().name());
@@ -85,9 +89,9 @@ public final class RequestConditions {
 	 * A condition.
 	 *
 	 * @param property the name of its property
-	 * @param expression yields a truth value
+	 * @param expression returns true or false
 	 * @param wanted the value with which the policy applies
-	 * @param failed whether the log says that it has failed
+	 * @param failed whether a failure was logged
 	 */
 	private record Condition(String property, ReadOnlyExpression expression, boolean wanted, AtomicBoolean failed) {
 
@@ -111,7 +115,7 @@ public final class RequestConditions {
 		private void report(String reason) {
 			if (this.failed.compareAndSet(false, true)) {
 				logger.warn(
-						"The condition {} fails, and its policy applies then: {}. It must be true or false. This is said once only",
+						"The condition {} failed, so that its policy applies: {}. It must be true or false. This is logged once",
 						this.property, reason);
 			}
 		}

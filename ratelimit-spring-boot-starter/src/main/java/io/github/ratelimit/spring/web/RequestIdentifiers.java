@@ -1,7 +1,6 @@
 package io.github.ratelimit.spring.web;
 
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -13,11 +12,9 @@ import java.util.regex.Pattern;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.CallerDeniedException;
-import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.MissingIdentifier;
-import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.policy.IdentifierParts;
 import io.github.ratelimit.spring.policy.NearestNames;
 import io.github.ratelimit.spring.policy.PolicyUse;
@@ -27,10 +24,9 @@ import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the identifiers of requests, as configuration names them: {@code ip},
+ * Finds the identifiers of requests by their names in the configuration: {@code ip},
  * {@code user}, {@code header:NAME}, {@code cookie:NAME}, {@code path}, {@code method},
- * {@code global}, those of the application's own, and combinations of them joined by plus
- * signs.
+ * {@code global}, custom identifiers, and combinations of them joined by plus signs.
  * <p>
  * Safe for use by several threads.
  *
@@ -49,15 +45,15 @@ public final class RequestIdentifiers {
 	/** A token (RFC 9110, section 5.6.2), without the plus sign that joins. */
 	private static final Pattern NAMED = Pattern.compile("(header|cookie):([!#$%&'*.^_`|~0-9A-Za-z-]+)");
 
-	private static final Pattern OWN_NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]*");
+	private static final Pattern CUSTOM_NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]*");
 
-	/** Names that would be taken for something else. */
+	/** Names with another meaning. */
 	private static final Set<String> RESERVED = Set.of(ADDRESS, USER, PATH, METHOD, "global", "header", "cookie",
 			"skip", "deny");
 
 	private final AddressResolver addresses;
 
-	private final Map<String, OwnIdentifier> own = new TreeMap<>();
+	private final Map<String, CustomIdentifier> custom = new TreeMap<>();
 
 	private final Map<String, Kind> kinds = new ConcurrentHashMap<>();
 
@@ -66,24 +62,22 @@ public final class RequestIdentifiers {
 	/**
 	 * Creates identifiers.
 	 * @param addresses finds the addresses of clients
-	 * @param own the application's own identifiers, by name
-	 * @throws IllegalArgumentException if a name is taken, or cannot be used in
-	 * configuration
+	 * @param custom custom identifiers, by name
+	 * @throws IllegalArgumentException if a name is reserved or malformed
 	 */
-	public RequestIdentifiers(AddressResolver addresses, Map<String, IdentifierResolver> own) {
+	public RequestIdentifiers(AddressResolver addresses, Map<String, IdentifierResolver> custom) {
 		this.addresses = addresses;
-		own.forEach((name, resolver) -> this.own.put(requireUsable(name), new OwnIdentifier(name, resolver)));
+		custom.forEach((name, resolver) -> this.custom.put(requireUsable(name), new CustomIdentifier(name, resolver)));
 	}
 
 	/**
-	 * Refuses a name that an identifier of the application's own cannot have.
+	 * Rejects a name that a custom identifier cannot have.
 	 * @param name the name
 	 * @return the name
-	 * @throws IllegalArgumentException if the name is taken, or cannot be used in
-	 * configuration
+	 * @throws IllegalArgumentException if the name is reserved or malformed
 	 */
 	public static String requireUsable(String name) {
-		if (RESERVED.contains(name) || !OWN_NAME.matcher(name).matches()) {
+		if (RESERVED.contains(name) || !CUSTOM_NAME.matcher(name).matches()) {
 			throw new IllegalArgumentException(
 					"Invalid name of an identifier (%s): must be letters, digits, dots, underscores and hyphens, and none of %s."
 						.formatted(name, RESERVED.stream().sorted().toList()));
@@ -92,7 +86,7 @@ public final class RequestIdentifiers {
 	}
 
 	/**
-	 * Refuses an identifier that requests cannot have.
+	 * Rejects an identifier that requests cannot have.
 	 * @param name an identifier as in configuration
 	 * @throws IllegalArgumentException if the identifier is unknown
 	 */
@@ -101,8 +95,7 @@ public final class RequestIdentifiers {
 	}
 
 	/**
-	 * Returns whether a policy can be enforced, or a part of it, only once the user has
-	 * logged in.
+	 * Returns whether a policy, or a part of it, can be enforced only after the login.
 	 * @param policy a policy with known identifiers
 	 * @return whether one of its identifiers needs the user
 	 */
@@ -120,58 +113,58 @@ public final class RequestIdentifiers {
 		return kind(name).needsUser();
 	}
 
-	/** The whole address of a client. */
+	/** Returns what finds the addresses of clients. */
 	AddressResolver addresses() {
 		return this.addresses;
 	}
 
 	/**
-	 * Finds all identifiers that a request has, or what its policy wants instead.
-	 * @param patterns the patterns that the path of the request matches
-	 * @return the identifiers to count by; none if the policy does not apply
-	 * @throws CallerDeniedException if the request lacks what its policy insists on
+	 * Finds all identifiers of a request, or the one that its policy uses instead.
+	 * @return the identifiers to count by; empty if the policy does not apply
+	 * @throws CallerDeniedException if an identifier is missing that the policy requires
 	 */
-	List<Identifier> find(PolicyUse use, Collection<String> patterns, HttpServletRequest request) {
-		return orInstead(find(use, (name) -> true, patterns, request), false, use, patterns, request);
+	List<Identifier> find(PolicyUse use, HttpServletRequest request) {
+		return orFallback(find(use, (name) -> true, request), false, use, request);
 	}
 
 	/**
-	 * Finds those identifiers that are known before the login. What the policy wants
-	 * instead is found here only if none of its identifiers needs the user.
-	 * @throws CallerDeniedException if the request lacks what its policy insists on
+	 * Finds the identifiers that are known before the login. Uses the fallback of the
+	 * policy only if no identifier needs the user.
+	 * @throws CallerDeniedException if an identifier is missing that the policy requires
 	 */
-	List<Identifier> findBeforeLogin(PolicyUse use, Collection<String> patterns, HttpServletRequest request) {
-		return needsUser(use.policy()) ? find(use, (name) -> !needsUser(name), patterns, request)
-				: find(use, patterns, request);
+	List<Identifier> findBeforeLogin(PolicyUse use, HttpServletRequest request) {
+		return needsUser(use.policy()) ? find(use, (name) -> !needsUser(name), request) : find(use, request);
 	}
 
 	/**
-	 * Finds those identifiers that are known only after the login, or what the policy
-	 * wants instead if the request had none before it either.
-	 * @param foundBefore whether there were some before the login
-	 * @throws CallerDeniedException if the request lacks what its policy insists on
+	 * Finds the identifiers that are known only after the login. Uses the fallback of the
+	 * policy if there was no identifier before the login either.
+	 * @param foundBefore whether an identifier was found before the login
+	 * @throws CallerDeniedException if an identifier is missing that the policy requires
 	 */
-	List<Identifier> findAfterLogin(PolicyUse use, boolean foundBefore, Collection<String> patterns,
-			HttpServletRequest request) {
-		return orInstead(find(use, this::needsUser, patterns, request), foundBefore, use, patterns, request);
+	List<Identifier> findAfterLogin(PolicyUse use, boolean foundBefore, HttpServletRequest request) {
+		return orFallback(find(use, this::needsUser, request), foundBefore, use, request);
 	}
 
-	private List<Identifier> orInstead(List<Identifier> found, boolean foundBefore, PolicyUse use,
-			Collection<String> patterns, HttpServletRequest request) {
-		List<Identifier> identifiers = (found.isEmpty() && !foundBefore) ? instead(use, patterns, request) : found;
-		this.uncounted.note(use.policy(), foundBefore || !identifiers.isEmpty());
-		return identifiers;
+	private List<Identifier> orFallback(List<Identifier> found, boolean foundBefore, PolicyUse use,
+			HttpServletRequest request) {
+		MissingIdentifier missing = use.policy().enforcement().missing();
+		if (missing == MissingIdentifier.SKIP) {
+			this.uncounted.note(use.policy(), foundBefore || !found.isEmpty());
+		}
+		else if (found.isEmpty() && !foundBefore && missing instanceof MissingIdentifier.Fallback fallback) {
+			return fallback(fallback.identifier(), use.patterns(), request);
+		}
+		return found;
 	}
 
-	private List<Identifier> find(PolicyUse use, Predicate<String> wanted, Collection<String> patterns,
-			HttpServletRequest request) {
-		Enforcement enforcement = use.policy().enforcement();
+	private List<Identifier> find(PolicyUse use, Predicate<String> included, HttpServletRequest request) {
 		List<Identifier> identifiers = new ArrayList<>(2);
 		for (String name : use.policy().identifiers()) {
-			if (wanted.test(name)) {
-				boolean found = hasExpression(name) ? add(withExpression(name, use, patterns, request), identifiers)
-						: add(name, patterns, request, identifiers);
-				if (!found && enforcement.missing() == MissingIdentifier.DENY && enforcement.mode() == Mode.ENFORCE) {
+			if (included.test(name)) {
+				boolean found = hasExpression(name) ? add(withExpression(name, use, request), identifiers)
+						: add(name, use.patterns(), request, identifiers);
+				if (!found && use.policy().enforcement().deniesMissing()) {
 					throw CallerDeniedException.lacks(name, use.policy().policy().name());
 				}
 			}
@@ -179,12 +172,9 @@ public final class RequestIdentifiers {
 		return identifiers;
 	}
 
-	/** Finds what a request that has none of the identifiers is counted by. */
-	private List<Identifier> instead(PolicyUse use, Collection<String> patterns, HttpServletRequest request) {
+	private List<Identifier> fallback(String name, List<String> patterns, HttpServletRequest request) {
 		List<Identifier> identifiers = new ArrayList<>(2);
-		if (use.policy().enforcement().missing() instanceof MissingIdentifier.Fallback fallback
-				&& !add(fallback.identifier(), patterns, request, identifiers)
-				&& !add(ADDRESS, patterns, request, identifiers)) {
+		if (!add(name, patterns, request, identifiers) && !add(ADDRESS, patterns, request, identifiers)) {
 			identifiers.add(Identifier.GLOBAL);
 		}
 		return identifiers;
@@ -195,9 +185,8 @@ public final class RequestIdentifiers {
 	}
 
 	/** Only annotations have expressions, and their methods serve one pattern at most. */
-	private @Nullable Identifier withExpression(String name, PolicyUse use, Collection<String> patterns,
-			HttpServletRequest request) {
-		String pattern = patterns.isEmpty() ? null : patterns.iterator().next();
+	private @Nullable Identifier withExpression(String name, PolicyUse use, HttpServletRequest request) {
+		String pattern = use.patterns().isEmpty() ? null : use.patterns().get(0);
 		return use.identify(name, (part) -> kind(part).find(request, pattern));
 	}
 
@@ -209,11 +198,10 @@ public final class RequestIdentifiers {
 	}
 
 	/**
-	 * Several patterns may match, because a path has several forms; the identifier is
-	 * found for each of them, so that a client cannot choose.
+	 * Adds an identifier. A path has several forms, so that several patterns may match;
+	 * the identifier is found for each of them, so that a client cannot choose one.
 	 */
-	private boolean add(String name, Collection<String> patterns, HttpServletRequest request,
-			List<Identifier> identifiers) {
+	private boolean add(String name, List<String> patterns, HttpServletRequest request, List<Identifier> identifiers) {
 		Kind kind = kind(name);
 		if (patterns.isEmpty() || !kind.needsPattern()) {
 			return add(kind.find(request, null), identifiers);
@@ -230,9 +218,9 @@ public final class RequestIdentifiers {
 		return kind(name).find(request, null);
 	}
 
-	/** Finds an identifier, by the pattern of one form of the path if it needs that. */
-	@Nullable Identifier find(String name, Collection<String> patterns, HttpServletRequest request) {
-		return kind(name).find(request, patterns.isEmpty() ? null : patterns.iterator().next());
+	/** Finds an identifier, by the first of some patterns if it depends on the path. */
+	@Nullable Identifier find(String name, List<String> patterns, HttpServletRequest request) {
+		return kind(name).find(request, patterns.isEmpty() ? null : patterns.get(0));
 	}
 
 	private Kind kind(String name) {
@@ -270,21 +258,21 @@ public final class RequestIdentifiers {
 			return part.startsWith("header") ? Kind.of(part, (request) -> request.getHeader(wanted))
 					: Kind.of(part, (request) -> RequestValues.cookie(wanted, request));
 		}
-		OwnIdentifier resolver = this.own.get(part);
+		CustomIdentifier resolver = this.custom.get(part);
 		if (resolver != null) {
 			return new Kind(resolver::needsUser, false,
 					(request, pattern) -> identifier(part, resolver.resolve(request)));
 		}
 		throw new IllegalArgumentException(
 				"Invalid identifier (%s): must be ip, user, header:NAME, cookie:NAME, path, method, global%s, or several of them joined by '+'.%s"
-					.formatted(name, this.own.isEmpty() ? "" : ", " + String.join(", ", this.own.keySet()),
+					.formatted(name, this.custom.isEmpty() ? "" : ", " + String.join(", ", this.custom.keySet()),
 							NearestNames.question(part, similar(part))));
 	}
 
-	/** What a part that is unknown may have been meant to be. */
+	/** Returns known names that an unknown part may be a misspelling of. */
 	private List<String> similar(String part) {
 		List<String> names = new ArrayList<>(List.of(ADDRESS, USER, PATH, METHOD, Identifier.GLOBAL.type()));
-		names.addAll(this.own.keySet());
+		names.addAll(this.custom.keySet());
 		String[] named = part.split(":", 2);
 		if (named.length > 1 && !named[0].equals("header") && !named[0].equals("cookie")) {
 			names.addAll(List.of("header:" + named[1], "cookie:" + named[1]));
@@ -310,7 +298,8 @@ public final class RequestIdentifiers {
 	}
 
 	/**
-	 * Whether the user is needed is asked late: the beans that know may not be there yet.
+	 * How an identifier is found. Whether it needs the user is evaluated late, because
+	 * the bean that resolves it may not exist yet.
 	 */
 	private record Kind(BooleanSupplier user, boolean needsPattern, Finder finder) {
 

@@ -19,11 +19,10 @@ import io.github.ratelimit.spring.PolicyCharge;
 import jakarta.servlet.http.HttpServletResponse;
 
 /**
- * How the limits stand that were checked for one HTTP request so far, by filters and
- * annotations together.
+ * The limits that filters and annotations have checked for one HTTP request so far.
  * <p>
- * A limit that was checked for several identifiers stands here once, for the identifier
- * that is closest to being denied: that is what the client has to know.
+ * A limit that was checked for several identifiers is written once, for the identifier
+ * that is closest to being denied.
  * <p>
  * Safe for use by several threads: methods of one request may be called in parallel.
  */
@@ -37,11 +36,12 @@ final class RequestStatuses {
 	/** In the order in which they were first checked. */
 	private final List<Entry> entries = new ArrayList<>(2);
 
-	/** Of which not all limits are among the entries. */
+	/** Policies of which some limits may be missing in the entries. */
 	private Set<Policy> policies = Set.of();
 
 	/**
-	 * Name of a limit on the wire: that of its policy, with the window if it has several.
+	 * Returns the name of a limit in headers: that of its policy, with the window if the
+	 * policy has several limits.
 	 */
 	static String name(LimitStatus status) {
 		return name(status.policy(), status.limit());
@@ -51,19 +51,18 @@ final class RequestStatuses {
 		return (policy.limits().size() == 1) ? policy.name() : policy.name() + '/' + limit.windowText();
 	}
 
-	/** The limit that is closest to denying. */
+	/** Returns the limit that is closest to denying. */
 	static LimitStatus closest(Collection<LimitStatus> statuses) {
 		return Collections.min(statuses, CLOSEST_TO_DENYING);
 	}
 
-	/** Returns whether nothing was checked. */
+	/** Returns whether no limit was checked. */
 	synchronized boolean isEmpty() {
 		return this.entries.isEmpty();
 	}
 
 	/**
-	 * Adds a decision over some charges, which may lack the status of some of their
-	 * limits.
+	 * Adds the decision over some charges. It may lack the status of some limits.
 	 */
 	synchronized void add(Decision decision, List<PolicyCharge> charges) {
 		decision.statuses().forEach(this::add);
@@ -88,14 +87,14 @@ final class RequestStatuses {
 		this.entries.add(added);
 	}
 
-	/** Forgets what was added of a policy. */
-	synchronized void forget(String policy) {
+	/** Removes the limits of a policy. */
+	synchronized void remove(String policy) {
 		this.entries.removeIf((entry) -> entry.status.policy().name().equals(policy));
 	}
 
 	/**
-	 * Writes every limit, in the order in which they were first checked.
-	 * @return whether there is any, and the response is still to be sent
+	 * Writes all limits, in the order in which they were first checked.
+	 * @return false if there is none, or the response is committed
 	 */
 	synchronized boolean write(LimitHeaders headers, HttpServletResponse response) {
 		if (this.entries.isEmpty() || response.isCommitted()) {
@@ -122,7 +121,7 @@ final class RequestStatuses {
 	}
 
 	/**
-	 * A status, and the name of its limit on the wire.
+	 * A status, and the name of its limit in headers.
 	 */
 	private record Entry(String name, LimitStatus status) {
 

@@ -11,12 +11,12 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpMethod;
 
 /**
- * What of a request identifies it.
+ * Values that identify requests.
  */
 final class RequestValues {
 
 	/**
-	 * Methods that HTTP does not know, of which a client may invent as many as it likes.
+	 * Replaces unknown methods, of which a client may invent any number.
 	 */
 	private static final String OTHER_METHOD = "*";
 
@@ -30,7 +30,7 @@ final class RequestValues {
 		return (principal != null) ? principal.getName() : null;
 	}
 
-	/** Handlers of GET serve HEAD as well. */
+	/** Returns GET for HEAD, which the same handlers serve. */
 	static String method(HttpServletRequest request) {
 		HttpMethod method = HttpMethod.valueOf(request.getMethod());
 		if (method.equals(HttpMethod.HEAD)) {
@@ -45,7 +45,7 @@ final class RequestValues {
 			cookies = request.getCookies();
 		}
 		catch (IllegalArgumentException ex) {
-			// There are more than the container wants to read.
+			// There are more cookies than the container accepts.
 			return null;
 		}
 		if (cookies == null) {

@@ -13,7 +13,7 @@ import org.springframework.security.core.Authentication;
 import org.springframework.util.ClassUtils;
 
 /**
- * What expressions read of a request: {@code #request} and {@code #principal}.
+ * The variables of expressions on requests: {@code #request} and {@code #principal}.
  */
 final class RequestVariables {
 
@@ -21,11 +21,11 @@ final class RequestVariables {
 
 	static final String PRINCIPAL = "principal";
 
-	/** What a principal is depends on how users log in. */
+	/** The type of the principal depends on the login. */
 	private static final Map<String, Class<?>> TYPES = Map.of(REQUEST, HttpServletRequest.class, PRINCIPAL,
 			Object.class);
 
-	/** What of a request needs the user. */
+	/** Members of a request that need the user. */
 	private static final Set<String> OF_USER = Set.of("userPrincipal", "getUserPrincipal", "remoteUser",
 			"getRemoteUser", "authType", "getAuthType", "isUserInRole");
 
@@ -50,7 +50,7 @@ final class RequestVariables {
 		return values;
 	}
 
-	/** Apart, because Spring Security may be missing. */
+	/** A separate class, because Spring Security is optional. */
 	private static final class Unwrapping {
 
 		private Unwrapping() {

@@ -12,26 +12,26 @@ import org.springframework.web.util.pattern.PathPatternParser;
 import org.springframework.web.util.pattern.PatternParseException;
 
 /**
- * Requests of one method, or of any, on the paths of a pattern, and what they cost.
+ * A path pattern with an HTTP method, and the cost of requests that match.
  * <p>
  * A value; safe for use by several threads.
  *
- * @param method the method, {@code null} for any; {@code GET} is also {@code HEAD}
+ * @param method the method, {@code null} for any; {@code GET} includes {@code HEAD}
  * @param pattern the pattern, matched against the parsed path behind the context path
  * @param cost what a request uses of each quota, 0 or more
  * @since 0.1
  */
 public record Route(@Nullable HttpMethod method, PathPattern pattern, long cost) {
 
-	/** A route of the first serves the second as well. */
+	/** A route for the first includes the second. */
 	private static final List<HttpMethod> SAME_METHODS = List.of(HttpMethod.GET, HttpMethod.HEAD);
 
 	/**
-	 * Reads a route.
-	 * @param text a path pattern, which may stand behind a method: {@code /api/**} or
+	 * Parses a route.
+	 * @param text a path pattern, optionally after a method: {@code /api/**} or
 	 * {@code GET /user/**}
 	 * @param cost what a request uses of each quota, 0 or more
-	 * @param parser reads the pattern, as the application reads its own
+	 * @param parser parses the pattern with the options of the application
 	 * @return the route
 	 * @throws IllegalArgumentException if the method is unknown or the pattern is invalid
 	 */
@@ -62,8 +62,8 @@ public record Route(@Nullable HttpMethod method, PathPattern pattern, long cost)
 	}
 
 	/**
-	 * Returns whether some request may match this route and another. It says so, too,
-	 * where that cannot be known.
+	 * Returns whether some request may match both this route and another. Returns true if
+	 * that is unknown.
 	 */
 	boolean mayMeet(Route other) {
 		if (this.method != null && other.method != null && !this.method.equals(other.method)
@@ -86,8 +86,8 @@ public record Route(@Nullable HttpMethod method, PathPattern pattern, long cost)
 	}
 
 	/**
-	 * Returns whether every request that matches another route matches this one. It does
-	 * not say so where that cannot be known.
+	 * Returns whether every request that matches another route matches this one. Returns
+	 * false if that is unknown.
 	 */
 	boolean covers(Route other) {
 		if (this.method != null && !this.method.equals(other.method)) {
@@ -116,12 +116,12 @@ public record Route(@Nullable HttpMethod method, PathPattern pattern, long cost)
 		return this.pattern.getPatternString().split("/", -1);
 	}
 
-	/** Whether a segment of a pattern stands for any number of them. */
+	/** Returns whether a segment of a pattern matches any number of segments. */
 	private static boolean isTail(String segment) {
 		return segment.equals("**") || segment.startsWith("{*");
 	}
 
-	/** Escapes and wildcards may stand for other letters. */
+	/** Returns whether a segment has no wildcards or escapes, which match other text. */
 	private static boolean isLiteral(String segment) {
 		return segment.chars().noneMatch((c) -> "*?{%;\\".indexOf(c) >= 0);
 	}

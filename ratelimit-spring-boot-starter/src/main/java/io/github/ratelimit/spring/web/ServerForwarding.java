@@ -12,24 +12,24 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
 
 /**
- * A setting by which the server replaces the address of a connection by what a header
- * says, before any filter can see it.
+ * A setting by which the server replaces the address of a connection by that of a header,
+ * before any filter runs.
  *
  * @param property the property
  * @param value its value
- * @param platform the cloud platform on which Spring Boot sets it by itself; {@code null}
- * if the application does
+ * @param platform the cloud platform for which Spring Boot sets it; {@code null} if the
+ * application does
  */
 record ServerForwarding(String property, String value, @Nullable CloudPlatform platform) {
 
 	static final String STRATEGY = "server.forward-headers-strategy";
 
-	/** Either of them switches the valve of Tomcat on, whatever the strategy is. */
+	/** Each of them enables the valve of Tomcat, whatever the strategy is. */
 	private static final List<String> OF_TOMCAT = List.of("server.tomcat.remoteip.remote-ip-header",
 			"server.tomcat.remoteip.protocol-header");
 
 	/**
-	 * Finds the setting of an application; empty if its server leaves addresses alone.
+	 * Finds the setting of an application; empty if its server replaces no addresses.
 	 */
 	static Optional<ServerForwarding> find(Environment environment) {
 		String strategy = text(STRATEGY, environment);
@@ -46,7 +46,7 @@ record ServerForwarding(String property, String value, @Nullable CloudPlatform p
 			.findFirst();
 	}
 
-	/** Whether a filter of Spring has been told to read forwarded headers. */
+	/** Returns whether a filter of Spring reads forwarded headers. */
 	static boolean isFramework(Environment environment) {
 		return "framework".equalsIgnoreCase(text(STRATEGY, environment));
 	}
@@ -55,7 +55,7 @@ record ServerForwarding(String property, String value, @Nullable CloudPlatform p
 		return Binder.get(environment).bind(property, String.class).orElse(null);
 	}
 
-	/** Refuses the setting, because the limiter is to read the header itself. */
+	/** Rejects the setting, because the limiter must read the header itself. */
 	InvalidConfigurationPropertyValueException beside(String proxies) {
 		String remedy = this.property.equals(STRATEGY)
 				? "set %s to none, or to framework if links are made of these headers".formatted(STRATEGY)

@@ -1,6 +1,5 @@
 package io.github.ratelimit.spring.web;
 
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -9,17 +8,14 @@ import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
-import io.github.ratelimit.StoreException;
 import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.PolicyCharge;
-import io.github.ratelimit.spring.RateLimitExceededException;
-import io.github.ratelimit.spring.RateLimitExemption;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
 import io.github.ratelimit.spring.policy.PolicyUse;
+import io.github.ratelimit.spring.web.RequestState.DeferredUse;
 import jakarta.servlet.DispatcherType;
-import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +24,7 @@ import org.springframework.web.context.request.ServletRequestAttributes;
 import org.springframework.web.servlet.HandlerMapping;
 
 /**
- * Enforces policies on HTTP requests, and writes into the response how the limits stand.
+ * Enforces policies on HTTP requests, and writes the limits into the response.
  * <p>
  * Safe for use by several threads.
  *
@@ -36,7 +32,6 @@ import org.springframework.web.servlet.HandlerMapping;
  */
 public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
-	/** Of whoever is never limited. */
 	private static final Decision UNLIMITED = new Decision(true, List.of());
 
 	private final PolicyDecisions decisions;
@@ -45,323 +40,174 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	private final RequestIdentifiers identifiers;
 
-	private final AccessLists lists;
+	private final @Nullable AccessLists lists;
 
-	private final LimitedResponses responses;
+	private final @Nullable RequestConditions conditions;
 
-	private final RequestCost cost;
-
-	private final List<RateLimitExemption> exemptions;
+	private final @Nullable RequestCost cost;
 
 	private final UserPlans plans;
 
-	private final boolean login;
+	private final LimitedResponses responses;
 
-	private final RequestConditions conditions;
+	private final boolean login;
 
 	/**
 	 * Creates an enforcer.
-	 * @param decisions what decides
-	 * @param identifiers finds out who makes requests
-	 * @param lists who is never limited, and who is always denied
+	 * @param decisions decides the requests
+	 * @param identifiers finds the identifiers of requests
+	 * @param lists the clients that are never limited or always denied
+	 * @param conditions the requests to which policies apply
+	 * @param cost the costs of requests; {@code null} for those of the configuration and
+	 * of annotations
 	 * @param plans the plans of users
-	 * @param conditions to which requests policies apply
-	 * @param responses what tells the client
-	 * @param cost what requests cost
-	 * @param exemptions which requests are exempt from all limits; may be empty
+	 * @param responses writes the limits into responses
 	 * @param login whether requests may fail between the filters, because users log in
-	 * there; if not, policies with plans are decided after it only
+	 * there; if not, policies with plans are decided only after the login
 	 */
 	public ServletPolicyEnforcer(PolicyDecisions decisions, RequestIdentifiers identifiers, AccessLists lists,
-			UserPlans plans, RequestConditions conditions, LimitedResponses responses, RequestCost cost,
-			List<RateLimitExemption> exemptions, boolean login) {
+			RequestConditions conditions, @Nullable RequestCost cost, UserPlans plans, LimitedResponses responses,
+			boolean login) {
 		this.decisions = decisions;
 		this.outsideOfRequests = PolicyEnforcer.withoutRequests(decisions);
 		this.identifiers = identifiers;
-		this.lists = lists;
-		this.plans = plans;
-		this.conditions = conditions;
-		this.responses = responses;
+		this.lists = lists.isEmpty() ? null : lists;
+		this.conditions = conditions.isEmpty() ? null : conditions;
 		this.cost = cost;
-		this.exemptions = List.copyOf(exemptions);
+		this.plans = plans;
+		this.responses = responses;
 		this.login = login;
 	}
 
 	/**
-	 * Decides whether the request that the present thread serves may go on, whatever its
-	 * path has been charged. Outside of a request it has the identifiers of
+	 * Decides whether the request of the current thread may proceed, in addition to the
+	 * policies of its path. Outside of a request, the identifiers are those of
 	 * {@link PolicyEnforcer#withoutRequests}.
 	 */
 	@Override
 	public Decision enforce(List<PolicyUse> uses) {
-		ServletRequestAttributes attributes = CurrentRequest.find();
+		ServletRequestAttributes attributes = RateLimitExceededFilter.currentRequest();
 		if (attributes == null) {
 			return this.outsideOfRequests.enforce(uses);
 		}
 		HttpServletRequest request = attributes.getRequest();
-		if (isUnlimited(request, true)) {
+		RequestState state = RequestState.of(request);
+		if (isUnlimited(!uses.isEmpty(), state, request, true)) {
 			return UNLIMITED;
 		}
 		Object pattern = request.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE);
 		List<String> patterns = (pattern != null) ? List.of(pattern.toString()) : List.of();
 		List<PolicyCharge> charges = new ArrayList<>(uses.size());
 		for (PolicyUse configured : uses) {
-			if (this.conditions.apply(configured.policy(), request)) {
-				PolicyUse use = current(configured, patterns, request);
-				add(use, () -> this.identifiers.find(use, patterns, request), request, charges);
+			if (applies(configured, request)) {
+				PolicyUse use = current(configured.withPatterns(patterns), request);
+				add(use, () -> this.identifiers.find(use, request), request, charges);
 			}
 		}
-		return decide(charges, RequestState.of(request), request, attributes.getResponse());
-	}
-
-	private Decision decide(List<PolicyCharge> charges, RequestState state, HttpServletRequest request,
-			@Nullable HttpServletResponse response) {
-		if (response != null && state.watch()) {
-			BrokenResponse.watch(state.costs(), request, response, this.decisions);
-		}
-		Decision decision = this.decisions.decide(charges, (used) -> state.costs().add(used, response));
-		state.statuses().add(decision, charges);
-		if (response != null) {
-			this.responses.writeHeaders(state.statuses(), response);
-		}
-		return decision;
+		return decide(charges, state, request, attributes.getResponse());
 	}
 
 	/**
-	 * Enforces all policies for the path that a request has reached at once, all or
-	 * nothing. What is included cannot be answered alone: if it is denied, the request
-	 * is, by the exception that a denied method would throw.
-	 * @param userKnown whether users have logged in by now
-	 * @return whether the request may go on; if not, the response is written
+	 * Decides what is known before the login, all or nothing, and defers the rest. Only
+	 * the first use of a policy in a request is decided, even if that failed, so that its
+	 * error page is not charged again.
+	 * @param configured what the request uses of the policies of its path
 	 */
-	boolean enforce(List<PathPolicy> policies, RequestPaths paths, boolean userKnown, HttpServletRequest request,
-			HttpServletResponse response) throws ServletException, IOException {
-		RequestState state = RequestState.of(request);
-		if (state.isDenied()) {
-			return true;
-		}
-		try {
-			Decision decision = userKnown ? decideAfterLogin(state, request, response)
-					: decideBeforeLogin(policies, paths, state, request, response);
-			if (decision.allowed()) {
-				return true;
+	Decision enforceBeforeLogin(List<PolicyUse> configured, RequestState state, HttpServletRequest request,
+			HttpServletResponse response) {
+		List<PolicyUse> uses = new ArrayList<>(configured.size());
+		for (PolicyUse use : configured) {
+			if (applies(use, request) && state.isFirstUse(use.policy().policy().name())) {
+				uses.add(use);
 			}
-			state.deny();
-			if (request.getDispatcherType() == DispatcherType.INCLUDE) {
-				throw new RateLimitExceededException(decision);
-			}
-			answer(Answer.denied(decision), request, response);
 		}
-		catch (CallerDeniedException | StoreException ex) {
-			state.deny();
-			Answer answer = Answer.to(ex);
-			if (answer == null || request.getDispatcherType() == DispatcherType.INCLUDE) {
-				throw ex;
-			}
-			answer(answer, request, response);
-		}
-		return false;
-	}
-
-	/**
-	 * Charges what is known by now, and leaves the rest to the filter after the login.
-	 */
-	private Decision decideBeforeLogin(List<PathPolicy> policies, RequestPaths paths, RequestState state,
-			HttpServletRequest request, HttpServletResponse response) {
-		if (policies.isEmpty() && !needsFilter(false)) {
-			return UNLIMITED;
-		}
-		List<PathUse> uses = uses(policies, paths, state, request);
-		// That may be another matter after the login.
-		boolean unlimited = (!uses.isEmpty() || needsFilter(false)) && isUnlimited(request, false);
+		// This may change after the login, when the user is known.
+		boolean unlimited = isUnlimited(!uses.isEmpty(), state, request, false);
 		List<PolicyCharge> charges = new ArrayList<>(uses.size());
-		List<PathUse> left = List.of();
-		for (PathUse each : uses) {
-			PolicyUse use = each.use();
-			boolean apart = each.needsPlan();
-			boolean counted = !unlimited && (!apart || mayFailToLogIn(request)) && add(use,
-					() -> this.identifiers.findBeforeLogin(use, each.patterns(), request), request, charges);
-			if (counted && apart) {
+		List<DeferredUse> deferred = List.of();
+		for (PolicyUse each : uses) {
+			PolicyUse use = current(each, request);
+			boolean plans = !use.policy().plans().isEmpty();
+			boolean counted = !unlimited && (!plans || mayFailToLogIn(request))
+					&& add(use, () -> this.identifiers.findBeforeLogin(use, request), request, charges);
+			if (counted && plans) {
 				charges.add(charges.remove(charges.size() - 1).countedBeforeLogin());
 			}
 			if (needsUser(use.policy())) {
-				left = left.isEmpty() ? new ArrayList<>(2) : left;
-				left.add(each.withCounted(counted && !apart));
+				deferred = deferred.isEmpty() ? new ArrayList<>(2) : deferred;
+				deferred.add(new DeferredUse(each, plans, counted && !plans));
 			}
 		}
-		state.leave(left, request.getDispatcherType());
+		state.defer(deferred, request.getDispatcherType());
 		return charges.isEmpty() ? UNLIMITED : decide(charges, state, request, response);
 	}
 
 	/**
-	 * Returns what a request uses of the policies of its path that were not decided. All
-	 * of them count as decided from now on, even if one of them fails: what an error page
-	 * reaches again is not charged.
+	 * Decides what {@link #enforceBeforeLogin} has deferred, all or nothing. Refunds what
+	 * was counted separately until the login, because the request has passed it.
 	 */
-	private List<PathUse> uses(List<PathPolicy> policies, RequestPaths paths, RequestState state,
-			HttpServletRequest request) {
-		List<PathUse> uses = new ArrayList<>(2);
-		for (PathPolicy policy : policies) {
-			List<Route> routes = policy.routes(request, paths);
-			if (!routes.isEmpty() && this.conditions.apply(policy.policy(), request)
-					&& state.isFirstUse(policy.policy().policy().name())) {
-				PolicyUse configured = policy.use(routes);
-				List<String> patterns = routes.stream().map((route) -> route.pattern().getPatternString()).toList();
-				uses.add(new PathUse(configured, current(configured, patterns, request), patterns, false));
-			}
-		}
-		return uses;
-	}
-
-	/**
-	 * Charges what was left by the filter before the login. There nobody has a plan, so
-	 * that policies with plans are charged here.
-	 */
-	private Decision decideAfterLogin(RequestState state, HttpServletRequest request, HttpServletResponse response) {
-		giveBackBeforeLogin(state, request, response);
-		List<PathUse> left = state.takeLeft();
-		if ((left.isEmpty() && !needsFilter(true)) || isUnlimited(request, true)) {
+	Decision enforceAfterLogin(RequestState state, HttpServletRequest request, HttpServletResponse response) {
+		refundBeforeLogin(state, request, response);
+		List<DeferredUse> deferred = state.takeDeferred();
+		if (isUnlimited(!deferred.isEmpty(), state, request, true)) {
 			return UNLIMITED;
 		}
-		List<PolicyCharge> charges = new ArrayList<>(left.size());
-		for (PathUse each : left) {
-			PolicyUse use = current(each.configured(), each.patterns(), request);
-			add(use, () -> each.needsPlan() ? this.identifiers.find(use, each.patterns(), request)
-					: this.identifiers.findAfterLogin(use, each.counted(), each.patterns(), request), request, charges);
+		List<PolicyCharge> charges = new ArrayList<>(deferred.size());
+		for (DeferredUse each : deferred) {
+			PolicyUse use = current(each.use(), request);
+			add(use, () -> each.whole() ? this.identifiers.find(use, request)
+					: this.identifiers.findAfterLogin(use, each.counted(), request), request, charges);
 		}
 		return charges.isEmpty() ? UNLIMITED : decide(charges, state, request, response);
 	}
 
-	/** Only what the client has sent comes to the login, and to the filter after it. */
+	/** Other dispatches reach neither the login nor the filter after it. */
 	private boolean mayFailToLogIn(HttpServletRequest request) {
 		return this.login && request.getDispatcherType() == DispatcherType.REQUEST;
 	}
 
-	/**
-	 * Gives back what policies with plans have counted before the login, in one call of
-	 * the store, and at once, so that nobody is denied for longer than a login takes.
-	 */
-	private void giveBackBeforeLogin(RequestState state, HttpServletRequest request, HttpServletResponse response) {
-		List<PolicyCharge> used = mayFailToLogIn(request) ? state.costs().takeBeforeLogin() : List.of();
+	/** Refunds at once, so that other requests are not denied longer than necessary. */
+	private void refundBeforeLogin(RequestState state, HttpServletRequest request, HttpServletResponse response) {
+		List<PolicyCharge> used = mayFailToLogIn(request) ? state.takeBeforeLogin() : List.of();
 		if (!used.isEmpty()) {
-			this.decisions.giveBack(used);
-			used.forEach((charge) -> state.statuses().forget(charge.charge().policy().name()));
+			this.decisions.refund(used);
+			used.forEach((charge) -> state.statuses().remove(charge.charge().policy().name()));
 			this.responses.writeHeadersAgain(state.statuses(), response);
 		}
 	}
 
-	/** Answers a request that does not come to the handlers of the application. */
-	void answer(Answer answer, HttpServletRequest request, HttpServletResponse response)
-			throws ServletException, IOException {
-		if (this.responses.isToAnswer(request, response)) {
-			reject(answer, request, response);
-		}
+	private boolean applies(PolicyUse use, HttpServletRequest request) {
+		return this.conditions == null || this.conditions.apply(use.policy(), request);
 	}
 
-	/** Answers a request of which a part was denied. */
-	void reject(Answer answer, HttpServletRequest request, HttpServletResponse response) throws IOException {
-		this.responses.reject(answer, request, response);
-	}
-
-	/** Returns the response for exception handlers of the application. */
-	HttpServletResponse responseForExceptionHandlers(Answer answer, HttpServletResponse response) {
-		return this.responses.forExceptionHandlers(answer, response);
-	}
-
-	/** Returns the response for what comes behind the limits of a path. */
-	HttpServletResponse responseForChain(HttpServletRequest request, HttpServletResponse response) {
-		return this.responses.forChain(request, response);
+	private PolicyUse current(PolicyUse configured, HttpServletRequest request) {
+		return this.decisions.current(configured,
+				(name) -> this.identifiers.find(name, configured.patterns(), request));
 	}
 
 	/**
-	 * Returns whether a policy can be enforced, or a part of it, only once the user has
-	 * logged in.
-	 * @param policy a policy with known identifiers
-	 * @return whether one of its identifiers needs the user, or it has plans
+	 * Returns whether a request is not limited, whatever its policies are.
+	 * @param limited whether there are policies; if not, only clients on lists matter
+	 * @throws CallerDeniedException if the client is always denied
 	 */
-	public boolean needsUser(IdentifiedPolicy policy) {
-		return !policy.plans().isEmpty() || this.identifiers.needsUser(policy);
-	}
-
-	/**
-	 * Returns whether a policy counts requests before the user has logged in.
-	 * @param policy a policy with known identifiers
-	 * @return whether one of its identifiers is known by then, and it has no plans, or
-	 * there is a login that may fail
-	 */
-	public boolean countsBeforeLogin(IdentifiedPolicy policy) {
-		return (this.login || policy.plans().isEmpty())
-				&& !policy.identifiers().stream().allMatch(this.identifiers::needsUser);
-	}
-
-	/**
-	 * Returns whether a filter has to look for clients that are always denied or never
-	 * limited, though it has no policies.
-	 * @param userKnown whether the filter comes after users have logged in
-	 * @return whether it is needed
-	 */
-	public boolean needsFilter(boolean userKnown) {
-		return this.lists.denyAnybody(userKnown) || (userKnown && this.lists.allowUsers());
-	}
-
-	@Override
-	public void requireSupported(Policy policy) {
-		this.decisions.requireSupported(policy);
-	}
-
-	@Override
-	public void requireKnown(String identifier) {
-		this.identifiers.requireKnown(identifier);
-	}
-
-	private boolean isUnlimited(HttpServletRequest request, boolean userKnown) {
-		AccessLists.Access access = this.lists.access(request, userKnown);
-		if (access == AccessLists.Access.DENIED) {
-			throw new CallerDeniedException("The caller is on the list of those that are denied");
-		}
-		if (access == AccessLists.Access.LIMITED && !isExempt(request)) {
+	private boolean isUnlimited(boolean limited, RequestState state, HttpServletRequest request, boolean userKnown) {
+		if (this.lists == null || (!limited && !this.lists.needFilter(userKnown))) {
 			return false;
 		}
-		// Whoever is known only after login has been counted before it.
-		giveBack(request);
-		return true;
-	}
-
-	private boolean isExempt(HttpServletRequest request) {
-		for (RateLimitExemption exemption : this.exemptions) {
-			if (exemption.exempts(request)) {
-				return true;
-			}
+		AccessLists.Access access = this.lists.access(request, userKnown);
+		if (access == AccessLists.Access.DENIED) {
+			throw new CallerDeniedException("The caller is on the list of denied clients");
 		}
-		return false;
+		if (access == AccessLists.Access.UNLIMITED) {
+			// Such clients may have been counted before the login.
+			state.refund();
+		}
+		return access == AccessLists.Access.UNLIMITED;
 	}
 
 	/**
-	 * Settles what a request costs at its end if other threads go on to serve it. Tomcat
-	 * tells of an end that comes at once to those only who wait for it by now.
-	 */
-	void awaitEnd(HttpServletRequest request) {
-		CostSettlement costs = CostSettlement.find(request);
-		if (costs != null) {
-			costs.awaitEnd(request, this.decisions);
-		}
-	}
-
-	/** Gives back, at its end, what a request has used so far. */
-	void giveBack(HttpServletRequest request) {
-		RequestState state = RequestState.find(request);
-		if (state != null) {
-			state.costs().giveBack();
-		}
-	}
-
-	private PolicyUse current(PolicyUse configured, List<String> patterns, HttpServletRequest request) {
-		return this.decisions.current(configured, (name) -> this.identifiers.find(name, patterns, request));
-	}
-
-	/**
-	 * Adds what a use is charged, if the request has an identifier. What costs nothing is
-	 * not denied for what it lacks.
+	 * Adds the charge of a use, if the request has an identifier. A missing identifier
+	 * denies no request that costs nothing.
 	 * @return whether a charge was added
 	 */
 	private boolean add(PolicyUse use, Supplier<List<Identifier>> identifiers, HttpServletRequest request,
@@ -386,6 +232,9 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	}
 
 	private long cost(PolicyUse use, HttpServletRequest request) {
+		if (this.cost == null) {
+			return use.cost();
+		}
 		String policy = use.policy().policy().name();
 		long cost = this.cost.cost(request, policy, use.cost());
 		if (cost < 0) {
@@ -394,6 +243,49 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 							policy));
 		}
 		return cost;
+	}
+
+	private Decision decide(List<PolicyCharge> charges, RequestState state, HttpServletRequest request,
+			@Nullable HttpServletResponse response) {
+		if (response != null && state.watch()) {
+			BrokenResponse.watch(state, request, response, this.decisions);
+		}
+		Decision decision = this.decisions.decide(charges, (used) -> state.use(used, response));
+		state.statuses().add(decision, charges);
+		if (response != null) {
+			this.responses.writeHeaders(state.statuses(), response);
+		}
+		return decision;
+	}
+
+	/**
+	 * Returns whether a policy, or a part of it, can be enforced only after the login.
+	 * @param policy a policy with known identifiers
+	 * @return whether one of its identifiers needs the user, or it has plans
+	 */
+	boolean needsUser(IdentifiedPolicy policy) {
+		return !policy.plans().isEmpty() || this.identifiers.needsUser(policy);
+	}
+
+	/**
+	 * Returns whether a policy counts requests before the login.
+	 * @param policy a policy with known identifiers
+	 * @return whether one of its identifiers needs no user, and it has no plans, or there
+	 * is a login that may fail
+	 */
+	boolean countsBeforeLogin(IdentifiedPolicy policy) {
+		return (this.login || policy.plans().isEmpty())
+				&& !policy.identifiers().stream().allMatch(this.identifiers::needsUser);
+	}
+
+	@Override
+	public void requireSupported(Policy policy) {
+		this.decisions.requireSupported(policy);
+	}
+
+	@Override
+	public void requireKnown(String identifier) {
+		this.identifiers.requireKnown(identifier);
 	}
 
 }

@@ -24,17 +24,17 @@ import org.springframework.web.servlet.mvc.method.annotation.ExceptionHandlerExc
 import org.springframework.web.servlet.mvc.method.annotation.ServletInvocableHandlerMethod;
 
 /**
- * Calls those exception handlers of the application that are made for one kind of
- * exceptions, rather than for all. It finds them as Spring MVC does, in the controller
- * and then in advice, but passes over those for all exceptions.
+ * Calls those exception handlers of the application that are declared for specific
+ * exceptions. Finds them like Spring MVC, in the controller and then in advice, but
+ * ignores handlers for all exceptions.
  */
 final class SpecificExceptionHandlers extends ExceptionHandlerExceptionResolver {
 
 	private final Map<Class<?>, ExceptionHandlerMethodResolver> ofControllers = new ConcurrentHashMap<>();
 
 	/**
-	 * Creates a resolver whose handlers have the arguments and results that those of the
-	 * application may have.
+	 * Creates a resolver that supports the same arguments and results as that of the
+	 * application.
 	 */
 	SpecificExceptionHandlers(ApplicationContext context) {
 		setApplicationContext(context);
@@ -63,7 +63,7 @@ final class SpecificExceptionHandlers extends ExceptionHandlerExceptionResolver 
 	protected @Nullable ServletInvocableHandlerMethod getExceptionHandlerMethod(@Nullable HandlerMethod handler,
 			Exception ex, ServletWebRequest request) {
 		List<MediaType> mediaTypes = mediaTypes(request);
-		for (Throwable cause : Causes.of(ex)) {
+		for (Throwable cause : Answer.chain(ex)) {
 			ServletInvocableHandlerMethod found = find(handler, cause.getClass(), mediaTypes, request);
 			if (found != null) {
 				return found;

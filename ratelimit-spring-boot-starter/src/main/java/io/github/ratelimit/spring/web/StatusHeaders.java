@@ -20,18 +20,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the headers that tell a client how its limits stand.
+ * Writes limits into the headers of some styles.
  */
 final class StatusHeaders implements LimitHeaders {
 
 	private static final Logger logger = LoggerFactory.getLogger(StatusHeaders.class);
 
-	/** Structured fields hold integers of at most 15 digits (RFC 9651, section 3.3.1). */
+	/** Integers in structured fields have at most 15 digits (RFC 9651, section 3.3.1). */
 	private static final long LARGEST_INTEGER = 999_999_999_999_999L;
 
 	/**
-	 * Characters of both headers of the draft. Tomcat answers with 500 when all headers
-	 * of a response are longer than 8 KB together, and the application has its own.
+	 * Characters of both headers of the draft. Tomcat answers with 500 if all headers of
+	 * a response exceed 8 KB, and the application writes headers too.
 	 */
 	private static final int LONGEST_DRAFT = 4096;
 
@@ -41,7 +41,7 @@ final class StatusHeaders implements LimitHeaders {
 
 	private final Map<String, String> units;
 
-	private final AtomicBoolean told = new AtomicBoolean();
+	private final AtomicBoolean warned = new AtomicBoolean();
 
 	StatusHeaders(Set<HeaderStyle> styles, InstantSource clock, Map<String, String> units) {
 		this.styles = Set.copyOf(styles);
@@ -49,7 +49,7 @@ final class StatusHeaders implements LimitHeaders {
 		this.units = Map.copyOf(units);
 	}
 
-	/** Time in whole seconds, rounded up: earlier would be too early. */
+	/** Returns a time in whole seconds, rounded up, because less would be too early. */
 	static long seconds(Duration time) {
 		return time.plusNanos(999_999_999).toSeconds();
 	}
@@ -82,13 +82,13 @@ final class StatusHeaders implements LimitHeaders {
 		}
 	}
 
-	/** Rounded up as a whole, so that the time has come when the second begins. */
+	/** Rounds the sum up, so that the time has passed when the second begins. */
 	private long epochSecond(Duration after) {
 		Instant time = this.clock.instant().plus(after);
 		return time.getEpochSecond() + ((time.getNano() > 0) ? 1 : 0);
 	}
 
-	/** Without the library's maps of parameters, which cost more than a decision. */
+	/** Avoids the library's maps of parameters, which take longer than a decision. */
 	private void writeDraft(Collection<LimitStatus> statuses, Collection<Policy> policies,
 			HttpServletResponse response) {
 		Set<String> checked = new HashSet<>();
@@ -112,7 +112,7 @@ final class StatusHeaders implements LimitHeaders {
 			response.setHeader("RateLimit", limitField.toString());
 		}
 		else {
-			leaveOut(checked.size(), response);
+			omitDraft(checked.size(), response);
 		}
 	}
 
@@ -134,12 +134,12 @@ final class StatusHeaders implements LimitHeaders {
 		return StringItem.valueOf(name).serializeTo(field.isEmpty() ? field : field.append(", "));
 	}
 
-	/** What was written when fewer limits were checked goes as well. */
-	private void leaveOut(int limits, HttpServletResponse response) {
+	/** Removes headers that were written when fewer limits had been checked. */
+	private void omitDraft(int limits, HttpServletResponse response) {
 		response.setHeader("RateLimit-Policy", null);
 		response.setHeader("RateLimit", null);
-		if (this.told.compareAndSet(false, true)) {
-			logger.warn("RateLimit-Policy and RateLimit are left out of responses to requests that are checked by"
+		if (this.warned.compareAndSet(false, true)) {
+			logger.warn("RateLimit-Policy and RateLimit are omitted from responses to requests that are checked by"
 					+ " {} limits: they would be longer than {} characters", limits, LONGEST_DRAFT);
 		}
 	}

@@ -15,27 +15,26 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 import org.springframework.web.context.WebApplicationContext;
 
 /**
- * Refuses policies of paths that would never count anything: they count by users alone,
- * but nobody can log in, because there is neither Spring Security nor any other filter
- * that might know users.
+ * Rejects policies of paths that would never count a request: they count by users only,
+ * but there is neither Spring Security nor another filter that may authenticate users.
  */
 final class UserCheck implements SmartInitializingSingleton {
 
 	private static final Set<String> OWN = Set.of(RateLimitFilter.class.getName(),
 			RateLimitExceededFilter.class.getName());
 
-	/** Filters of these know no users, unless they only stand for another filter. */
-	private static final List<String> WITHOUT_USERS = List.of("org.springframework.boot.",
+	/** Filters in these packages authenticate no users, except delegating ones. */
+	private static final List<String> WITHOUT_AUTHENTICATION = List.of("org.springframework.boot.",
 			"org.springframework.web.filter.", "org.apache.tomcat.", "org.eclipse.jetty.");
 
-	private static final List<String> STANDING_FOR_OTHERS = List.of("DelegatingFilterProxy", "CompositeFilter");
+	private static final List<String> DELEGATING = List.of("DelegatingFilterProxy", "CompositeFilter");
 
-	private final List<PathPolicy> policies;
+	private final LimitedPaths paths;
 
 	private final WebApplicationContext context;
 
-	UserCheck(List<PathPolicy> policies, WebApplicationContext context) {
-		this.policies = policies;
+	UserCheck(LimitedPaths paths, WebApplicationContext context) {
+		this.paths = paths;
 		this.context = context;
 	}
 
@@ -46,10 +45,10 @@ final class UserCheck implements SmartInitializingSingleton {
 			.values()
 			.stream()
 			.map(FilterRegistration::getClassName)
-			.allMatch(UserCheck::isWithoutUsers)) {
+			.allMatch(UserCheck::authenticatesNobody)) {
 			return;
 		}
-		this.policies.stream().map(PathPolicy::policy).filter(UserCheck::countsUsersAlone).forEach((policy) -> {
+		this.paths.policies().stream().filter(UserCheck::countsUsersOnly).forEach((policy) -> {
 			throw new InvalidConfigurationPropertyValueException(
 					PolicyReader.property(policy.policy().name(), ".missing-identifier"), "skip",
 					"Nothing would be counted: the policy is by %s, but there is neither Spring Security nor a filter of the application, so that no request has a user. Set it to ip or global, or name other identifiers."
@@ -57,12 +56,12 @@ final class UserCheck implements SmartInitializingSingleton {
 		});
 	}
 
-	private static boolean isWithoutUsers(String filter) {
-		return OWN.contains(filter) || (WITHOUT_USERS.stream().anyMatch(filter::startsWith)
-				&& STANDING_FOR_OTHERS.stream().noneMatch(filter::contains));
+	private static boolean authenticatesNobody(String filter) {
+		return OWN.contains(filter) || (WITHOUT_AUTHENTICATION.stream().anyMatch(filter::startsWith)
+				&& DELEGATING.stream().noneMatch(filter::contains));
 	}
 
-	private static boolean countsUsersAlone(IdentifiedPolicy policy) {
+	private static boolean countsUsersOnly(IdentifiedPolicy policy) {
 		return policy.enforcement().missing() == MissingIdentifier.SKIP && policy.identifiers()
 			.stream()
 			.allMatch((identifier) -> IdentifierParts.of(identifier).contains("user"));

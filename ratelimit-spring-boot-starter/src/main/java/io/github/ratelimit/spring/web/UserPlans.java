@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The plans of the users that make requests. What a resolver says of a user is kept for a
- * time, by the user's name; a failure is not. Within a request the plan does not change.
+ * The plans of users. The result of the resolver is cached for a time, by the name of the
+ * user; failures are not. Within a request, the plan of a user does not change.
  * <p>
  * Safe for use by several threads.
  *
@@ -30,7 +30,7 @@ public final class UserPlans {
 
 	private static final int MOST_USERS = 10_000;
 
-	/** How long there must have been no failure until plans are known again. */
+	/** Time without failures after which the resolver counts as working again. */
 	private static final Duration CALM = Duration.ofMinutes(1);
 
 	private final PlanResolver resolver;
@@ -45,9 +45,9 @@ public final class UserPlans {
 
 	/**
 	 * Creates plans.
-	 * @param resolver finds out which plan a user is on
-	 * @param ttl how long to keep what it says of a user; zero for no longer than the
-	 * request
+	 * @param resolver finds the plan of a user
+	 * @param ttl time for which to cache the plan of a user; zero to cache it only for
+	 * the request
 	 */
 	public UserPlans(PlanResolver resolver, Duration ttl) {
 		this(resolver, ttl, Ticker.systemTicker());
@@ -61,22 +61,22 @@ public final class UserPlans {
 	}
 
 	/**
-	 * Creates plans that nobody is on. If policies have plans all the same, the log says
-	 * once what is missing.
-	 * @return new plans
+	 * Creates an instance for applications without a resolver, in which no user has a
+	 * plan. If policies have plans nevertheless, this is logged once.
+	 * @return a new instance
 	 */
 	public static UserPlans none() {
-		AtomicBoolean said = new AtomicBoolean();
+		AtomicBoolean warned = new AtomicBoolean();
 		return new UserPlans((user, request) -> {
-			if (said.compareAndSet(false, true)) {
-				logger.warn("A PolicySource gives policies plans, but nobody says which plan a user is on, so that the"
-						+ " limits without a plan count: set ratelimit.plan, or provide a PlanResolver bean");
+			if (warned.compareAndSet(false, true)) {
+				logger.warn("A PolicySource returned a policy with plans, but the plans of users are unknown, so that"
+						+ " the limits without a plan apply: set ratelimit.plan, or provide a PlanResolver bean");
 			}
 			return null;
 		}, Duration.ZERO);
 	}
 
-	/** Name of the plan of who makes the request; null for nobody, and for no plan. */
+	/** Returns the plan of the user; null if there is no user, or the user has none. */
 	@Nullable String find(HttpServletRequest request) {
 		Principal user = request.getUserPrincipal();
 		String name = (user != null) ? user.getName() : null;
@@ -91,7 +91,7 @@ public final class UserPlans {
 		return plan;
 	}
 
-	/** Does not hold a lock of the cache while the resolver takes its time. */
+	/** Does not hold a lock of the cache while it calls the resolver. */
 	private @Nullable String find(Principal user, String name, HttpServletRequest request) {
 		Optional<String> known = (this.cache != null) ? this.cache.getIfPresent(name) : null;
 		if (known != null) {
@@ -112,7 +112,7 @@ public final class UserPlans {
 		}
 	}
 
-	/** A resolver that fails for some users only is not known to be well again. */
+	/** Waits, because a resolver may fail for some users only. */
 	private void answered() {
 		if (this.failing.get() && this.ticker.read() - this.lastFailure >= CALM.toNanos()
 				&& this.failing.compareAndSet(true, false)) {
@@ -120,7 +120,7 @@ public final class UserPlans {
 		}
 	}
 
-	/** Without the message, which may name the user. */
+	/** Omits the message of the exception, which may contain the name of the user. */
 	private void failed(RuntimeException ex) {
 		this.lastFailure = this.ticker.read();
 		if (this.failing.compareAndSet(false, true)) {

@@ -1,6 +1,6 @@
 /**
- * Rate limiting of HTTP requests: who is asking, which paths are limited, and what the
- * client is told.
+ * Rate limiting of HTTP requests: their identifiers, the limited paths, and the
+ * responses.
  */
 @NullMarked
 package io.github.ratelimit.spring.web;

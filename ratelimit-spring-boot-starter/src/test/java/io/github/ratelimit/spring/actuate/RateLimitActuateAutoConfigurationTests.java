@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.actuate;
 
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
@@ -223,7 +224,7 @@ class RateLimitActuateAutoConfigurationTests {
 	}
 
 	private static Decision decide(PolicyEnforcer enforcer, ConfiguredPolicies policies) {
-		return enforcer.enforce(List.of(new PolicyUse(policies.find("api").orElseThrow(), 1)));
+		return enforcer.enforce(List.of(new PolicyUse(policies.find("api").orElseThrow(), 1, Map.of())));
 	}
 
 	/**

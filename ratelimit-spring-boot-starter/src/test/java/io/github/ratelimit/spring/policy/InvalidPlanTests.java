@@ -45,7 +45,7 @@ class InvalidPlanTests {
 					plan='a';policies.api.plans.pro.limits=300000000000/m | policies.api.plans.pro.limits  | the quota must be at most 274877906944 for sliding-window.
 					plan='a';policies.api.cost=5;policies.api.plans.pro.limits=4/m | policies.api.cost | Invalid cost (5): the limit 4/m of the plan 'pro' would never allow it.
 					plan='a';policies.api.plans[A b].limits=often   | policies.api.plans[A b].limits | Invalid limit (often)
-					policies.api.plans.pro.limits=4/m               | policies.api.plans             | Nobody says which plan a user is on: set ratelimit.plan, or provide a PlanResolver bean.
+					policies.api.plans.pro.limits=4/m               | policies.api.plans             | The plans of users are unknown: set ratelimit.plan, or provide a PlanResolver bean.
 					plan='a'                                        | plan                           | Has no effect, because no policy has plans
 					plan=#who;policies.api.plans.pro.limits=4/m     | plan                           | Invalid expression (#who): #who is not allowed
 					plan=;policies.api.plans.pro.limits=4/m         | plan                           | Invalid expression (): is empty; in YAML, # begins a comment unless the expression is in quotes.

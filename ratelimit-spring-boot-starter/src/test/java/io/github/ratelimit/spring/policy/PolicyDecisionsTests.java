@@ -58,20 +58,21 @@ class PolicyDecisionsTests {
 
 	private final MemoryRateLimiter store = new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z"));
 
-	private final List<PolicyDecision> told = new ArrayList<>();
+	private final List<PolicyDecision> notified = new ArrayList<>();
 
 	private final PolicyDecisions decisions = decisions(this.store);
 
 	@Test
-	void everyPolicyOfDecisionIsTold() {
+	void listenersAreNotifiedOfEveryPolicy() {
 		decide(ONE, TWO);
 		decide(ONE, TWO);
-		assertThat(this.told)
+		assertThat(this.notified)
 			.extracting((decision) -> decision.charge().policy().policy().name(), PolicyDecision::outcome)
 			.containsExactly(tuple("one", Outcome.ALLOWED), tuple("two", Outcome.ALLOWED), tuple("one", Outcome.DENIED),
 					tuple("two", Outcome.DENIED_BY_OTHER));
-		assertThat(this.told).extracting(PolicyDecision::source).containsOnly(Decision.Source.STORE);
-		assertThat(this.told).extracting(PolicyDecision::time).allMatch((time) -> time.compareTo(Duration.ZERO) > 0);
+		assertThat(this.notified).extracting(PolicyDecision::source).containsOnly(Decision.Source.STORE);
+		assertThat(this.notified).extracting(PolicyDecision::time)
+			.allMatch((time) -> time.compareTo(Duration.ZERO) > 0);
 	}
 
 	@Test
@@ -86,14 +87,14 @@ class PolicyDecisionsTests {
 	}
 
 	@Test
-	void violatedLimitsOfThePolicyAreToldWithWhomTheyDenied() {
+	void listenersGetViolatedLimitsWithIdentifiers() {
 		Identifier bob = Identifier.user("bob");
 		this.decisions.decide(List.of(new PolicyCharge(ONE, Charge.of(ONE.policy(), ALICE))));
 		this.decisions.decide(List.of(new PolicyCharge(ONE, Charge.of(ONE.policy(), ALICE, bob)),
 				new PolicyCharge(TWO, Charge.of(TWO.policy(), bob))));
 		decide(SHADOW);
 		decide(SHADOW);
-		assertThat(this.told)
+		assertThat(this.notified)
 			.extracting((decision) -> decision.charge().policy().policy().name(),
 					(decision) -> decision.violated().stream().map(LimitStatus::identifier).toList())
 			.containsExactly(tuple("one", List.of()), tuple("one", List.of(ALICE)), tuple("two", List.of()),
@@ -105,8 +106,8 @@ class PolicyDecisionsTests {
 		List<PolicyCharge> failed = charges(ONE).stream().map(PolicyCharge::countedBeforeLogin).toList();
 		this.decisions.decide(failed);
 		this.decisions.decide(failed);
-		assertThat(this.told.get(1).outcome()).isEqualTo(Outcome.DENIED);
-		assertThat(this.told.get(1).violated()).extracting(LimitStatus::policy).containsExactly(ONE.policy());
+		assertThat(this.notified.get(1).outcome()).isEqualTo(Outcome.DENIED);
+		assertThat(this.notified.get(1).violated()).extracting(LimitStatus::policy).containsExactly(ONE.policy());
 	}
 
 	@Test
@@ -117,7 +118,7 @@ class PolicyDecisionsTests {
 		assertThat(this.store.peek(RateLimitRequest.of(SHADOW.policy(), ALICE)).allowed()).isTrue();
 	}
 
-	/** One call of the store, whatever it decides, and settled as others. */
+	/** Policies in shadow mode are settled like others. */
 	@Test
 	void allPoliciesAreDecidedInOneCall() {
 		List<PolicyCharge> used = new ArrayList<>();
@@ -147,7 +148,7 @@ class PolicyDecisionsTests {
 	}
 
 	@Test
-	void blockedIdentifierIsTold() {
+	void listenersAreNotifiedOfBlocks() {
 		this.store.block(ALICE, null, Duration.ofMinutes(1), "test");
 		decide(ONE, SHADOW);
 		decide(SHADOW);
@@ -156,14 +157,14 @@ class PolicyDecisionsTests {
 	}
 
 	@Test
-	void failureOfStoreIsTold() {
+	void listenersAreNotifiedOfFailures() {
 		PolicyDecisions failing = decisions(new FailingStore());
 		assertThat(failing.decide(charges(OPEN, SHADOW)).allowed()).isTrue();
 		assertThat(outcomes("open")).containsExactly(Outcome.STORE_FAILED_ALLOWED);
 		assertThat(outcomes("shadow")).containsExactly(Outcome.STORE_FAILED_ALLOWED);
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> failing.decide(charges(OPEN, LOGIN)));
 		assertThat(outcomes("login")).containsExactly(Outcome.STORE_FAILED_DENIED);
-		assertThat(this.told).extracting(PolicyDecision::source).containsOnly(Decision.Source.NONE);
+		assertThat(this.notified).extracting(PolicyDecision::source).containsOnly(Decision.Source.NONE);
 	}
 
 	@Test
@@ -172,7 +173,7 @@ class PolicyDecisionsTests {
 		assertThat(failing.decide(charges(ONE, OPEN)).allowed()).isTrue();
 		assertThat(failing.decide(charges(ONE, OPEN)).allowed()).isFalse();
 		assertThat(failing.outage().failingSince()).isPresent();
-		assertThat(this.told)
+		assertThat(this.notified)
 			.extracting((decision) -> decision.charge().policy().policy().name(), PolicyDecision::outcome,
 					PolicyDecision::source)
 			.containsExactly(tuple("one", Outcome.ALLOWED, Decision.Source.LOCAL),
@@ -213,7 +214,7 @@ class PolicyDecisionsTests {
 	}
 
 	@Test
-	void differenceToTrueCostIsGivenBackOrCharged() {
+	void differenceToTrueCostIsRefundedOrCharged() {
 		PolicyCharge used = charges(LOGIN).get(0);
 		this.decisions.decide(List.of(used));
 		this.decisions.settle(used, 1);
@@ -231,7 +232,7 @@ class PolicyDecisionsTests {
 	}
 
 	@Test
-	void whatCostsNothingIsAllowedWhateverFails() {
+	void requestWithoutCostIsAllowedWhileStoreFails() {
 		this.store.block(ALICE, null, Duration.ofMinutes(1), "test");
 		for (PolicyDecisions each : List.of(this.decisions, decisions(new FailingStore()))) {
 			List<PolicyCharge> free = charges(LOGIN, ONE).stream()
@@ -240,7 +241,7 @@ class PolicyDecisionsTests {
 			assertThat(each.decide(free)).isEqualTo(new Decision(true, List.of()));
 			assertThat(each.outage().failingSince()).isEmpty();
 		}
-		assertThat(this.told).isEmpty();
+		assertThat(this.notified).isEmpty();
 	}
 
 	@Test
@@ -253,7 +254,7 @@ class PolicyDecisionsTests {
 	}
 
 	@Test
-	void deniedRequestIsToldToWaitForWhatIsReserved() {
+	void deniedRequestWaitsForReservedCost() {
 		List<PolicyCharge> used = new ArrayList<>();
 		IdentifiedPolicy policy = policy("reserving", "2/m",
 				new Enforcement(Mode.ENFORCE, OnStoreFailure.DENY, ResponseCondition.parse("status in [401]")));
@@ -269,7 +270,7 @@ class PolicyDecisionsTests {
 	}
 
 	@Test
-	void deniedRequestIsNotToldToWaitForTooLittle() {
+	void deniedRequestDoesNotWaitForTooSmallReservations() {
 		IdentifiedPolicy policy = policy("reserving", "3/m",
 				new Enforcement(Mode.ENFORCE, OnStoreFailure.DENY, ResponseCondition.parse("status in [401]")));
 		decide(policy);
@@ -290,14 +291,14 @@ class PolicyDecisionsTests {
 		assertThat(this.decisions.decide(failed).violated()).extracting((status) -> status.policy())
 			.containsExactly(ONE.policy());
 		assertThat(remaining(ONE)).isEqualTo(1);
-		this.decisions.giveBack(used);
+		this.decisions.refund(used);
 		assertThat(this.decisions.decide(failed).allowed()).isTrue();
 		assertThat(outcomes("one")).containsExactly(Outcome.ALLOWED, Outcome.DENIED, Outcome.ALLOWED);
 		assertThat(decisions(new FailingStore()).decide(failed).allowed()).isTrue();
 	}
 
 	@Test
-	void whatWasCountedLocallyIsGivenBackLocally() {
+	void localCountIsRefundedLocally() {
 		PolicyCharge free = charges(TWO).get(0)
 			.withCharge(charges(TWO).get(0).charge().withCost(0))
 			.countedBeforeLogin();
@@ -306,7 +307,7 @@ class PolicyDecisionsTests {
 		List<PolicyCharge> used = new ArrayList<>();
 		assertThat(failing.decide(List.of(free, local), used::add).allowed()).isTrue();
 		assertThat(failing.decide(List.of(local)).allowed()).isFalse();
-		failing.giveBack(used);
+		failing.refund(used);
 		assertThat(failing.decide(List.of(local)).allowed()).isTrue();
 	}
 
@@ -337,9 +338,9 @@ class PolicyDecisionsTests {
 	void failureOfListenerChangesNothing() {
 		PolicyDecisions decisions = new PolicyDecisions(this.store, List.of((decision) -> {
 			throw new IllegalStateException("broken");
-		}, this.told::add), List::of);
+		}, this.notified::add), List::of);
 		assertThat(decisions.decide(charges(ONE)).allowed()).isTrue();
-		assertThat(this.told).hasSize(1);
+		assertThat(this.notified).hasSize(1);
 	}
 
 	private static IdentifiedPolicy policy(String name, String limit, Enforcement enforcement) {
@@ -348,7 +349,7 @@ class PolicyDecisionsTests {
 	}
 
 	private PolicyDecisions decisions(RateLimiter limiter) {
-		return new PolicyDecisions(limiter, List.of(this.told::add), List::of);
+		return new PolicyDecisions(limiter, List.of(this.notified::add), List::of);
 	}
 
 	private Decision decide(IdentifiedPolicy... policies) {
@@ -363,7 +364,7 @@ class PolicyDecisionsTests {
 	}
 
 	private List<Outcome> outcomes(String policy) {
-		return this.told.stream()
+		return this.notified.stream()
 			.filter((decision) -> decision.charge().policy().policy().name().equals(policy))
 			.map(PolicyDecision::outcome)
 			.toList();

@@ -93,10 +93,10 @@ class PolicyEnforcerTests {
 	}
 
 	@Test
-	void shadowDeniesNobodyWhoLacksItsIdentifier() {
+	void shadowDoesNotDenyMissingIdentifier() {
 		IdentifiedPolicy policy = policy("user")
 			.withEnforcement(new Enforcement(Mode.SHADOW, OnStoreFailure.ALLOW, null, MissingIdentifier.DENY));
-		assertThat(PolicyEnforcer.withoutRequest(new PolicyUse(policy, 1))).isEmpty();
+		assertThat(PolicyEnforcer.withoutRequest(new PolicyUse(policy, 1, Map.of()))).isEmpty();
 	}
 
 	private static List<Identifier> identifiers(Map<String, String> values, String... names) {

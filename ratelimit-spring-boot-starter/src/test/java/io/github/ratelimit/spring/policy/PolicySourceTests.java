@@ -157,7 +157,8 @@ class PolicySourceTests {
 				() -> List.of((policy, caller) -> policy.withEnforcement(
 						new Enforcement(Mode.ENFORCE, tenants.get(caller.find("header:X-Tenant").value()), null))));
 		List<PolicyCharge> charges = Stream.of("careful", "careless")
-			.map((tenant) -> withoutStore.current(new PolicyUse(API, 1), (name) -> new Identifier(name, tenant))
+			.map((tenant) -> withoutStore
+				.current(new PolicyUse(API, 1, Map.of()), (name) -> new Identifier(name, tenant))
 				.policy())
 			.map((policy) -> new PolicyCharge(policy, Charge.of(policy.policy(), ALICE)))
 			.toList();

@@ -19,17 +19,14 @@ import io.github.ratelimit.spring.method.RateLimitedAdvisor;
 import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
 import io.github.ratelimit.spring.web.AccessLists;
 import io.github.ratelimit.spring.web.ApplicationCors;
-import io.github.ratelimit.spring.web.CorsFilters;
 import io.github.ratelimit.spring.web.LimitHeaders;
 import io.github.ratelimit.spring.web.LimitedResponses;
 import io.github.ratelimit.spring.web.RateLimitExceededResolver;
 import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
 import io.github.ratelimit.spring.web.RequestConditions;
-import io.github.ratelimit.spring.web.RequestCost;
 import io.github.ratelimit.spring.web.RequestIdentifiers;
 import io.github.ratelimit.spring.web.ServletPolicyEnforcer;
 import io.github.ratelimit.spring.web.UserPlans;
-import io.github.ratelimit.spring.web.address.AddressResolver;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
 import org.jspecify.annotations.Nullable;
@@ -54,7 +51,6 @@ import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.test.util.ReflectionTestUtils;
 import org.springframework.web.servlet.DispatcherServlet;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -237,7 +233,7 @@ class RateLimitAutoConfigurationTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { LimitHeaders.class, RequestCost.class, ApplicationCors.class })
+	@ValueSource(classes = { LimitHeaders.class, ApplicationCors.class })
 	<T> void beanOfApplicationReplacesOurs(Class<T> type) {
 		this.runner.run((context) -> assertThat(context).hasSingleBean(type));
 		T mine = (type == ApplicationCors.class) ? type.cast(new ApplicationCors((request) -> List.of(), List::of))
@@ -285,8 +281,8 @@ class RateLimitAutoConfigurationTests {
 	@Test
 	void applicationNeedsNoSpringSecurity() {
 		this.runner.withClassLoader(new FilteredClassLoader("org.springframework.security"))
-			.run((context) -> assertThat(context).hasNotFailed().hasSingleBean(CorsFilters.class));
-		this.runner.run((context) -> assertThat(context.getBeansOfType(CorsFilters.class)).hasSize(2));
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("rateLimitSecurityFilters"));
+		this.runner.run((context) -> assertThat(context).hasBean("rateLimitSecurityFilters"));
 	}
 
 	@ParameterizedTest
@@ -383,8 +379,8 @@ class RateLimitAutoConfigurationTests {
 	static class OwnResolver {
 
 		@Bean
-		RateLimitExceededResolver mine(ServletPolicyEnforcer enforcer, ApplicationContext context) {
-			return new RateLimitExceededResolver(enforcer, context);
+		RateLimitExceededResolver mine(LimitedResponses responses, ApplicationContext context) {
+			return new RateLimitExceededResolver(responses, context);
 		}
 
 	}
@@ -394,9 +390,9 @@ class RateLimitAutoConfigurationTests {
 
 		@Bean
 		ServletPolicyEnforcer mine(PolicyDecisions decisions, RequestIdentifiers identifiers, AccessLists lists,
-				LimitedResponses responses, RequestConditions conditions, RequestCost cost) {
-			return new ServletPolicyEnforcer(decisions, identifiers, lists, UserPlans.none(), conditions, responses,
-					cost, List.of(), false);
+				LimitedResponses responses, RequestConditions conditions) {
+			return new ServletPolicyEnforcer(decisions, identifiers, lists, conditions, null, UserPlans.none(),
+					responses, false);
 		}
 
 	}

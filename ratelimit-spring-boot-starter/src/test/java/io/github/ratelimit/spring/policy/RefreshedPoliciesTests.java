@@ -110,7 +110,7 @@ class RefreshedPoliciesTests {
 	}
 
 	@Test
-	void limitThatWouldNeverAllowTheCostOfAPathIsRefused(CapturedOutput output) {
+	void limitIsRejectedWhenItNeverAllowsCostOfPath(CapturedOutput output) {
 		this.properties.put("ratelimit.policies.api.cost", "3");
 		this.runner.run((context) -> {
 			this.properties.put("ratelimit.policies.api.limits", "2/m");
@@ -157,7 +157,7 @@ class RefreshedPoliciesTests {
 	}
 
 	@Test
-	void firstPlansNeedARestartWhileNobodySaysWhichPlanAUserIsOn(CapturedOutput output) {
+	void firstPlansNeedRestartWithoutPlanResolver(CapturedOutput output) {
 		this.properties.remove("ratelimit.plan");
 		this.properties.remove("ratelimit.policies.plans.plans.pro.limits");
 		this.runner.run((context) -> {

@@ -43,35 +43,35 @@ class ReservationsTests {
 
 	@Test
 	void denialEndsSoonWhileEnoughIsHeld() {
-		this.reservations.hold(charge(ALICE, 2));
+		this.reservations.add(charge(ALICE, 2));
 		assertThat(retryAfter(charge(ALICE, 2))).isEqualTo(Reservations.SOON);
 		assertThat(retryAfter(charge(ALICE, 3))).isEqualTo(WINDOW);
 		assertThat(retryAfter(charge(Identifier.user("bob"), 2))).isEqualTo(WINDOW);
-		this.reservations.hold(charge(ALICE, 1));
+		this.reservations.add(charge(ALICE, 1));
 		assertThat(retryAfter(charge(ALICE, 3))).isEqualTo(Reservations.SOON);
 	}
 
 	@Test
 	void denialLastsWhenNothingIsHeldAnyMore() {
-		this.reservations.hold(charge(ALICE, 2));
-		this.reservations.hold(charge(ALICE, 1));
-		this.reservations.release(charge(ALICE, 2));
+		this.reservations.add(charge(ALICE, 2));
+		this.reservations.add(charge(ALICE, 1));
+		this.reservations.remove(charge(ALICE, 2));
 		assertThat(retryAfter(charge(ALICE, 1))).isEqualTo(Reservations.SOON);
 		assertThat(retryAfter(charge(ALICE, 2))).isEqualTo(WINDOW);
-		this.reservations.release(charge(ALICE, 1));
+		this.reservations.remove(charge(ALICE, 1));
 		assertThat(retryAfter(charge(ALICE, 1))).isEqualTo(WINDOW);
 	}
 
 	@Test
 	void countsBeforeAndAfterTheLoginAreHeldApart() {
-		this.reservations.hold(charge(ALICE, 2).countedBeforeLogin());
+		this.reservations.add(charge(ALICE, 2).countedBeforeLogin());
 		assertThat(retryAfter(charge(ALICE, 1))).isEqualTo(WINDOW);
 		assertThat(retryAfter(charge(ALICE, 1).countedBeforeLogin())).isEqualTo(Reservations.SOON);
 	}
 
 	@Test
 	void whatRequestsThatNeverEndHoldIsForgotten() {
-		this.reservations.hold(charge(ALICE, 1));
+		this.reservations.add(charge(ALICE, 1));
 		advance(Duration.ofMinutes(59));
 		assertThat(retryAfter(charge(ALICE, 1))).isEqualTo(Reservations.SOON);
 		advance(Duration.ofMinutes(2));
@@ -80,13 +80,13 @@ class ReservationsTests {
 
 	@Test
 	void whatNeverEndsIsForgottenThoughOthersComeAllTheTime() {
-		this.reservations.hold(charge(ALICE, 3));
+		this.reservations.add(charge(ALICE, 3));
 		for (int minute = 0; minute <= 60; minute++) {
 			advance(Duration.ofMinutes(1));
-			this.reservations.hold(charge(ALICE, 1));
+			this.reservations.add(charge(ALICE, 1));
 			assertThat(retryAfter(charge(ALICE, 4))).isEqualTo((minute < 60) ? Reservations.SOON : WINDOW);
 			if (minute < 60) {
-				this.reservations.release(charge(ALICE, 1));
+				this.reservations.remove(charge(ALICE, 1));
 			}
 		}
 	}
@@ -97,8 +97,8 @@ class ReservationsTests {
 			.mapToObj((thread) -> CompletableFuture.runAsync(() -> {
 				for (int i = 0; i < 5000; i++) {
 					PolicyCharge charge = charge(Identifier.user("user" + i % 1000), 1 + i % 3);
-					this.reservations.hold(charge);
-					this.reservations.release(charge);
+					this.reservations.add(charge);
+					this.reservations.remove(charge);
 				}
 			}))
 			.toList();
@@ -108,18 +108,18 @@ class ReservationsTests {
 
 	@Test
 	void nothingIsKeptOfRequestsThatNeverEndOnceOthersCome() {
-		IntStream.range(0, 1000).forEach((i) -> this.reservations.hold(charge(Identifier.user("user" + i), 1)));
+		IntStream.range(0, 1000).forEach((i) -> this.reservations.add(charge(Identifier.user("user" + i), 1)));
 		assertThat(isEmpty()).isFalse();
 		advance(Duration.ofMinutes(61));
-		this.reservations.hold(charge(ALICE, 1));
-		this.reservations.release(charge(ALICE, 1));
+		this.reservations.add(charge(ALICE, 1));
+		this.reservations.remove(charge(ALICE, 1));
 		assertThat(isEmpty()).isTrue();
 	}
 
 	@Test
 	void denialOfPolicyThatReservesIsRememberedForAMoment() {
 		assertThat(this.reservations.longestDenial(POLICY)).isEqualTo(DenialCache.LONGEST_AGE);
-		this.reservations.note(POLICY);
+		this.reservations.register(POLICY);
 		assertThat(this.reservations.longestDenial(POLICY)).isEqualTo(Reservations.SOON);
 	}
 
@@ -131,12 +131,12 @@ class ReservationsTests {
 	private boolean isEmpty() {
 		PolicyCharge charge = charge(ALICE, 1);
 		Decision denied = denied(charge);
-		return this.reservations.withSoon(denied, List.of(charge)) == denied;
+		return this.reservations.withEarlierRetry(denied, List.of(charge)) == denied;
 	}
 
 	/** When a request is to be tried again, by which nothing is left of the limit. */
 	private Duration retryAfter(PolicyCharge charge) {
-		return this.reservations.withSoon(denied(charge), List.of(charge)).retryAfter().orElseThrow();
+		return this.reservations.withEarlierRetry(denied(charge), List.of(charge)).retryAfter().orElseThrow();
 	}
 
 	private static Decision denied(PolicyCharge charge) {

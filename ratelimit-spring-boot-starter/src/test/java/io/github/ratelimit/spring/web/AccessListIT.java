@@ -81,7 +81,7 @@ class AccessListIT {
 		assertThat(get(application, path, "berta").statusCode()).isEqualTo(429);
 	}
 
-	/** Before login nobody is a user, so what was counted then is given back. */
+	/** Users are unknown before the login, so what was counted before is refunded. */
 	@Test
 	void allowedUserUsesNothingOfWhatComesBeforeLogin() {
 		TestApplication application = application("ratelimit.allow=user:anna");

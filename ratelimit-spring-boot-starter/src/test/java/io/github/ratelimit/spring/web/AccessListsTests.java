@@ -4,7 +4,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.web.AccessLists.Access;
 import io.github.ratelimit.spring.web.address.AddressResolver;
 import jakarta.servlet.http.Cookie;
@@ -52,7 +51,7 @@ class AccessListsTests {
 
 	@ParameterizedTest
 	@CsvSource({ "user:anna, true", "user:berta, false", "plan:anna, true", "tenant:acme, true" })
-	void usersAreKnownOnlyAfterLogin(String entry, boolean expected) {
+	void usersAreComparedOnlyAfterLogin(String entry, boolean expected) {
 		prepare();
 		assertThat(isDenied(true, entry)).isEqualTo(expected);
 	}
@@ -69,13 +68,13 @@ class AccessListsTests {
 		this.request.setRemoteAddr("203.0.113.7");
 		List<String> block = List.of("ip:203.0.113.0/24");
 		List<String> address = List.of("ip:203.0.113.7");
-		assertThat(new AccessLists(block, address, this.identifiers).access(this.request, true))
+		assertThat(new AccessLists(block, address, this.identifiers, List.of()).access(this.request, true))
 			.isEqualTo(Access.DENIED);
-		assertThat(new AccessLists(address, block, this.identifiers).access(this.request, true))
+		assertThat(new AccessLists(address, block, this.identifiers, List.of()).access(this.request, true))
 			.isEqualTo(Access.DENIED);
-		assertThat(new AccessLists(address, List.of(), this.identifiers).access(this.request, true))
+		assertThat(new AccessLists(address, List.of(), this.identifiers, List.of()).access(this.request, true))
 			.isEqualTo(Access.UNLIMITED);
-		assertThat(new AccessLists(List.of(), List.of(), this.identifiers).access(this.request, true))
+		assertThat(new AccessLists(List.of(), List.of(), this.identifiers, List.of()).access(this.request, true))
 			.isEqualTo(Access.LIMITED);
 	}
 
@@ -84,7 +83,7 @@ class AccessListsTests {
 		List<String> entries = IntStream.range(0, 50_000)
 			.mapToObj((i) -> "ip:10.%d.%d.%d".formatted(i / 65536, i / 256 % 256, i % 256))
 			.toList();
-		AccessLists lists = new AccessLists(List.of(), entries, this.identifiers);
+		AccessLists lists = new AccessLists(List.of(), entries, this.identifiers, List.of());
 		this.request.setRemoteAddr("10.0.195.79");
 		assertThat(lists.access(this.request, false)).isEqualTo(Access.DENIED);
 		this.request.setRemoteAddr("10.0.195.80");
@@ -92,19 +91,19 @@ class AccessListsTests {
 	}
 
 	@Test
-	void filtersHaveToDenyThoseTheyCanKnow() {
-		assertThat(denyAnybody(false, "user:anna")).isFalse();
-		assertThat(denyAnybody(true, "user:anna")).isTrue();
-		assertThat(denyAnybody(false, "ip:::1")).isTrue();
-		assertThat(denyAnybody(true, "ip:::1")).isFalse();
-		assertThat(denyAnybody(false, "tenant:acme")).isTrue();
-		assertThat(denyAnybody(true, "plan:gold")).isTrue();
-		assertThat(denyAnybody(false)).isFalse();
-		assertThat(denyAnybody(true)).isFalse();
+	void filterIsNeededWhereDeniedClientsAreKnown() {
+		assertThat(filterIsNeeded(false, "user:anna")).isFalse();
+		assertThat(filterIsNeeded(true, "user:anna")).isTrue();
+		assertThat(filterIsNeeded(false, "ip:::1")).isTrue();
+		assertThat(filterIsNeeded(true, "ip:::1")).isFalse();
+		assertThat(filterIsNeeded(false, "tenant:acme")).isTrue();
+		assertThat(filterIsNeeded(true, "plan:gold")).isTrue();
+		assertThat(filterIsNeeded(false)).isFalse();
+		assertThat(filterIsNeeded(true)).isFalse();
 	}
 
-	private boolean denyAnybody(boolean userKnown, String... entries) {
-		return new AccessLists(List.of(), List.of(entries), this.identifiers).denyAnybody(userKnown);
+	private boolean filterIsNeeded(boolean userKnown, String... entries) {
+		return new AccessLists(List.of(), List.of(entries), this.identifiers, List.of()).needFilter(userKnown);
 	}
 
 	@ParameterizedTest
@@ -123,24 +122,24 @@ class AccessListsTests {
 					ip+user:1           | Invalid entry: must be of ip, user, header:NAME, cookie:NAME or an identifier of your own, not of ip+user.
 					users:admin         | Invalid identifier (users): must be ip, user, header:NAME, cookie:NAME, path, method, global, plan, tenant, or several of them joined by '+'. Did you mean 'user'?
 					""")
-	void entryIsRefused(String entry, String message) {
+	void entryIsRejected(String entry, String message) {
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new AccessLists(List.of(entry), List.of(), this.identifiers))
+			.isThrownBy(() -> new AccessLists(List.of(entry), List.of(), this.identifiers, List.of()))
 			.withMessage(message);
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new AccessLists(List.of(), List.of(entry), this.identifiers))
+			.isThrownBy(() -> new AccessLists(List.of(), List.of(entry), this.identifiers, List.of()))
 			.withMessage(message);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", " ", ":", "::", "header::x", "header:a b:x", ":x" })
-	void oddEntryIsRefused(String entry) {
+	void malformedEntryIsRejected(String entry) {
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new AccessLists(List.of(entry), List.of(), this.identifiers));
+			.isThrownBy(() -> new AccessLists(List.of(entry), List.of(), this.identifiers, List.of()));
 	}
 
 	private boolean isDenied(boolean userKnown, String... entries) {
-		return new AccessLists(List.of(), List.of(entries), this.identifiers).access(this.request,
+		return new AccessLists(List.of(), List.of(entries), this.identifiers, List.of()).access(this.request,
 				userKnown) == Access.DENIED;
 	}
 

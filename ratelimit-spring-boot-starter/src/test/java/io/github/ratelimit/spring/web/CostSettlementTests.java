@@ -43,23 +43,23 @@ class CostSettlementTests {
 	private final CostSettlement costs = CostSettlement.of(new MockHttpServletRequest());
 
 	@Test
-	void whatIsGivenBackStaysSoWhateverIsToldLater() {
+	void refundedCostStaysRefundedWhenCostIsSetLater() {
 		this.costs.add(charge(1, ALICE), null);
-		this.costs.giveBack();
+		this.costs.refund();
 		assertThat(this.costs.settle("tokens", 100)).isFalse();
 		assertThat(this.costs.end()).singleElement().extracting(Settlement::cost).isEqualTo(0L);
 	}
 
 	@Test
-	void whatIsGivenBackStaysSoWhateverWasToldBefore() {
+	void refundedCostStaysRefundedWhenCostWasSetBefore() {
 		this.costs.add(charge(1, ALICE), null);
 		this.costs.settle("tokens", 100);
-		this.costs.giveBack();
+		this.costs.refund();
 		assertThat(this.costs.end()).singleElement().extracting(Settlement::cost).isEqualTo(0L);
 	}
 
 	@Test
-	void trueCostIsThatOfEachIdentifierInWhateverOrderAndCompanyItWasCounted() {
+	void trueCostAppliesToEachIdentifierOfAllCharges() {
 		this.costs.add(charge(1, ADDRESS), null);
 		this.costs.add(charge(2, ALICE, ADDRESS), null);
 		this.costs.add(charge(4, ADDRESS, ALICE), null);
@@ -72,7 +72,7 @@ class CostSettlementTests {
 
 	@ParameterizedTest
 	@CsvSource({ "401, 7", "200, 0" })
-	void nothingIsUsedByResponsesThatDoNotCountWhateverIsTold(int status, long cost) {
+	void trueCostIsIgnoredForResponsesThatDoNotCount(int status, long cost) {
 		MockHttpServletResponse response = new MockHttpServletResponse();
 		response.setStatus(status);
 		PolicyCharge any = charge(1, ALICE);
@@ -84,7 +84,7 @@ class CostSettlementTests {
 	}
 
 	@Test
-	void lastWordCounts() {
+	void lastCostWins() {
 		this.costs.add(charge(1, ALICE), null);
 		assertThat(this.costs.settle("tokens", 10)).isTrue();
 		assertThat(this.costs.settle("tokens", 3)).isTrue();
@@ -92,7 +92,7 @@ class CostSettlementTests {
 	}
 
 	@Test
-	void nothingIsSettledThatStaysAsItWasCounted() {
+	void nothingIsSettledWithoutTrueCost() {
 		this.costs.add(charge(1, ALICE), null);
 		assertThat(this.costs.end()).isEmpty();
 	}
@@ -120,7 +120,7 @@ class CostSettlementTests {
 	}
 
 	@Test
-	void identifiersThatHaveUsedTheSameAreSettledTogether() {
+	void identifiersWithSameCostAreSettledTogether() {
 		this.costs.add(charge(1, ADDRESS, ALICE), null);
 		this.costs.settle("tokens", 10);
 		assertThat(this.costs.end()).singleElement()
@@ -145,7 +145,7 @@ class CostSettlementTests {
 	}
 
 	@Test
-	void threadsThatAskAtOnceGetTheSameCosts() {
+	void parallelThreadsGetTheSameCosts() {
 		CyclicBarrier nobodyHasFoundAny = new CyclicBarrier(2);
 		AtomicInteger looks = new AtomicInteger();
 		MockHttpServletRequest request = new MockHttpServletRequest() {

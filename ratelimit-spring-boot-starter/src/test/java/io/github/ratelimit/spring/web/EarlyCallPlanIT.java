@@ -78,13 +78,13 @@ class EarlyCallPlanIT {
 	}
 
 	@Test
-	void planWithOtherWindowsHasACountOfItsOwn() {
+	void planWithOtherWindowsHasSeparateCount() {
 		assertThat(get("/other", "other").statusCode()).isEqualTo(200);
 		assertLeft("other", 9, 19);
 	}
 
 	@Test
-	void responsesThatDoNotCountAreGivenBackWhereTheyWereCounted() {
+	void responsesThatDoNotCountAreRefundedWhereTheyWereCounted() {
 		assertThat(get("/failed", "failed").statusCode()).isEqualTo(200);
 		assertLeft("failed", 10, 20);
 	}

@@ -73,18 +73,18 @@ class ExpressionResolverTests {
 			strings = { "#request", "#request.session", "#request.locales", "#request.parameterMap", "{#request}" })
 	void expressionFailsWhenItsTextWouldDifferFromRequestToRequest(String expression) {
 		assertThatIllegalStateException().isThrownBy(() -> resolve(expression))
-			.withMessageStartingWith("The value is no text or number but a ");
+			.withMessageStartingWith("The value must be text or a number, but is a ");
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "#", "#principal.", "#principal[", "'", "#request.getHeader('X-Tenant'" })
-	void expressionIsRefusedWhenItCannotBeRead(String expression) {
+	void expressionIsRejectedWhenItCannotBeParsed(String expression) {
 		assertThatIllegalArgumentException().isThrownBy(() -> new ExpressionResolver(expression))
 			.withMessageStartingWith("Invalid expression (%s): EL1", expression);
 	}
 
 	@Test
-	void expressionIsRefusedWhenItIsEmpty() {
+	void expressionIsRejectedWhenItIsEmpty() {
 		assertThatIllegalArgumentException().isThrownBy(() -> new ExpressionResolver(""))
 			.withMessageStartingWith("Invalid expression (): is empty; ");
 	}
@@ -94,7 +94,7 @@ class ExpressionResolverTests {
 			"new String(#request.method)", "#request.method = 'x'", "#request.serverPort++", "--#request.serverPort",
 			"#tenant", "#root + #request", "#f(#request)", "#principal.claims[#name]",
 			"#request.getHeader(T(String).valueOf('x'))", "{#request.method, T(System)}", "&bean + #request" })
-	void expressionIsRefusedWhenItUsesWhatItMayNot(String expression) {
+	void expressionIsRejectedWhenItUsesForbiddenSyntax(String expression) {
 		assertThatIllegalArgumentException().isThrownBy(() -> new ExpressionResolver(expression))
 			.withMessageStartingWith("Invalid expression (%s): ", expression)
 			.withMessageEndingWith(
@@ -114,14 +114,14 @@ class ExpressionResolverTests {
 					#request.class                           | jakarta.servlet.http.HttpServletRequest has no property class.
 					#request.getClass()                      | jakarta.servlet.http.HttpServletRequest has no method getClass with 0 arguments.
 					""")
-	void expressionIsRefusedWhenTypeHasNoSuchMember(String expression, String rule) {
+	void expressionIsRejectedWhenTypeLacksMember(String expression, String rule) {
 		assertThatIllegalArgumentException().isThrownBy(() -> new ExpressionResolver(expression))
 			.withMessage("Invalid expression (%s): %s", expression, rule);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "tenant", "principal.name", "claims['tenant']" })
-	void expressionIsRefusedWhenItReadsNoVariable(String expression) {
+	void expressionIsRejectedWhenItReadsNoVariable(String expression) {
 		assertThatIllegalArgumentException().isThrownBy(() -> new ExpressionResolver(expression))
 			.withMessageContaining(
 					" does not follow a variable; it may only read properties and methods of the variables #principal and #request");
@@ -129,7 +129,7 @@ class ExpressionResolverTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "'acme'", "42" })
-	void expressionIsRefusedWhenItIsTheSameForEverybody(String expression) {
+	void expressionIsRejectedWhenItIsConstant(String expression) {
 		assertThatIllegalArgumentException().isThrownBy(() -> new ExpressionResolver(expression))
 			.withMessage(
 					"Invalid expression (%s): must use #request or #principal, or it would be the same for everybody.",
@@ -154,18 +154,19 @@ class ExpressionResolverTests {
 
 	@Test
 	void failureIsLoggedOnceWithoutValue(CapturedOutput output) {
-		OwnIdentifier identifier = new OwnIdentifier("tenant", (request) -> {
+		CustomIdentifier identifier = new CustomIdentifier("tenant", (request) -> {
 			throw new IllegalStateException("The token " + request.getHeader("X-Token") + " is odd");
 		});
-		OwnIdentifier expression = new OwnIdentifier("plan", new ExpressionResolver("#request.getAttribute('X').foo"));
+		CustomIdentifier expression = new CustomIdentifier("plan",
+				new ExpressionResolver("#request.getAttribute('X').foo"));
 		this.request.addHeader("X-Token", "s3cr3t");
 		this.request.setAttribute("X", "s3cr3t");
 		for (int i = 0; i < 3; i++) {
 			assertThat(identifier.resolve(this.request)).isNull();
 			assertThat(expression.resolve(this.request)).isNull();
 		}
-		assertThat(output.toString().split("The identifier tenant fails", -1)).hasSize(2);
-		assertThat(output.toString().split("The identifier plan fails", -1)).hasSize(2);
+		assertThat(output.toString().split("The identifier tenant counts as missing", -1)).hasSize(2);
+		assertThat(output.toString().split("The identifier plan counts as missing", -1)).hasSize(2);
 		assertThat(output).contains("java.lang.IllegalStateException")
 			.contains("PROPERTY_OR_FIELD_NOT_READABLE")
 			.doesNotContain("s3cr3t");

@@ -81,7 +81,7 @@ class FilterRegistrationTests {
 	}
 
 	@Test
-	void filtersServeAllDispatchesAndHaveNamesOfTheirOwn() {
+	void filtersServeAllDispatchesAndHaveDifferentNames() {
 		this.runner.run((context) -> {
 			for (String name : List.of("rateLimitFilterBeforeSecurity", "rateLimitFilterAfterSecurity")) {
 				FilterRegistrationBean<?> filter = filter(context, name);
@@ -102,7 +102,7 @@ class FilterRegistrationTests {
 	}
 
 	@Test
-	void policyStandsBeforeAndAfterSecurityWhateverItNeeds() {
+	void bothFiltersAreRegisteredForEveryPolicy() {
 		this.runner
 			.withPropertyValues("ratelimit.policies.api.limits=1/s", "ratelimit.policies.api.paths=/**",
 					"ratelimit.policies.api.identifiers=ip")

@@ -57,7 +57,7 @@ class ForgedAddressIT {
 
 	@ParameterizedTest
 	@EnumSource
-	void lastAddressThatIsNoProxyCountsWhateverReadsHeaders(Rewriting rewriting) {
+	void lastUntrustedAddressIsUsedWhateverReadsHeaders(Rewriting rewriting) {
 		try (TestApplication application = start(rewriting.configuration,
 				"ratelimit.ip.trusted-proxies=127.0.0.1,10.0.0.0/8", rewriting.property)) {
 			assertForgedIsCountedOnce(application, "6.6.6.%d, 203.0.113.7, 10.0.0.2"::formatted);
@@ -117,26 +117,26 @@ class ForgedAddressIT {
 	@CsvSource({ "TOMCAT, framework, server.forward-headers-strategy=framework",
 			"JETTY, framework, server.forward-headers-strategy=framework",
 			"JETTY, native, server.forward-headers-strategy=native" })
-	void strategyThatTrustsEverybodyIsTold(Server server, String value, String told, CapturedOutput output) {
+	void strategyThatTrustsAllClientsIsLogged(Server server, String value, String told, CapturedOutput output) {
 		start(server.configuration, STRATEGY + "=" + value).close();
 		assertThat(output).contains("Any client can choose the address that it is counted by, because of " + told);
 	}
 
 	@Test
-	void strategyOfKubernetesIsToldOnJetty(CapturedOutput output) {
+	void strategyOfKubernetesIsLoggedOnJetty(CapturedOutput output) {
 		start(TestApplication.ServedOnJetty.class, KUBERNETES).close();
 		assertThat(output).contains("because of " + STRATEGY
 				+ "=native, which Spring Boot sets by itself on the cloud platform KUBERNETES");
 	}
 
 	@Test
-	void changedProxiesOfTomcatAreTold(CapturedOutput output) {
+	void changedProxiesOfTomcatAreLogged(CapturedOutput output) {
 		start(TestApplication.Served.class, STRATEGY + "=native", "server.tomcat.remoteip.internal-proxies=.*").close();
 		assertThat(output).contains("because of server.tomcat.remoteip.internal-proxies=.*");
 	}
 
 	@Test
-	void filterOfForwardedHeadersIsTold(CapturedOutput output) {
+	void filterOfForwardedHeadersIsLogged(CapturedOutput output) {
 		start(FilterBean.class).close();
 		assertThat(output).contains("because of the ForwardedHeaderFilter of the bean 'forwardedHeaderFilter'");
 		start(Registration.class).close();
@@ -144,7 +144,7 @@ class ForgedAddressIT {
 	}
 
 	@Test
-	void nothingIsToldWhereNobodyIsTrusted(CapturedOutput output) {
+	void nothingIsLoggedWhenNoClientIsTrusted(CapturedOutput output) {
 		start(TestApplication.Served.class, STRATEGY + "=none").close();
 		start(TestApplication.Served.class, KUBERNETES).close();
 		start(TestApplication.Served.class, STRATEGY + "=framework", PROXIES).close();

@@ -31,7 +31,7 @@ class ForwardedAddressIT {
 	}
 
 	@Test
-	void forwardedAddressDoesNotCountWhenNobodyHasAskedForIt() {
+	void forwardedAddressIsNotUsedByDefault() {
 		TestApplication application = application("none");
 		for (int i = 0; i < 10; i++) {
 			assertThat(application.get("/api", "X-Forwarded-For", "203.0.113." + i).statusCode())

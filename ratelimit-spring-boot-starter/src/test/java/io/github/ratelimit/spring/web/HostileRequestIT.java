@@ -77,7 +77,8 @@ class HostileRequestIT {
 			.filter((line) -> (line.contains(" WARN ") || line.contains(" ERROR "))
 					&& !line.contains("org.testcontainers") && !line.contains("ratelimit.allow")))
 			.hasSize(2)
-			.allSatisfy((line) -> assertThat(line).contains("The identifier odd fails, and counts as missing: "));
+			.allSatisfy((line) -> assertThat(line)
+				.contains("The identifier odd counts as missing, because its resolver failed: "));
 	}
 
 	@Test

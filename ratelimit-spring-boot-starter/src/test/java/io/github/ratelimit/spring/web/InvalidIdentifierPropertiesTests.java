@@ -46,17 +46,17 @@ class InvalidIdentifierPropertiesTests {
 
 	@Test
 	void startFailsWhenExpressionIsWrong() {
-		assertRefused("ratelimit.identifiers.tenant", "T(java.lang.System).in + #principal",
+		assertRejected("ratelimit.identifiers.tenant", "T(java.lang.System).in + #principal",
 				"Invalid expression (T(java.lang.System).in + #principal): T(java.lang.System) is not allowed; it may only read properties and methods of the variables #principal and #request.",
 				"ratelimit.identifiers.tenant=T(java.lang.System).in + #principal");
-		assertRefused("ratelimit.identifiers.tenant", "'acme'",
+		assertRejected("ratelimit.identifiers.tenant", "'acme'",
 				"Invalid expression ('acme'): must use #request or #principal, or it would be the same for everybody.",
 				"ratelimit.identifiers.tenant='acme'");
 	}
 
 	@Test
 	void startFailsWhenExpressionIsEmpty() {
-		assertRefused("ratelimit.identifiers.tenant", "",
+		assertRejected("ratelimit.identifiers.tenant", "",
 				"Invalid expression (): is empty; in YAML, # begins a comment unless the expression is in quotes.",
 				"ratelimit.identifiers.tenant=");
 	}
@@ -74,7 +74,7 @@ class InvalidIdentifierPropertiesTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "ip", "skip", "deny", "header" })
 	void startFailsWhenNameOfExpressionIsTaken(String name) {
-		assertRefused("ratelimit.identifiers." + name, "#principal.name",
+		assertRejected("ratelimit.identifiers." + name, "#principal.name",
 				"Invalid name of an identifier (%s): must be letters, digits, dots, underscores and hyphens, and none of [cookie, deny, global, header, ip, method, path, skip, user]."
 					.formatted(name),
 				"ratelimit.identifiers." + name + "=#principal.name");
@@ -115,7 +115,7 @@ class InvalidIdentifierPropertiesTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "ratelimit.policies.api.identifiers", "ratelimit.defaults.identifiers" })
 	void ownIdentifiersAreListedWhenIdentifierIsUnknown(String property) {
-		assertRefused(
+		assertRejected(
 				this.runner.withBean("plan", IdentifierResolver.class, () -> (request) -> "x")
 					.withPropertyValues("ratelimit.identifiers.tenant=#principal.claims['tenant']"),
 				property, "tenent",
@@ -127,14 +127,14 @@ class InvalidIdentifierPropertiesTests {
 	@CsvSource({ "usr, user", "Ip, ip", "ip+methd, method", "haeder:X-Key, header:X-Key", "golbal, global",
 			"paths, path" })
 	void nearestIdentifierIsProposedWhenItIsUnknown(String name, String meant) {
-		assertRefused("ratelimit.policies.api.identifiers", name,
+		assertRejected("ratelimit.policies.api.identifiers", name,
 				"Invalid identifier (%s): %s Did you mean '%s'?".formatted(name, RULE, meant),
 				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.identifiers=" + name);
 	}
 
 	@Test
 	void nearestRuleIsProposedWhenFallbackIsUnknown() {
-		assertRefused("ratelimit.policies.api.missing-identifier", "Skip",
+		assertRejected("ratelimit.policies.api.missing-identifier", "Skip",
 				"Must be skip, deny, or an identifier. Did you mean 'skip'? Invalid identifier (Skip): " + RULE,
 				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.missing-identifier=Skip");
 	}
@@ -142,14 +142,14 @@ class InvalidIdentifierPropertiesTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "nothing", "refuse", "header:", "ip+", "tenant" })
 	void startFailsWhenFallbackIsUnknown(String name) {
-		assertRefused("ratelimit.policies.api.missing-identifier", name,
+		assertRejected("ratelimit.policies.api.missing-identifier", name,
 				"Must be skip, deny, or an identifier. Invalid identifier (%s): %s".formatted(name, RULE),
 				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.missing-identifier=" + name);
 	}
 
 	@Test
 	void startFailsWhenFallbackIsEmpty() {
-		assertRefused("ratelimit.policies.api.missing-identifier", "",
+		assertRejected("ratelimit.policies.api.missing-identifier", "",
 				"Invalid missing identifier (): must be skip, deny, or an identifier such as ip.",
 				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.missing-identifier=");
 	}
@@ -163,7 +163,7 @@ class InvalidIdentifierPropertiesTests {
 			global,ip   | deny
 			""")
 	void startFailsWhenNoRequestCanLackItsIdentifiers(String identifiers, String missing) {
-		assertRefused("ratelimit.policies.api.missing-identifier", missing,
+		assertRejected("ratelimit.policies.api.missing-identifier", missing,
 				"Has no effect, because no request lacks the identifiers %s."
 					.formatted(List.of(identifiers.split(","))),
 				"ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.identifiers=" + identifiers,
@@ -196,30 +196,30 @@ class InvalidIdentifierPropertiesTests {
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 31, 129, -64 })
 	void startFailsWhenPrefixIsOutOfRange(int prefix) {
-		assertRefused("ratelimit.ip.ipv6-prefix", prefix,
+		assertRejected("ratelimit.ip.ipv6-prefix", prefix,
 				"Invalid IPv6 prefix (%d): must be from 32 to 128 bits.".formatted(prefix),
 				"ratelimit.ip.ipv6-prefix=" + prefix);
 	}
 
 	@Test
 	void startFailsWhenProxyIsNoAddress() {
-		assertRefused("ratelimit.ip.trusted-proxies[1]", "localhost", "Invalid address (localhost): " + BLOCK_RULE,
+		assertRejected("ratelimit.ip.trusted-proxies[1]", "localhost", "Invalid address (localhost): " + BLOCK_RULE,
 				"ratelimit.ip.trusted-proxies[0]=10.0.0.0/8", "ratelimit.ip.trusted-proxies[1]=localhost");
 	}
 
 	@Test
-	void startFailsWhenEverybodyIsTrusted() {
-		assertRefused("ratelimit.ip.trusted-proxies", "::/0",
+	void startFailsWhenAllAddressesAreTrusted() {
+		assertRejected("ratelimit.ip.trusted-proxies", "::/0",
 				"Invalid trusted proxies [::/0]: must not be all addresses, because any client could then send the header, and choose by which address it is counted; name your own proxies only, such as 10.0.0.0/8.",
 				"ratelimit.ip.trusted-proxies=10.0.0.0/8,::/0");
-		assertRefused("ratelimit.ip.trusted-proxies", List.of("0.0.0.0/1", "128.0.0.0/1"),
+		assertRejected("ratelimit.ip.trusted-proxies", List.of("0.0.0.0/1", "128.0.0.0/1"),
 				"Invalid trusted proxies [0.0.0.0/1, 128.0.0.0/1]: must not be all addresses, because any client could then send the header, and choose by which address it is counted; name your own proxies only, such as 10.0.0.0/8.",
 				"ratelimit.ip.trusted-proxies=0.0.0.0/1,128.0.0.0/1");
 	}
 
 	@Test
 	void startFailsWhenHeaderHasNoProxies() {
-		assertRefused("ratelimit.ip.forwarded-header", ForwardedHeader.FORWARDED,
+		assertRejected("ratelimit.ip.forwarded-header", ForwardedHeader.FORWARDED,
 				"Counts only with ratelimit.ip.trusted-proxies: name the proxies.",
 				"ratelimit.ip.forwarded-header=forwarded");
 	}
@@ -235,9 +235,9 @@ class InvalidIdentifierPropertiesTests {
 	@ValueSource(strings = { "allow", "deny" })
 	void startFailsWhenEntryOfListIsWrong(String list) {
 		String property = "ratelimit." + list;
-		assertRefused(property + "[1]", "ip:example.com", "Invalid address (example.com): " + BLOCK_RULE,
+		assertRejected(property + "[1]", "ip:example.com", "Invalid address (example.com): " + BLOCK_RULE,
 				property + "[0]=user:admin", property + "[1]=ip:example.com");
-		assertRefused(property, "path:/api",
+		assertRejected(property, "path:/api",
 				"Invalid entry: must be of ip, user, header:NAME, cookie:NAME or an identifier of your own, not of path.",
 				property + "=user:admin,path:/api");
 	}
@@ -277,7 +277,7 @@ class InvalidIdentifierPropertiesTests {
 					"ratelimit.policies.one.paths=/**", "ratelimit.policies.two.limits=1/s",
 					"ratelimit.policies.two.paths=/**", "ratelimit.policies.two.identifiers=user")
 			.run((context) -> assertThat(output).contains(
-					"Some entries of ratelimit.allow are known only after login: the policies [one] come before that. What such clients use of them is given back, but they are denied while it is used up"));
+					"Some entries of ratelimit.allow are known only after the login, but the policies [one] count before it. What such clients use of them is refunded, but they are denied while it is used up"));
 	}
 
 	@Test
@@ -288,11 +288,11 @@ class InvalidIdentifierPropertiesTests {
 			.run((context) -> assertThat(output).doesNotContain("ratelimit.allow"));
 	}
 
-	private void assertRefused(String property, @Nullable Object value, String reason, String... properties) {
-		assertRefused(this.runner, property, value, reason, properties);
+	private void assertRejected(String property, @Nullable Object value, String reason, String... properties) {
+		assertRejected(this.runner, property, value, reason, properties);
 	}
 
-	private static void assertRefused(WebApplicationContextRunner runner, String property, @Nullable Object value,
+	private static void assertRejected(WebApplicationContextRunner runner, String property, @Nullable Object value,
 			String reason, String... properties) {
 		runner.withPropertyValues(properties)
 			.run((context) -> assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {

@@ -62,7 +62,9 @@ import org.springframework.web.filter.OncePerRequestFilter;
 @RestController
 class LoginApplication {
 
-	/** What listeners were told: policy, by its two names, and outcome. */
+	/**
+	 * Decisions of which listeners were notified: both names of the policy, and outcome.
+	 */
 	static final List<String> told = new CopyOnWriteArrayList<>();
 
 	static final AtomicInteger refunds = new AtomicInteger();

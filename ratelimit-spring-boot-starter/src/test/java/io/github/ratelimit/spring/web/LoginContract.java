@@ -106,7 +106,7 @@ abstract class LoginContract {
 	}
 
 	@Test
-	void whoIsUnlimitedIsToldOfNoLimit() {
+	void unlimitedUserGetsNoLimitHeaders() {
 		for (int i = 0; i < 9; i++) {
 			HttpResponse<String> served = logIn("/tariff", "clara", "secret");
 			assertThat(served.statusCode()).isEqualTo(200);
@@ -149,7 +149,7 @@ abstract class LoginContract {
 	}
 
 	@Test
-	void allPoliciesAreGivenBackAtOnce() {
+	void allPoliciesAreRefundedInOneCall() {
 		assertThat(logIn("/twice", "anna", "secret").statusCode()).isEqualTo(200);
 		assertThat(this.application.decisions()).isEqualTo(2);
 		assertThat(LoginApplication.refunds).hasValue(1);
@@ -164,7 +164,7 @@ abstract class LoginContract {
 	}
 
 	@Test
-	void requestThatWaitsForAnotherIsToldToTryAgainSoon() throws Exception {
+	void requestDeniedByReservationGetsShortRetryAfter() throws Exception {
 		CompletableFuture<HttpResponse<String>> first = CompletableFuture
 			.supplyAsync(() -> logIn("/held/200", "anna", "secret"));
 		LoginApplication.arrived.acquire();

@@ -76,7 +76,7 @@ class OwnAlgorithmIT {
 	}
 
 	@Test
-	void applicationsOwnStoreCountsByItAsWell() {
+	void customStoreSupportsIt() {
 		try (TestApplication own = TestApplication.startWithOwnLimiter(Application.class,
 				"ratelimit.redis.url=" + TestRedis.uri(), "ratelimit.key-prefix=" + TestRedis.newKeyPrefix(),
 				"ratelimit.policies.bean.paths=/bean", "ratelimit.policies.bean.limits=0/d",

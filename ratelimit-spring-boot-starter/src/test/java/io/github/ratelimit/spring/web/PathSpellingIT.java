@@ -47,7 +47,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class PathSpellingIT {
 
-	/** What stands between the segments, instead of a slash. */
+	/** Separators of segments, instead of a slash. */
 	private static final List<String> SEPARATORS = List.of("//", "///", "/./", "/x/../", "/%2e/", "/x/%2e%2e/",
 			"/x/.%2e/", "/;/", "/;a=b/", "/;a=b/../x/../", "%2f", "%2F", "/%2f", "%2f/", "%252f", "\\", "%5c", "/\\",
 			"/%00/", "/%09/", "/%20/", "/.;/", "/..;/", "/x/..;/", "/x/..;a=b/", "/%3b/");
@@ -61,7 +61,7 @@ class PathSpellingIT {
 			(text) -> text + "#x", (text) -> text + "%23", (text) -> text.replace("i", "\u0131"),
 			(text) -> text.replace("i", "%c4%b1"), (text) -> text + "%c0%af", (text) -> text + "%u002f");
 
-	/** What stands at the end. */
+	/** Ends of paths. */
 	private static final List<String> ENDS = List.of("", "/", "//", "/.", "/..", "/;", "/;a=b", ";a=b", ";", "%2f",
 			"/%2e", "/x/..", "/x/../", "?", "?/../x", "#", "%20", "%00", ".", "/%20", "\\", "%5c");
 
@@ -138,7 +138,7 @@ class PathSpellingIT {
 				"ratelimit.policies.other.exclude=" + EXCLUDED + ",/app/x/**,/app/*/x/**,/app/;/**");
 	}
 
-	/** Each policy has to count, the other one as well if it has paths. */
+	/** Each policy must count, also the other one if it has paths. */
 	private static void assertNoneGetsAround(Class<?> configuration, String prefix, String... properties) {
 		List<String> policies = new ArrayList<>(List.of("exact"));
 		if (List.of(properties).toString().contains("ratelimit.policies.other")) {
@@ -216,7 +216,7 @@ class PathSpellingIT {
 
 	}
 
-	/** A servlet is found by the path as the container understands it. */
+	/** The container finds a servlet by the decoded path. */
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration(
 			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
@@ -256,7 +256,7 @@ class PathSpellingIT {
 
 	}
 
-	/** Tomcat lets through what it usually refuses. */
+	/** Tomcat accepts paths that it rejects by default. */
 	static class Lenient extends Application {
 
 		@Bean
@@ -290,7 +290,7 @@ class PathSpellingIT {
 
 	}
 
-	/** Neither Tomcat nor Spring Security refuse much. */
+	/** Tomcat and Spring Security accept paths that they reject by default. */
 	static class SecureAndLenient extends SecureApplication {
 
 		@Bean

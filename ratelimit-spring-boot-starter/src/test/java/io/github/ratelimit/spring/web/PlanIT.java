@@ -101,7 +101,7 @@ class PlanIT {
 	}
 
 	@Test
-	void planWithOtherWindowsHasCountsOfItsOwn() {
+	void planWithOtherWindowsHasSeparateCounts() {
 		plans.put("anna", "free");
 		assertThat(served("/api", "anna", 5)).isEqualTo(2);
 		plans.put("anna", "pro");
@@ -188,7 +188,7 @@ class PlanIT {
 	}
 
 	@Test
-	void endpointShowsWhoWasDeniedWhateverTheirPlan() {
+	void endpointShowsDeniedUsersOfAllPlans() {
 		plans.put("carla", "free");
 		assertThat(served("/api", "carla", 5)).isEqualTo(2);
 		JsonNode denied = JsonMapper.shared()

@@ -35,7 +35,7 @@ class PlanOfRequestTests {
 		this.runner.withPropertyValues("ratelimit.plan=#request.getHeader('X-Plan')").run((context) -> {
 			assertThat(context).hasNotFailed();
 			assertThat(output).containsOnlyOnce(
-					"ratelimit.plan reads #request, but ratelimit.plan-cache-ttl is PT1M: the plan of a user's first request counts for all requests of that user in this time. Set ratelimit.plan-cache-ttl to 0 if requests of a user differ");
+					"ratelimit.plan reads #request, but ratelimit.plan-cache-ttl is PT1M: the plan of a user's first request applies to all requests of that user in this time. Set ratelimit.plan-cache-ttl to 0 if the plan differs between requests");
 		});
 	}
 

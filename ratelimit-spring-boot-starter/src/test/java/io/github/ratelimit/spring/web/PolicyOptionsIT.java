@@ -135,7 +135,7 @@ class PolicyOptionsIT {
 	void policyAppliesWhenConditionFails(CapturedOutput output) {
 		assertThat(statuses("/odd", "X-Odd", "abc")).containsExactly(200, 200);
 		assertThat(statuses("/odd", "X-Other", "s3cr3t")).containsExactly(200, 420);
-		assertThat(output).containsOnlyOnce("The condition ratelimit.policies.odd.when fails")
+		assertThat(output).containsOnlyOnce("The condition ratelimit.policies.odd.when failed")
 			.contains("METHOD_CALL_ON_NULL_OBJECT_NOT_ALLOWED")
 			.doesNotContain("s3cr3t");
 	}
@@ -143,7 +143,7 @@ class PolicyOptionsIT {
 	@Test
 	void policyAppliesWhenConditionIsNull(CapturedOutput output) {
 		assertThat(statuses("/none", "X-Other", "a")).containsExactly(200, 420);
-		assertThat(output).containsOnlyOnce("The condition ratelimit.policies.none.when fails")
+		assertThat(output).containsOnlyOnce("The condition ratelimit.policies.none.when failed")
 			.contains("its value is null");
 	}
 

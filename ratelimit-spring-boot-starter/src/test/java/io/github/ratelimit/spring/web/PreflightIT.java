@@ -60,7 +60,7 @@ class PreflightIT {
 
 	@ParameterizedTest
 	@ValueSource(classes = { SecurityWithCors.class, SecurityWithMvcCors.class })
-	void preflightIsFreeWhateverItCarriesWhenCorsCodeAnswersFirst(Class<?> configuration) {
+	void preflightIsNotLimitedWhenCorsCodeAnswersFirst(Class<?> configuration) {
 		TestApplication application = application(configuration);
 		for (int i = 0; i < 3; i++) {
 			assertThat(preflight(application, "/api/x", "Authorization", "Basic d3Jvbmc6d3Jvbmc=").statusCode())
@@ -70,7 +70,7 @@ class PreflightIT {
 	}
 
 	@Test
-	void whatCorsCodeAnswersBehindSpringSecurityIsGivenBack() {
+	void preflightIsRefundedWhenCorsCodeAnswersAfterSpringSecurity() {
 		TestApplication application = application(SecurityWithoutCors.class);
 		for (int i = 0; i < 3; i++) {
 			assertThat(preflight(application, "/api/x").statusCode()).isEqualTo(200);

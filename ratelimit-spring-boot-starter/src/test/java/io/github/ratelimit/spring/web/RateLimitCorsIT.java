@@ -104,7 +104,7 @@ class RateLimitCorsIT {
 	}
 
 	@Test
-	void nothingIsAddedWhenApplicationAllowsNobody() {
+	void nothingIsAddedWhenApplicationAllowsNoOrigin() {
 		TestApplication application = applications.get(this.container, Application.class, POLICIES);
 		for (int i = 0; i < 2; i++) {
 			assertNoCors(application.get("/api/x", "Origin", PAGE));

@@ -148,7 +148,7 @@ class RateLimitDispatchIT {
 	}
 
 	@Test
-	void callThatOutlivesItsRequestHarmsNobody() throws Exception {
+	void callThatOutlivesItsRequestIsHarmless() throws Exception {
 		HttpResponse<String> response = application.get("/late");
 		assertThat(response.statusCode()).isEqualTo(200);
 		LateController.mayCall.countDown();
@@ -159,7 +159,7 @@ class RateLimitDispatchIT {
 	}
 
 	@Test
-	void callInAnotherThreadCountsForEverybody() {
+	void callInAnotherThreadIsCountedGlobally() {
 		assertThat(application.get("/async").body()).isEqualTo("called");
 		assertThat(application.get("/async").body()).isEqualTo("called");
 		assertThat(application.get("/async").statusCode()).isEqualTo(429);
@@ -182,7 +182,7 @@ class RateLimitDispatchIT {
 		application.get("/path/plain");
 		try (Socket socket = new Socket("127.0.0.1", application.port())) {
 			upload(socket, 100_000_000, true);
-			// Tomcat encourages the client before any filter runs, unless told not to.
+			// By default, Tomcat sends 100 Continue before any filter runs.
 			assertThat(readHead(socket)).startsWith("HTTP/1.1 100");
 			assertThat(readHead(socket)).startsWith("HTTP/1.1 429").contains("Retry-After: 60", "Connection: close");
 		}

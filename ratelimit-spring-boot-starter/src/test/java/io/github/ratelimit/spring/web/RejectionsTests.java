@@ -8,7 +8,6 @@ import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 
 import io.github.ratelimit.Decision;
@@ -23,7 +22,6 @@ import io.github.ratelimit.spring.Rejection.Reason;
 import io.github.ratelimit.spring.RejectionHandler;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.RateLimitProperties.RejectionProperties;
-import io.github.ratelimit.spring.web.address.AddressResolver;
 import io.github.ratelimit.test.ManualClock;
 import jakarta.servlet.ServletOutputStream;
 import org.jspecify.annotations.Nullable;
@@ -125,7 +123,7 @@ class RejectionsTests {
 					() -> rejections(null).write(Reason.DENIED, decision(1, 1), new MockHttpServletRequest(), response))
 			.withMessage("Broken pipe");
 		StaticWebApplicationContext context = new StaticWebApplicationContext();
-		assertThat(new RateLimitExceededResolver(enforcer(), context).resolveException(new MockHttpServletRequest(),
+		assertThat(new RateLimitExceededResolver(responses(), context).resolveException(new MockHttpServletRequest(),
 				response, null, new RateLimitExceededException(decision(1, 1))))
 			.isNotNull();
 	}
@@ -135,12 +133,12 @@ class RejectionsTests {
 		MockHttpServletResponse response = new MockHttpServletResponse();
 		RateLimitExceededException denied = new RateLimitExceededException(decision(1, 1));
 		assertThatExceptionOfType(RateLimitExceededException.class)
-			.isThrownBy(() -> new RateLimitExceededFilter(enforcer()).doFilter(new MockHttpServletRequest(), response,
-					(request, same) -> {
-						same.getWriter().write("begun");
-						same.flushBuffer();
-						throw denied;
-					}))
+			.isThrownBy(() -> new RateLimitExceededFilter(responses(), decisions())
+				.doFilter(new MockHttpServletRequest(), response, (request, same) -> {
+					same.getWriter().write("begun");
+					same.flushBuffer();
+					throw denied;
+				}))
 			.isSameAs(denied);
 		assertThat(response.getStatus()).isEqualTo(200);
 		assertThat(response.getContentAsString()).isEqualTo("begun");
@@ -253,13 +251,13 @@ class RejectionsTests {
 			assertThat(response.getStatus()).isEqualTo(429);
 			assertThat(response.getContentAsString()).startsWith("{\"type\":").contains("\"status\":429").endsWith("}");
 		}
-		assertThat(output).containsOnlyOnce("its requests are answered without it");
+		assertThat(output).containsOnlyOnce("so that the standard answer was sent");
 	}
 
 	@Test
 	void statusAndTypeAreThoseOfProperties() throws IOException {
-		Rejections rejections = RejectionReader.read(new RejectionProperties(420, "https://example.com/problems/quota"),
-				JsonMapper.shared(), null);
+		Rejections rejections = ResponseReader.readRejections(
+				new RejectionProperties(420, "https://example.com/problems/quota"), JsonMapper.shared(), null);
 		MockHttpServletResponse response = new MockHttpServletResponse();
 		rejections.write(Reason.DENIED, decision(1, 1), new MockHttpServletRequest(), response);
 		assertThat(response.getStatus()).isEqualTo(420);
@@ -278,18 +276,16 @@ class RejectionsTests {
 	}
 
 	private static Rejections rejections(@Nullable RejectionHandler handler) {
-		return RejectionReader.read(new RejectionProperties(429, null), JsonMapper.shared(), handler);
+		return ResponseReader.readRejections(new RejectionProperties(429, null), JsonMapper.shared(), handler);
 	}
 
-	private static ServletPolicyEnforcer enforcer() {
-		PolicyDecisions decisions = new PolicyDecisions(new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")),
-				List.of(), List::of);
-		LimitedResponses responses = new LimitedResponses(LimitHeaders.of(Set.of(), Instant::now), rejections(null),
-				new ApplicationCors((request) -> List.of(), List::of), SecurityHeaders.NONE);
-		RequestIdentifiers identifiers = new RequestIdentifiers(new AddressResolver(64, null, false), Map.of());
-		return new ServletPolicyEnforcer(decisions, identifiers, new AccessLists(List.of(), List.of(), identifiers),
-				UserPlans.none(), new RequestConditions(Map.of()), responses, RequestCost.configured(), List.of(),
-				false);
+	static PolicyDecisions decisions() {
+		return new PolicyDecisions(new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")), List.of(), List::of);
+	}
+
+	static LimitedResponses responses() {
+		return new LimitedResponses(LimitHeaders.of(Set.of(), Instant::now), rejections(null),
+				new ApplicationCors((request) -> List.of(), List::of), SecurityFilters.NONE);
 	}
 
 	private static MockHttpServletResponse write(long perSecond, long perMinute) {

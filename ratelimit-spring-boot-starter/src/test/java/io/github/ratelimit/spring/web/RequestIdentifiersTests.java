@@ -11,7 +11,6 @@ import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
-import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.policy.PolicyUse;
@@ -126,19 +125,19 @@ class RequestIdentifiersTests {
 			}
 
 		};
-		assertThat(this.identifiers.find(use(MissingIdentifier.ADDRESS, "cookie:session"), List.of(), tooMany))
+		assertThat(this.identifiers.find(use(MissingIdentifier.ADDRESS, "cookie:session"), tooMany))
 			.containsExactly(ADDRESS);
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "GET, GET", "HEAD, GET", "POST, POST", "DELETE, DELETE", "get, *", "FETCH, *", "X1, *" })
-	void methodIsOneOfThoseThatHttpKnows(String method, String expected) {
+	void unknownMethodsShareOneValue(String method, String expected) {
 		this.request.setMethod(method);
 		assertThat(find("method")).containsExactly(new Identifier("method", expected));
 	}
 
 	@Test
-	void pathIsPatternAndNeverWhatClientWrote() {
+	void pathIsPatternAndNotPathOfRequest() {
 		this.request.setRequestURI("/users/42");
 		assertThat(find(MissingIdentifier.ADDRESS, List.of("/users/{id}"), "path"))
 			.containsExactly(new Identifier("path", "/users/{id}"));
@@ -153,7 +152,7 @@ class RequestIdentifiersTests {
 	}
 
 	@Test
-	void ownIdentifiersAreFound() {
+	void customIdentifiersAreFound() {
 		this.request.addHeader("X-Tenant", "acme");
 		this.request.setUserPrincipal(() -> "gold");
 		assertThat(find("tenant", "plan", "ip+tenant")).containsExactly(new Identifier("tenant", "acme"),
@@ -162,17 +161,17 @@ class RequestIdentifiersTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", " ", "\t" })
-	void ownIdentifierIsMissingWhenItIsBlank(String value) {
+	void customIdentifierIsMissingWhenItIsBlank(String value) {
 		this.request.addHeader("X-Tenant", value);
 		assertThat(find("tenant", "global")).containsExactly(Identifier.GLOBAL);
 	}
 
 	@Test
-	void whatCallerKnowsComesFirst() {
+	void valuesOfExpressionsComeFirst() {
 		IdentifiedPolicy policy = use(MissingIdentifier.ADDRESS, "#id", "ip").policy();
-		assertThat(this.identifiers.find(new PolicyUse(policy, 1, Map.of("#id", "42")), List.of(), this.request))
+		assertThat(this.identifiers.find(new PolicyUse(policy, 1, Map.of("#id", "42")), this.request))
 			.containsExactly(new Identifier("#id", "42"), ADDRESS);
-		assertThat(this.identifiers.find(new PolicyUse(policy, 1, Map.of("#id", "")), List.of(), this.request))
+		assertThat(this.identifiers.find(new PolicyUse(policy, 1, Map.of("#id", "")), this.request))
 			.containsExactly(ADDRESS);
 	}
 
@@ -196,18 +195,18 @@ class RequestIdentifiersTests {
 	void callerIsNotDeniedInShadowMode() {
 		IdentifiedPolicy policy = new IdentifiedPolicy(POLICY, List.of("header:X-User"),
 				new Enforcement(Mode.SHADOW, OnStoreFailure.ALLOW, null, MissingIdentifier.DENY));
-		assertThat(this.identifiers.find(new PolicyUse(policy, 1), List.of(), this.request)).isEmpty();
+		assertThat(this.identifiers.find(new PolicyUse(policy, 1, Map.of()), this.request)).isEmpty();
 	}
 
 	@Test
-	void fallbackCountsWhenNothingElseDoes() {
+	void fallbackIsUsedWhenAllIdentifiersAreMissing() {
 		MissingIdentifier global = MissingIdentifier.parse("global");
 		assertThat(find(global, List.of(), "header:X-User", "user")).containsExactly(Identifier.GLOBAL);
 		assertThat(find(global, List.of(), "header:X-User", "method")).containsExactly(new Identifier("method", "*"));
 	}
 
 	@Test
-	void addressCountsWhenEvenFallbackIsMissing() {
+	void addressIsUsedWhenFallbackIsMissing() {
 		assertThat(find(MissingIdentifier.parse("cookie:id+user"), List.of(), "header:X-User"))
 			.containsExactly(ADDRESS);
 	}
@@ -223,7 +222,7 @@ class RequestIdentifiersTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "ip", "user", "path", "method", "global", "header", "cookie", "skip", "deny", "", "a b",
 			"a+b", "header:X", "-a", "ä", "a\n" })
-	void nameOfOwnIdentifierIsRefused(String name) {
+	void nameOfCustomIdentifierIsRejected(String name) {
 		assertThatIllegalArgumentException()
 			.isThrownBy(
 					() -> new RequestIdentifiers(new AddressResolver(64, null, false), Map.of(name, (request) -> "x")))
@@ -243,7 +242,7 @@ class RequestIdentifiersTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "", "+", "address", "header:", "header:X:Y", "header:X Y", "Ip", "ip+address", "ip++user",
 			"cookie:", "cookie:a b", "skip", "deny", "Tenant", "path:/a", "#id" })
-	void unknownIdentifierIsRefused(String name) {
+	void unknownIdentifierIsRejected(String name) {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.identifiers.requireKnown(name))
 			.withMessageStartingWith("Invalid identifier (%s): %s".formatted(name, RULE));
 	}
@@ -253,12 +252,12 @@ class RequestIdentifiersTests {
 	}
 
 	private List<Identifier> find(MissingIdentifier missing, List<String> patterns, String... names) {
-		return this.identifiers.find(use(missing, names), patterns, this.request);
+		return this.identifiers.find(use(missing, names).withPatterns(patterns), this.request);
 	}
 
 	private static PolicyUse use(MissingIdentifier missing, String... names) {
 		return new PolicyUse(new IdentifiedPolicy(POLICY, List.of(names),
-				new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null, missing)), 1);
+				new Enforcement(Mode.ENFORCE, OnStoreFailure.ALLOW, null, missing)), 1, Map.of());
 	}
 
 }

@@ -8,6 +8,7 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.policy.PolicyUse;
+import io.github.ratelimit.spring.web.RequestState.DeferredUse;
 import jakarta.servlet.DispatcherType;
 import org.junit.jupiter.api.Test;
 
@@ -19,31 +20,30 @@ class RequestStateTests {
 
 	private final RequestState state = RequestState.of(new MockHttpServletRequest());
 
-	private final PathUse use = use();
+	private final DeferredUse use = use();
 
-	private static PathUse use() {
+	private static DeferredUse use() {
 		IdentifiedPolicy policy = new IdentifiedPolicy(Policy.of("api", new FixedWindow(), Limit.parse("1/m")),
 				List.of("user"));
-		PolicyUse use = new PolicyUse(policy, 1, Map.of());
-		return new PathUse(use, use, List.of("/**"), false);
+		return new DeferredUse(new PolicyUse(policy, 1, Map.of(), List.of("/**")), false, false);
 	}
 
-	/** As Spring Security does with a page for those who are refused. */
+	/** As the access denied page of Spring Security. */
 	@Test
-	void useIsLeftToForwardThatBeginsBetweenTheFilters() {
+	void useIsDeferredToForwardBetweenTheFilters() {
 		assertThat(this.state.isFirstUse("api")).isTrue();
-		this.state.leave(List.of(this.use), DispatcherType.REQUEST);
+		this.state.defer(List.of(this.use), DispatcherType.REQUEST);
 		assertThat(this.state.isFirstUse("api")).isFalse();
-		this.state.leave(List.of(), DispatcherType.FORWARD);
-		assertThat(this.state.takeLeft()).containsExactly(this.use);
-		assertThat(this.state.takeLeft()).isEmpty();
+		this.state.defer(List.of(), DispatcherType.FORWARD);
+		assertThat(this.state.takeDeferred()).containsExactly(this.use);
+		assertThat(this.state.takeDeferred()).isEmpty();
 	}
 
 	@Test
-	void errorPageDecidesNothingThatWasLeft() {
-		this.state.leave(List.of(this.use), DispatcherType.REQUEST);
-		this.state.leave(List.of(), DispatcherType.ERROR);
-		assertThat(this.state.takeLeft()).isEmpty();
+	void errorPageDropsDeferredUses() {
+		this.state.defer(List.of(this.use), DispatcherType.REQUEST);
+		this.state.defer(List.of(), DispatcherType.ERROR);
+		assertThat(this.state.takeDeferred()).isEmpty();
 	}
 
 }

@@ -39,14 +39,14 @@ class RouteTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "api", "GET", "GET api", "GET POST /api", "/api GET" })
-	void textIsRefusedWhenItIsNoRoute(String text) {
+	void textIsRejectedWhenItIsNoRoute(String text) {
 		assertThatIllegalArgumentException().isThrownBy(() -> parse(text))
 			.withMessage("Invalid path (%s): must be a pattern such as /api/** or GET /user/**.", text);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "FETCH", "get", "Post" })
-	void textIsRefusedWhenMethodIsUnknown(String method) {
+	void textIsRejectedWhenMethodIsUnknown(String method) {
 		assertThatIllegalArgumentException().isThrownBy(() -> parse(method + " /api"))
 			.withMessage("Invalid path (%s /api): %s is no HTTP method.", method, method);
 	}

@@ -44,7 +44,7 @@ import static org.awaitility.Awaitility.await;
 
 /**
  * A web application on a real Tomcat or Jetty, whose requests are counted on a real Redis
- * by a clock that stands still.
+ * by a stopped clock.
  */
 final class TestApplication implements AutoCloseable {
 

@@ -6,8 +6,8 @@ import org.springframework.boot.autoconfigure.AutoConfigurationImportFilter;
 import org.springframework.boot.autoconfigure.AutoConfigurationMetadata;
 
 /**
- * Leaves it to Tomcat to serve the applications of tests, though Jetty is there as well:
- * tests choose that by {@link JettyServer}.
+ * Uses Tomcat for the applications of tests, though Jetty is on the class path too: tests
+ * choose that by {@link JettyServer}.
  */
 public final class TomcatByDefault implements AutoConfigurationImportFilter {
 

@@ -41,7 +41,7 @@ class UncountedPolicyIT {
 
 	@ParameterizedTest
 	@ValueSource(classes = { TestApplication.Served.class, TestApplication.ServedOnJetty.class })
-	void startFailsWhenOnlyUsersCountAndNobodyCanLogIn(Class<?> configuration, CapturedOutput output) {
+	void startFailsWhenPolicyCountsUsersWithoutLogin(Class<?> configuration, CapturedOutput output) {
 		for (String identifiers : new String[] { "user", "user,ip+user" }) {
 			assertThatException().isThrownBy(
 					() -> start(configuration, "identifiers=" + identifiers, "missing-identifier=skip").close());
@@ -67,7 +67,7 @@ class UncountedPolicyIT {
 
 	@ParameterizedTest
 	@ValueSource(classes = { OwnLogin.class, OwnLoginOnJetty.class })
-	void policyIsToldOnceWhenFirstRequestHasNoIdentifier(Class<?> configuration, CapturedOutput output) {
+	void policyIsLoggedOnceWhenFirstRequestHasNoIdentifier(Class<?> configuration, CapturedOutput output) {
 		try (TestApplication application = start(configuration, "identifiers=user,header:X-Api-Key",
 				"missing-identifier=skip")) {
 			assertThat(output).doesNotContain(TOLD);
@@ -82,7 +82,7 @@ class UncountedPolicyIT {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "user,header:X-Api-Key", "user" })
-	void policyIsNotToldWhenFirstRequestIsCounted(String identifiers, CapturedOutput output) {
+	void policyIsNotLoggedWhenFirstRequestIsCounted(String identifiers, CapturedOutput output) {
 		try (TestApplication application = start(OwnLogin.class, "identifiers=" + identifiers,
 				"missing-identifier=skip")) {
 			assertThat(application.get("/api", "X-Login", "anna").statusCode()).isEqualTo(200);
@@ -92,7 +92,7 @@ class UncountedPolicyIT {
 	}
 
 	@Test
-	void policyIsToldWhenFilterThatKnowsUserComesTooLate(CapturedOutput output) {
+	void policyIsLoggedWhenFilterWithUserRunsTooLate(CapturedOutput output) {
 		try (TestApplication application = start(OwnLogin.class, "identifiers=user", "missing-identifier=skip",
 				"test.order=0")) {
 			assertThat(application.get("/api", "X-Login", "anna").statusCode()).isEqualTo(200);
@@ -101,7 +101,7 @@ class UncountedPolicyIT {
 	}
 
 	@Test
-	void scheduledMethodIsToldWhenItsIdentifierIsOfRequests(CapturedOutput output) {
+	void scheduledMethodIsLoggedWhenItsIdentifierNeedsRequest(CapturedOutput output) {
 		try (TestApplication application = start(Scheduling.class, "identifiers=ip", "mode=enforce",
 				"ratelimit.policies.skipped.limits=1/s", "ratelimit.policies.skipped.identifiers=header:X",
 				"ratelimit.policies.skipped.missing-identifier=skip")) {

@@ -80,7 +80,7 @@ class UserPlansTests {
 	}
 
 	@Test
-	void requestWithoutUserHasNoPlanAndNobodyIsAsked() {
+	void resolverIsNotCalledWithoutUser() {
 		UserPlans plans = plans(Duration.ofMinutes(1));
 		assertThat(plans.find(new MockHttpServletRequest())).isNull();
 		MockHttpServletRequest nameless = new MockHttpServletRequest();
@@ -162,13 +162,13 @@ class UserPlansTests {
 
 		};
 		request.setUserPrincipal(authentication);
-		assertThat(new PlanExpression(expression).resolve(authentication, request)).isEqualTo(plan);
+		assertThat(PlanReader.expression(expression).resolve(authentication, request)).isEqualTo(plan);
 	}
 
 	@Test
 	void principalIsTheUserWithoutSpringSecurity() {
 		Principal user = () -> "anna";
-		assertThat(new PlanExpression("#principal.name").resolve(user, request("anna"))).isEqualTo("anna");
+		assertThat(PlanReader.expression("#principal.name").resolve(user, request("anna"))).isEqualTo("anna");
 	}
 
 	@ParameterizedTest
@@ -183,14 +183,14 @@ class UserPlansTests {
 					#principal.name = 'root'                  | is not allowed
 					#plan()                                   | is not allowed
 					""")
-	void expressionThatCouldNeverBeEvaluatedIsRefused(String expression, String rule) {
-		assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> new PlanExpression(expression))
+	void expressionIsRejectedWhenItCanNeverBeEvaluated(String expression, String rule) {
+		assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> PlanReader.expression(expression))
 			.withMessageStartingWith("Invalid expression (" + expression + "): ")
 			.withMessageContaining(rule);
 	}
 
 	@Test
-	void logSaysOnceThatNobodyKnowsThePlansOfUsers(CapturedOutput output) {
+	void missingResolverIsLoggedOnce(CapturedOutput output) {
 		UserPlans none = UserPlans.none();
 		assertThat(none.find(request("anna"))).isNull();
 		assertThat(none.find(request("berta"))).isNull();

@@ -9,15 +9,14 @@ import inet.ipaddr.IPAddressString;
 import inet.ipaddr.format.util.DualIPv4v6Tries;
 
 /**
- * A set of addresses, made of blocks. How long a look-up takes does not depend on how
- * many there are.
+ * An immutable set of address blocks. The time of a look-up does not depend on its size.
  * <p>
- * Safe for use by several threads: it is not changed any more.
+ * Safe for use by several threads.
  */
 public final class AddressBlocks {
 
-	/** All addresses that are in use: those of IPv6 are the global unicast ones. */
-	private static final List<IPAddress> EVERYBODY = List.of(new IPAddressString("0.0.0.0/0").getAddress(),
+	/** All addresses in use: for IPv6, the global unicast addresses. */
+	private static final List<IPAddress> ALL = List.of(new IPAddressString("0.0.0.0/0").getAddress(),
 			new IPAddressString("2000::/3").getAddress());
 
 	private final DualIPv4v6Tries tries = new DualIPv4v6Tries();
@@ -25,22 +24,22 @@ public final class AddressBlocks {
 	/**
 	 * Creates a set.
 	 * @param texts addresses and blocks, such as {@code 10.0.0.0/8}
-	 * @throws IllegalArgumentException if one of them is neither
+	 * @throws IllegalArgumentException if a text is neither
 	 */
 	public AddressBlocks(List<String> texts) {
 		texts.stream().map(AddressText::block).forEach(this.tries::add);
 	}
 
 	/**
-	 * Returns whether every address of IPv4 or of IPv6 is in one of some blocks.
-	 * @throws IllegalArgumentException if one of the texts is neither address nor block
+	 * Returns whether some blocks contain all addresses of IPv4 or of IPv6.
+	 * @throws IllegalArgumentException if a text is neither an address nor a block
 	 */
-	static boolean areEverybody(List<String> texts) {
+	static boolean areAll(List<String> texts) {
 		IPAddress.DualIPv4Pv6Arrays merged = IPAddress
 			.mergeToDualPrefixBlocks(texts.stream().map(AddressText::block).toArray(IPAddress[]::new));
 		return Stream.<IPAddress[]>of(merged.addressesIPv4, merged.addressesIPv6)
 			.flatMap(Arrays::stream)
-			.anyMatch((block) -> EVERYBODY.stream().anyMatch(block::contains));
+			.anyMatch((block) -> ALL.stream().anyMatch(block::contains));
 	}
 
 	public boolean isEmpty() {

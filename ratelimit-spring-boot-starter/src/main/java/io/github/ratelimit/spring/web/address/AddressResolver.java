@@ -12,17 +12,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Identifies a request by the address of its client: an IPv4 address as it is, an IPv6
- * address by its network, because a client has all of that to itself.
+ * Identifies a request by the address of its client: an IPv4 address itself, an IPv6
+ * address by its network, because a client may use the whole network.
  * <p>
- * However the address is written, it is that of one client: brackets, port and zone are
- * left out, octal and hexadecimal numbers are read, and an IPv4 address may be mapped
- * into IPv6. What is no address is left as it is; no name is looked up.
+ * All forms of an address identify the same client: brackets, port and zone are removed,
+ * octal and hexadecimal numbers are parsed, and an IPv4 address may be mapped into IPv6.
+ * Text that is not an address is used as it is; names are not looked up.
  * <p>
- * The address is the connection's. Forwarded headers, which anybody can send, count only
- * where a trusted proxy has sent them. They are read as the server has received them,
- * whatever filters make of them. Without trusted proxies, headers count where the server
- * or Spring's {@code ForwardedHeaderFilter} has been told to use them.
+ * The address is that of the connection. Forwarded headers, which any client can send,
+ * are used only if a trusted proxy has sent them. They are read as the server has
+ * received them, without the changes of filters. Without trusted proxies, they are used
+ * only if the server or Spring's {@code ForwardedHeaderFilter} is configured to use them.
  * <p>
  * Safe for use by several threads.
  *
@@ -43,10 +43,10 @@ public final class AddressResolver {
 
 	private final @Nullable TrustedProxies proxies;
 
-	/** Whether the log has to say that forwarded headers are not read. */
+	/** Whether to log that forwarded headers are not used. */
 	private final AtomicBoolean warning;
 
-	/** What addresses of connections come to, because reading one takes a microsecond. */
+	/** Parsed addresses of connections, because parsing takes a microsecond. */
 	private final Cache<String, String> resolved = Caffeine.newBuilder()
 		.executor(Runnable::run)
 		.maximumSize(MOST_RESOLVED)
@@ -56,8 +56,8 @@ public final class AddressResolver {
 	 * Creates a resolver.
 	 * @param ipv6Prefix length of the network that identifies an IPv6 address, from 32 to
 	 * 128 bits
-	 * @param proxies proxies whose forwarded headers count; {@code null} for none
-	 * @param warning whether to log a warning, once, when forwarded headers are met
+	 * @param proxies proxies whose forwarded headers are used; {@code null} for none
+	 * @param warning whether to log a warning, once, when requests have forwarded headers
 	 * though there are no such proxies
 	 * @throws IllegalArgumentException if the length is out of range
 	 */
@@ -82,7 +82,7 @@ public final class AddressResolver {
 
 	private void warnIfForwarded(HttpServletRequest request) {
 		if (this.warning.get() && isForwarded(request) && this.warning.compareAndSet(true, false)) {
-			logger.warn("Requests come with forwarded headers, which do not count: clients behind a proxy share its"
+			logger.warn("Requests have forwarded headers, which are not used: clients behind a proxy share its"
 					+ " address. If the proxy is yours, name it in ratelimit.ip.trusted-proxies");
 		}
 	}
@@ -101,7 +101,7 @@ public final class AddressResolver {
 		return false;
 	}
 
-	/** Returns what the request is counted by; {@code null} if there is no address. */
+	/** Returns the identifier of the client; {@code null} if there is no address. */
 	public @Nullable String resolve(HttpServletRequest request) {
 		if (this.proxies == null) {
 			warnIfForwarded(request);
@@ -109,7 +109,7 @@ public final class AddressResolver {
 			if (text == null) {
 				return null;
 			}
-			// Filters and servers may take longer ones from a header.
+			// Longer text may come from a header.
 			return (text.length() > LONGEST_RESOLVED) ? text(AddressText.connection(text), text)
 					: this.resolved.get(text, (unknown) -> text(AddressText.connection(text), text));
 		}

@@ -11,14 +11,14 @@ import inet.ipaddr.ipv6.IPv6Address;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads addresses. No name is ever looked up.
+ * Parses addresses. Names are never looked up.
  * <p>
- * An IPv4 address that is written as an IPv6 one, mapped ({@code ::ffff:0:0/96}) or
- * translated ({@code 64:ff9b::/96}, RFC 6052), is that IPv4 address. Zones are left out.
+ * IPv6 addresses that are mapped ({@code ::ffff:0:0/96}) or translated
+ * ({@code 64:ff9b::/96}, RFC 6052) from IPv4 are converted to IPv4. Zones are removed.
  */
 final class AddressText {
 
-	/** No address with a zone and a port is longer. */
+	/** Longer than any address with a zone and a port. */
 	private static final int LONGEST = 100;
 
 	private static final HostNameParameters HOP = hop();
@@ -43,7 +43,7 @@ final class AddressText {
 	}
 
 	/**
-	 * Only what can be read in one way: 010.0.0.1 is octal to some, decimal to others.
+	 * Allows unambiguous addresses only: some parsers take 010.0.0.1 for octal.
 	 */
 	private static IPAddressStringParameters.Builder strict(IPAddressStringParameters.Builder address) {
 		address.allowEmpty(false);
@@ -61,10 +61,10 @@ final class AddressText {
 	}
 
 	/**
-	 * Reads the address of a connection, however it is written: brackets and port are
-	 * left out, and octal and hexadecimal numbers are read. Spring's filter puts brackets
-	 * around an IPv4 address with its port.
-	 * @return the address; {@code null} if the text is none
+	 * Parses the address of a connection in any form: with brackets and port, or with
+	 * octal and hexadecimal numbers. Spring's filter writes brackets around an IPv4
+	 * address with its port.
+	 * @return the address; {@code null} if the text is not an address
 	 */
 	static @Nullable IPAddress connection(String text) {
 		if (text.isBlank() || text.length() > LONGEST) {
@@ -78,9 +78,8 @@ final class AddressText {
 	}
 
 	/**
-	 * Reads an address that a proxy has written, with or without brackets and port.
-	 * @return the address; {@code null} if the text is none, or can be read in several
-	 * ways
+	 * Parses an address that a proxy has written, with or without brackets and port.
+	 * @return the address; {@code null} if the text is not an address, or ambiguous
 	 */
 	static @Nullable IPAddress hop(String text) {
 		if (text.length() > LONGEST) {
@@ -92,8 +91,8 @@ final class AddressText {
 	}
 
 	/**
-	 * Reads a block of addresses from the configuration.
-	 * @return the block, or the one address
+	 * Parses a block of addresses in the configuration.
+	 * @return the block or the single address
 	 * @throws IllegalArgumentException if the text is neither
 	 */
 	static IPAddress block(String text) {

@@ -10,15 +10,15 @@ import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hops that a request has come by, as proxies have written them down: from the last
- * to the first, because only what the last ones wrote can be trusted.
+ * The hops of a request in a forwarded header, from the last to the first, because only
+ * the last ones were written by trusted proxies.
  * <p>
- * Each line is read from its end, so that nothing a client put before it can change how
- * the part of a proxy is understood.
+ * Each line is parsed from its end, so that text that a client has put before it does not
+ * change how the rest is parsed.
  */
 final class ForwardedHops {
 
-	/** No real chain has as many; what stands before them is not looked at. */
+	/** More than in any real chain; hops before them are ignored. */
 	private static final int MOST_HOPS = 64;
 
 	private static final int LONGEST_HOP = 512;
@@ -44,7 +44,7 @@ final class ForwardedHops {
 
 	/**
 	 * Returns the hop before the one that was returned last.
-	 * @return what should be an address; {@code null} if there is no other hop
+	 * @return the text of the hop; {@code null} if there is no other hop
 	 */
 	@Nullable String next() {
 		while (this.hops++ < MOST_HOPS) {

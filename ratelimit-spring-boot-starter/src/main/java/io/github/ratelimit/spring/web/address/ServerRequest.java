@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
 /**
- * What the server knows of a request, whatever filters say of it.
+ * Returns data of requests as the server has received them, without the changes of
+ * filters.
  */
 final class ServerRequest {
 
@@ -30,9 +31,9 @@ final class ServerRequest {
 	}
 
 	/**
-	 * Returns the address of a request whose header names none: an empty header makes
-	 * filters, and Jetty, forget the address of the connection.
-	 * @return the address of the connection, or what the server takes for it
+	 * Returns the address of the connection. Filters, and Jetty, lose it when a forwarded
+	 * header is empty.
+	 * @return the address; a server may replace it by that of a header
 	 */
 	static @Nullable String connection(HttpServletRequest request) {
 		HttpServletRequest server = of(request);
@@ -40,7 +41,7 @@ final class ServerRequest {
 		return (JETTY && (text == null || text.isBlank())) ? Jetty.connection(server) : text;
 	}
 
-	/** Apart, because Jetty may be missing. */
+	/** A separate class, because Jetty is optional. */
 	private static final class Jetty {
 
 		private Jetty() {
@@ -51,7 +52,7 @@ final class ServerRequest {
 				return Request.getRemoteAddr(Request.unWrap(ServletContextRequest.getServletContextRequest(request)));
 			}
 			catch (IllegalStateException ex) {
-				// It is the request of another server.
+				// The request is not of Jetty.
 				return null;
 			}
 		}

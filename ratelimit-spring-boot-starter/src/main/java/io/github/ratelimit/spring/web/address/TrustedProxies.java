@@ -7,10 +7,10 @@ import io.github.ratelimit.spring.ForwardedHeader;
 import jakarta.servlet.http.HttpServletRequest;
 
 /**
- * Proxies whose word counts about the addresses of their clients.
+ * Proxies whose forwarded headers are trusted.
  * <p>
- * The client is the last hop that is no such proxy: what stands before that in the header
- * may be invented. If a hop cannot be read, it is the last one that can.
+ * The client is the last hop that is not a trusted proxy: hops before it in the header
+ * may be forged. If a hop is malformed, the client is the hop after it.
  * <p>
  * Safe for use by several threads.
  *
@@ -24,15 +24,15 @@ public final class TrustedProxies {
 
 	/**
 	 * Creates proxies.
-	 * @param blocks their addresses, or blocks of them, such as {@code 10.0.0.0/8}
-	 * @param header the header that they write
-	 * @throws IllegalArgumentException if one of the blocks is none, or if they are all
-	 * addresses together, so that everybody would be trusted
+	 * @param blocks addresses or blocks, such as {@code 10.0.0.0/8}
+	 * @param header the header that the proxies write
+	 * @throws IllegalArgumentException if a block is malformed, or the blocks contain all
+	 * addresses, so that every client would be trusted
 	 */
 	public TrustedProxies(List<String> blocks, ForwardedHeader header) {
 		this.blocks = new AddressBlocks(blocks);
 		this.header = header;
-		if (AddressBlocks.areEverybody(blocks)) {
+		if (AddressBlocks.areAll(blocks)) {
 			throw new IllegalArgumentException(
 					"Invalid trusted proxies %s: must not be all addresses, because any client could then send the header, and choose by which address it is counted; name your own proxies only, such as 10.0.0.0/8."
 						.formatted(blocks));
@@ -40,7 +40,7 @@ public final class TrustedProxies {
 	}
 
 	/**
-	 * Finds the client behind a connection.
+	 * Finds the address of the client behind a connection.
 	 * @param connection the address of the connection
 	 */
 	IPAddress client(IPAddress connection, HttpServletRequest request) {

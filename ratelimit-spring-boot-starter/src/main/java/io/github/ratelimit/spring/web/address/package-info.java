@@ -1,5 +1,5 @@
 /**
- * Internal: the address of a client, behind proxies too.
+ * Internal: the address of a client, also behind proxies.
  */
 @NullMarked
 package io.github.ratelimit.spring.web.address;

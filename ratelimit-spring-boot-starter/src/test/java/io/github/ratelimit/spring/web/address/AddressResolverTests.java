@@ -90,7 +90,7 @@ class AddressResolverTests {
 
 	@ParameterizedTest
 	@ValueSource(ints = { -1, 0, 31, 129 })
-	void lengthOfNetworkIsRefusedWhenOutOfRange(int prefix) {
+	void lengthOfNetworkIsRejectedWhenOutOfRange(int prefix) {
 		assertThatIllegalArgumentException().isThrownBy(() -> new AddressResolver(prefix, null, false))
 			.withMessage("Invalid IPv6 prefix (%d): must be from 32 to 128 bits.", prefix);
 	}
@@ -105,7 +105,7 @@ class AddressResolverTests {
 		for (int i = 0; i < 3; i++) {
 			resolver.resolve(this.request);
 		}
-		assertThat(output.toString().split("Requests come with forwarded headers", -1)).hasSize(expected + 1);
+		assertThat(output.toString().split("Requests have forwarded headers", -1)).hasSize(expected + 1);
 		assertThat(output).doesNotContain("198.51.100.77");
 	}
 
@@ -116,7 +116,7 @@ class AddressResolverTests {
 		this.request.setRemoteAddr("10.0.0.1");
 		this.request.addHeader("X-Forwarded-For", "2001:db8:1:2::3");
 		assertThat(resolver.resolve(this.request)).isEqualTo("2001:db8:1:2::/64");
-		assertThat(output).doesNotContain("Requests come with forwarded headers");
+		assertThat(output).doesNotContain("Requests have forwarded headers");
 	}
 
 	private String resolve(int prefix) {

@@ -133,7 +133,7 @@ class TrustedProxiesTests {
 		}
 	}
 
-	/** Whatever a client sends, the proxy in front of it tells the truth about it. */
+	/** The proxy in front of a client appends its true address, whatever it sends. */
 	@Test
 	void nothingThatClientSendsHidesWhatItsProxyWrote() {
 		Random random = new Random(1);
@@ -159,7 +159,7 @@ class TrustedProxiesTests {
 	@ValueSource(strings = { "0.0.0.0/0", "::/0", "0.0.0.0/1,128.0.0.0/1", "128.0.0.0/1,10.0.0.0/8,0.0.0.0/1",
 			"::/1,8000::/1", "2000::/3", "2000::/4,3000::/4", "::/2", "::ffff:0:0/96",
 			"::ffff:0.0.0.0/97,::ffff:128.0.0.0/97", "64:ff9b::/96", "0.0.0.0/1,::ffff:128.0.0.0/97" })
-	void proxiesAreRefusedWhenTheyAreEverybody(String blocks) {
+	void proxiesAreRejectedWhenTheyAreAllAddresses(String blocks) {
 		List<String> list = List.of(blocks.split(","));
 		assertThatIllegalArgumentException().isThrownBy(() -> new TrustedProxies(list, ForwardedHeader.X_FORWARDED_FOR))
 			.withMessage(
@@ -178,7 +178,7 @@ class TrustedProxiesTests {
 	@ValueSource(strings = { "localhost", "proxy.example.com", "", "*", "10.*.*.*", "10.0.0.0-255", "10/8", "/8",
 			"10.0.0.0/33", "2001:db8::/129", "10.0.0.0/255.0.0.0", "10.0.0.0/", "010.0.0.0/8", "0xa.0.0.0/8", "1",
 			"10.0.0.1:80", "[::1]", "fe80::1%eth0", "10.0.0.0/8/8", "1.0.0.127.in-addr.arpa" })
-	void proxyIsRefusedWhenItIsNeitherAddressNorBlock(String text) {
+	void proxyIsRejectedWhenItIsNeitherAddressNorBlock(String text) {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> new TrustedProxies(List.of(text), ForwardedHeader.X_FORWARDED_FOR))
 			.withMessage(
@@ -188,7 +188,7 @@ class TrustedProxiesTests {
 
 	@ParameterizedTest
 	@CsvSource({ "10.0.0.1/8, 10.0.0.0/8", "2001:db8::1/32, 2001:db8::/32" })
-	void proxyIsRefusedWhenItIsNotTheFirstOfItsBlock(String text, String block) {
+	void proxyIsRejectedWhenItIsNotFirstOfItsBlock(String text, String block) {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> new TrustedProxies(List.of(text), ForwardedHeader.X_FORWARDED_FOR))
 			.withMessage(

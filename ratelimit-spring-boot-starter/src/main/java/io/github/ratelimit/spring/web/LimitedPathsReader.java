@@ -17,10 +17,10 @@ import org.springframework.core.env.Environment;
 import org.springframework.web.util.pattern.PathPatternParser;
 
 /**
- * Makes the policies of paths of properties. Whatever is wrong with them is reported with
- * the name of the property and its value.
+ * Reads the limited paths from properties. Reports errors with the name and the value of
+ * the property.
  */
-final class PathPolicyReader {
+final class LimitedPathsReader {
 
 	private static final String EXCLUDE = "ratelimit.exclude";
 
@@ -33,11 +33,12 @@ final class PathPolicyReader {
 	private final PolicyReader reader;
 
 	/**
-	 * Whether patterns of paths with and without that of the servlet may mean the same.
+	 * Whether a pattern with the path of the servlet and one without it may match the
+	 * same requests.
 	 */
 	private final boolean behindServletPath;
 
-	PathPolicyReader(RateLimitProperties properties, ConfiguredPolicies policies, PathPatternParser parser,
+	LimitedPathsReader(RateLimitProperties properties, ConfiguredPolicies policies, PathPatternParser parser,
 			Environment environment) {
 		this.properties = properties;
 		this.policies = policies;
@@ -46,28 +47,27 @@ final class PathPolicyReader {
 		this.behindServletPath = !List.of("", "/").contains(environment.getProperty("spring.mvc.servlet.path", ""));
 	}
 
-	/** Returns the policies that have paths. */
-	List<PathPolicy> read() {
+	LimitedPaths read() {
 		Map<String, List<Route>> routes = new LinkedHashMap<>();
 		this.properties.policies()
 			.forEach((name, properties) -> routes.put(name,
 					readRoutes(PolicyReader.property(name, ""), this.policies.find(name).orElseThrow(), properties)));
 		List<Route> excluded = readExcluded(EXCLUDE, this.properties.exclude(),
 				routes.values().stream().flatMap(List::stream).toList());
-		List<PathPolicy> pathPolicies = new ArrayList<>();
+		List<LimitedPaths.Entry> entries = new ArrayList<>();
 		this.properties.policies().forEach((name, properties) -> {
 			List<Route> limited = routes.getOrDefault(name, List.of());
 			List<Route> all = new ArrayList<>(excluded);
 			all.addAll(readExcluded(PolicyReader.property(name, ".exclude"), properties.exclude(), limited));
 			if (!limited.isEmpty()) {
 				requireLimited(name, limited, all);
-				pathPolicies.add(new PathPolicy(this.policies.find(name).orElseThrow(), limited, all));
+				entries.add(new LimitedPaths.Entry(this.policies.find(name).orElseThrow(), limited, all));
 			}
 		});
-		return pathPolicies;
+		return new LimitedPaths(entries);
 	}
 
-	/** Refuses what excludes none of the paths, as far as that can be known. */
+	/** Rejects exclusions of which it is certain that they match no limited path. */
 	private List<Route> readExcluded(String property, List<String> paths, List<Route> limited) {
 		return this.reader.readEach(property, paths, (path) -> {
 			Route route = Route.parse(path, 0, this.parser);
@@ -80,7 +80,7 @@ final class PathPolicyReader {
 		});
 	}
 
-	/** Refuses a policy none of whose paths is limited. */
+	/** Rejects a policy of which all paths are excluded. */
 	private static void requireLimited(String name, List<Route> limited, List<Route> excluded) {
 		if (limited.stream().allMatch((route) -> excluded.stream().anyMatch((other) -> other.covers(route)))) {
 			throw new InvalidConfigurationPropertyValueException(PolicyReader.property(name, ".paths"),

@@ -11,12 +11,12 @@ import org.slf4j.LoggerFactory;
 import org.springframework.expression.spel.SpelEvaluationException;
 
 /**
- * An identifier of the application's own. Where it fails it is missing; the log says so
- * once, without anything that a client may have sent.
+ * A custom identifier of the application. If its resolver fails, it is missing. This is
+ * logged once, without anything that a client may have sent.
  */
-final class OwnIdentifier {
+final class CustomIdentifier {
 
-	private static final Logger logger = LoggerFactory.getLogger(OwnIdentifier.class);
+	private static final Logger logger = LoggerFactory.getLogger(CustomIdentifier.class);
 
 	private final String name;
 
@@ -24,7 +24,7 @@ final class OwnIdentifier {
 
 	private final AtomicBoolean failed = new AtomicBoolean();
 
-	OwnIdentifier(String name, IdentifierResolver resolver) {
+	CustomIdentifier(String name, IdentifierResolver resolver) {
 		this.name = name;
 		this.resolver = resolver;
 	}
@@ -39,14 +39,14 @@ final class OwnIdentifier {
 		}
 		catch (RuntimeException ex) {
 			if (this.failed.compareAndSet(false, true)) {
-				logger.warn("The identifier {} fails, and counts as missing: {}. This is said once only", this.name,
-						reason(ex));
+				logger.warn("The identifier {} counts as missing, because its resolver failed: {}. This is logged once",
+						this.name, reason(ex));
 			}
 			return null;
 		}
 	}
 
-	/** Messages of exceptions may quote what the client sent. */
+	/** The message of the exception may contain what the client has sent. */
 	private static String reason(RuntimeException ex) {
 		String type = ex.getClass().getName();
 		return (ex instanceof SpelEvaluationException spel) ? type + ' ' + spel.getMessageCode() : type;

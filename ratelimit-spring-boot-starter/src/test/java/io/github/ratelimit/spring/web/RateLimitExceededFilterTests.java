@@ -16,9 +16,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link CurrentRequest}.
+ * Tests for {@link RateLimitExceededFilter}.
  */
-class CurrentRequestTests {
+class RateLimitExceededFilterTests {
 
 	private final MockHttpServletRequest outer = new MockHttpServletRequest("GET", "/outer");
 
@@ -48,7 +48,7 @@ class CurrentRequestTests {
 	}
 
 	@Test
-	void requestIsThatOfSpringWhereItKnowsOne() throws IOException, ServletException {
+	void requestOfSpringComesFirst() throws IOException, ServletException {
 		serve(this.outer, () -> {
 			RequestContextHolder.setRequestAttributes(new ServletRequestAttributes(this.inner));
 			assertThat(found()).isSameAs(this.inner);
@@ -58,12 +58,13 @@ class CurrentRequestTests {
 	}
 
 	private static @Nullable Object found() {
-		ServletRequestAttributes attributes = CurrentRequest.find();
+		ServletRequestAttributes attributes = RateLimitExceededFilter.currentRequest();
 		return (attributes != null) ? attributes.getRequest() : null;
 	}
 
 	private static void serve(MockHttpServletRequest request, Chain chain) throws IOException, ServletException {
-		CurrentRequest.doFilter(request, new MockHttpServletResponse(), (same, response) -> chain.run());
+		new RateLimitExceededFilter(RejectionsTests.responses(), RejectionsTests.decisions()).doFilter(request,
+				new MockHttpServletResponse(), (same, response) -> chain.run());
 	}
 
 	@FunctionalInterface

@@ -1,0 +1,124 @@
+package io.github.ratelimit.spring.web;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.policy.PolicyUse;
+import jakarta.servlet.http.HttpServletRequest;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.http.server.PathContainer;
+
+/**
+ * The paths that policies limit.
+ * <p>
+ * Safe for use by several threads.
+ */
+final class LimitedPaths {
+
+	private final DispatcherServlets dispatchers = new DispatcherServlets();
+
+	private final List<Entry> entries;
+
+	LimitedPaths(List<Entry> entries) {
+		this.entries = List.copyOf(entries);
+	}
+
+	/** Returns the policies that limit paths. */
+	List<IdentifiedPolicy> policies() {
+		return this.entries.stream().map(Entry::policy).toList();
+	}
+
+	/**
+	 * Returns the policies that limit certain requests.
+	 * @param matches whether a route matches these requests
+	 */
+	List<IdentifiedPolicy> policies(Predicate<Route> matches) {
+		return this.entries.stream()
+			.filter((entry) -> entry.routes.stream().anyMatch(matches)
+					&& entry.excluded.stream().noneMatch((route) -> route.method() == null && matches.test(route)))
+			.map(Entry::policy)
+			.toList();
+	}
+
+	/**
+	 * Returns what a request uses of the policies of its path.
+	 * @throws IllegalArgumentException if the path cannot be decoded
+	 */
+	List<PolicyUse> uses(HttpServletRequest request) {
+		if (this.entries.isEmpty()) {
+			return List.of();
+		}
+		RequestPaths paths = RequestPaths.of(request, this.dispatchers);
+		List<PolicyUse> uses = new ArrayList<>(2);
+		for (Entry entry : this.entries) {
+			PolicyUse use = entry.use(request, paths);
+			if (use != null) {
+				uses.add(use);
+			}
+		}
+		return uses;
+	}
+
+	/**
+	 * A policy and its paths.
+	 *
+	 * @param policy the policy
+	 * @param routes the paths with their costs; the first that matches is used
+	 * @param excluded paths among them that are not limited; may be empty
+	 */
+	record Entry(IdentifiedPolicy policy, List<Route> routes, List<Route> excluded) {
+
+		Entry {
+			routes = List.copyOf(routes);
+			excluded = List.copyOf(excluded);
+		}
+
+		/**
+		 * Returns what a request uses of the policy; {@code null} if no form of its path
+		 * matches, or all are excluded. If the forms have different costs, the highest is
+		 * used.
+		 */
+		@Nullable PolicyUse use(HttpServletRequest request, RequestPaths paths) {
+			long cost = 0;
+			List<String> patterns = List.of();
+			for (PathContainer path : paths.all()) {
+				Route route = find(this.routes, request, path);
+				if (route != null) {
+					cost = Math.max(cost, route.cost());
+					patterns = with(route.pattern().getPatternString(), patterns);
+				}
+			}
+			// Exclusions come last, because most policies do not match.
+			return (patterns.isEmpty() || isExcluded(request, paths)) ? null
+					: new PolicyUse(this.policy, cost, Map.of(), patterns);
+		}
+
+		private boolean isExcluded(HttpServletRequest request, RequestPaths paths) {
+			return !this.excluded.isEmpty() && paths.allMatch((path) -> find(this.excluded, request, path) != null);
+		}
+
+		private static List<String> with(String pattern, List<String> patterns) {
+			if (patterns.isEmpty()) {
+				return List.of(pattern);
+			}
+			return patterns.contains(pattern) ? patterns
+					: Stream.concat(patterns.stream(), Stream.of(pattern)).toList();
+		}
+
+		private static @Nullable Route find(List<Route> routes, HttpServletRequest request, PathContainer path) {
+			for (Route route : routes) {
+				if (route.matches(request, path)) {
+					return route;
+				}
+			}
+			return null;
+		}
+
+	}
+
+}

@@ -1,0 +1,48 @@
+package io.github.ratelimit.spring.web;
+
+import java.io.IOException;
+import java.util.List;
+
+import jakarta.servlet.Filter;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.security.web.FilterChainProxy;
+import org.springframework.security.web.header.HeaderWriterFilter;
+
+/**
+ * The filters of the first chain of Spring Security that matches a request.
+ */
+final class SpringSecurityFilters implements SecurityFilters {
+
+	private final ObjectProvider<FilterChainProxy> proxies;
+
+	SpringSecurityFilters(ObjectProvider<FilterChainProxy> proxies) {
+		this.proxies = proxies;
+	}
+
+	@Override
+	public List<Filter> find(HttpServletRequest request) {
+		return this.proxies.stream()
+			.flatMap((proxy) -> proxy.getFilterChains().stream())
+			.filter((chain) -> chain.matches(request))
+			.findFirst()
+			.map((chain) -> List.copyOf(chain.getFilters()))
+			.orElse(List.of());
+	}
+
+	/** Calls the filters with an empty chain: they write headers when it returns. */
+	@Override
+	public void writeHeaders(HttpServletRequest request, HttpServletResponse response)
+			throws ServletException, IOException {
+		for (Filter filter : find(request)) {
+			if (filter instanceof HeaderWriterFilter) {
+				filter.doFilter(request, response, (sameRequest, sameResponse) -> {
+				});
+			}
+		}
+	}
+
+}
