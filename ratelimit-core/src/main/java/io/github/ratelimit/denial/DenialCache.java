@@ -29,7 +29,8 @@ import org.jspecify.annotations.Nullable;
  * not cached. Blocks are cached for all identifiers and policies of a request together,
  * because the store does not return which of them is blocked. Requests of policies that
  * count denied requests always reach the store. Charges in shadow mode are not cached,
- * and a denial from memory has no decisions for them.
+ * and a denial from memory has no decisions for them. Nor are denials by limits of
+ * another policy than that of the request, which a store of an application may apply.
  * <p>
  * Decisions from memory have only the statuses of the limits that are known to deny the
  * request, with the times that are left. As soon as quota has arrived, so that

@@ -151,7 +151,10 @@ final class DenialMemory {
 			}
 		}
 
-		/** Records that the store has denied the request. */
+		/**
+		 * Records that the store has denied the request. What limits of another policy
+		 * have denied says nothing about those of the request.
+		 */
 		void denied(Decision decision) {
 			int at = 0;
 			for (Charge charge : this.charges) {
@@ -161,8 +164,11 @@ final class DenialMemory {
 						.filter((status) -> status.policy().name().equals(charge.policy().name())
 								&& status.identifier().equals(identifier))
 						.toList();
-					remember(at++, charge.policy(), new Verdict(charge.cost(), charge.policy(), violated, this.since,
-							decision.blockedFor() != null));
+					if (violated.stream().allMatch((status) -> status.policy().equals(charge.policy()))) {
+						remember(at, charge.policy(), new Verdict(charge.cost(), charge.policy(), violated, this.since,
+								decision.blockedFor() != null));
+					}
+					at++;
 				}
 			}
 			if (decision.blockedFor() != null) {

@@ -116,10 +116,11 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 
 	/**
 	 * Cancels what was reserved, without waiting. One Redis key at a time, because nobody
-	 * would see that the slot is moving.
+	 * would see that the slot is moving. A call that has only checked blocks has reserved
+	 * nothing.
 	 */
 	private void abandon(SlotRequest slot, @Nullable Answer reserved) {
-		if (reserved != null) {
+		if (reserved != null && slot.scope() != Scope.BLOCKS) {
 			slot.byKey(false).forEach((key) -> cancel(key, reserved, null));
 		}
 	}

@@ -54,6 +54,43 @@ class DenialCacheTests extends DenialCacheFixture {
 		}
 	}
 
+	/** As one that decides by the quotas of a plan. */
+	@Test
+	void denialByOtherLimitsIsNotTakenForOneOfThePolicy() {
+		Policy asked = Policy.of("api", new SlidingLog(), Limit.parse("9/m"), Limit.parse("100/h"));
+		RateLimiter limiter = this.cache.cache((OtherQuotas) (request) -> this.memory.tryAcquire(REQUEST));
+		RateLimitRequest request = RateLimitRequest.of(asked, ALICE);
+		for (int i = 0; i < 9; i++) {
+			Decision decision = limiter.tryAcquire(request);
+			assertThat(decision.allowed()).isEqualTo(i < 2);
+			assertThat(decision.statuses()).extracting(LimitStatus::policy).containsOnly(POLICY);
+		}
+	}
+
+	private interface OtherQuotas extends RateLimiter {
+
+		@Override
+		Decision tryAcquire(RateLimitRequest request);
+
+		@Override
+		default Decision peek(RateLimitRequest request) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		default void refund(RateLimitRequest request) {
+		}
+
+		@Override
+		default void charge(RateLimitRequest request) {
+		}
+
+		@Override
+		default void reset(Policy policy, Identifier identifier) {
+		}
+
+	}
+
 	@Test
 	void shadowIsNeverDeniedFromMemory() {
 		exhaust();

@@ -125,6 +125,11 @@ public abstract class Call {
 		return isDone(this.state);
 	}
 
+	/** Returns whether its deadline has passed. */
+	final boolean isLate() {
+		return System.nanoTime() - this.deadline >= 0;
+	}
+
 	private static boolean isDone(@Nullable Object state) {
 		return state != null && state != SENT;
 	}

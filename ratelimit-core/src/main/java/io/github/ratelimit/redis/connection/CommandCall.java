@@ -7,8 +7,9 @@ import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Commands that share nothing with other calls. Fails with the first error of the server;
- * otherwise the answer is the reply to the last command.
+ * Commands that share nothing with other calls. Fails with the first error of the server,
+ * and if the replies come after the deadline; otherwise the answer is the reply to the
+ * last command.
  */
 public final class CommandCall extends Call {
 
@@ -45,6 +46,10 @@ public final class CommandCall extends Call {
 				if (reply instanceof JedisException ex) {
 					call.fail(ex);
 				}
+			}
+			if (call.isLate()) {
+				// Nobody may have seen that, if this process was paused.
+				call.fail(CallException.late(true));
 			}
 			call.complete(replies.get(replies.size() - 1));
 		}

@@ -20,12 +20,22 @@ import io.github.ratelimit.redis.script.Fragment.Line;
  */
 record Place(Fragment fragment, String begin, Map<String, String> words, Map<String, List<Place>> parts) {
 
+	private static final String STRING = "'(?:[^'\\\\]|\\\\.)*'|\"(?:[^\"\\\\]|\\\\.)*\"";
+
+	/** How many brackets may be in each other within those of a repetition. */
+	private static final int MOST_BRACKETS = 10;
+
 	/** Strings, comments, repetitions, and words with the dots before them. */
-	private static final Pattern TOKEN = Pattern.compile("'(?:[^'\\\\]|\\\\.)*'|\"(?:[^\"\\\\]|\\\\.)*\"|--.*"
-			+ "|(each|every_)\\(((?:[^()]|\\((?:[^()]|\\([^()]*\\))*\\))*)\\)"
-			+ "|(\\.*)((?:(?:string|math|table|struct|redis)\\.)?\\w+)");
+	private static final Pattern TOKEN = Pattern.compile(STRING + "|--.*|(each|every_)\\((" + balanced(MOST_BRACKETS)
+			+ ")\\)|(\\.*)((?:(?:string|math|table|struct|redis)\\.)?\\w+)");
 
 	private static final Pattern REPEATED = Pattern.compile("(each|every_)\\(([^()]*)\\)");
+
+	/** Returns a pattern of Lua with brackets in each other. */
+	private static String balanced(int brackets) {
+		String inner = (brackets > 0) ? "|\\(" + balanced(brackets - 1) + "\\)" : "";
+		return "(?:" + STRING + "|[^()'\"]" + inner + ")*";
+	}
 
 	/** Returns the limits among the parts. */
 	List<Place> limits() {
@@ -62,15 +72,20 @@ record Place(Fragment fragment, String begin, Map<String, String> words, Map<Str
 	}
 
 	private boolean isSet(Line line) {
-		if (!this.words.containsKey(line.text())) {
+		if (!isConstant(line.text())) {
 			throw line.invalid("there is no constant '%s', but %s.".formatted(line.text(),
 					this.words.keySet()
 						.stream()
-						.filter((word) -> word.matches("[A-Z0-9_]*[A-Z0-9]"))
+						.filter((word) -> word.matches("[A-Z0-9_]*[A-Z0-9]") && isConstant(word))
 						.sorted()
 						.toList()));
 		}
 		return isSet(line.text());
+	}
+
+	/** Returns whether a word stands for a number, and for none that a request has. */
+	private boolean isConstant(String word) {
+		return this.words.getOrDefault(word, "").matches("-?\\d.*");
 	}
 
 	private List<Place> parts(Line line, String repetition) {

@@ -35,6 +35,9 @@ public final class Scripts {
 	/** The size of each cache; a full cache is cleared. */
 	private static final int MOST = 1000;
 
+	/** The largest number of identifiers for which a policy keeps its scripts. */
+	private static final int FEW = 4;
+
 	/** More than any cost that could be allowed. */
 	private static final long LARGEST_COST = Limit.MAX_QUOTA + 1;
 
@@ -148,7 +151,7 @@ public final class Scripts {
 
 	private Script script(Operation operation, Scope scope, List<Charge> charges, PolicyCode[] codes,
 			List<Identifier> identifiers) {
-		if (codes.length > 1 || scope != Scope.ALL || charges.get(0).shadow()) {
+		if (codes.length > 1 || scope != Scope.ALL || charges.get(0).shadow() || identifiers.size() > FEW) {
 			return find(this.scripts, shape(operation, scope, charges, codes, identifiers), Composer::compose);
 		}
 		// The usual case, without creating a shape.

@@ -14,7 +14,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 
 import io.github.ratelimit.redis.connection.CallException.Reason;
-import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.StoppedServer;
@@ -28,9 +27,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.ClientSetInfoConfig;
+import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.embedded.RedisServer;
@@ -109,6 +110,27 @@ class SilenceIT {
 		assertThat(Duration.ofNanos(System.nanoTime() - end)).isLessThan(Duration.ofSeconds(3));
 		assertThat(Increment.of(this.server, "a", LONG)).isEqualTo(3);
 		TestCluster.await("The late answer is there", () -> Long.valueOf(2).equals(sent.late()));
+	}
+
+	/**
+	 * The bounds of plain commands hold only if none is executed long after its time,
+	 * such as after a pause of this process, in which its caller could not give it up.
+	 */
+	@Test
+	void commandAnsweredAfterItsDeadlineFails() {
+		try (Server patient = Connecting.to(this.port, Duration.ofSeconds(20), this.events)) {
+			Increment.of(patient, "a", LONG);
+			long deadline = System.nanoTime() + Duration.ofSeconds(1).toNanos();
+			CommandCall call = new CommandCall((source) -> List.of(new CommandArguments(Command.INCR).key("a")), 1, 0,
+					deadline);
+			try (StoppedServer stopped = StoppedServer.stop(this.jedis)) {
+				patient.submit(call);
+				TestCluster.await("It is late", () -> System.nanoTime() - deadline > 0);
+			}
+			TestCluster.await("It is done", call::isDone);
+			Connecting.assertFails(Reason.UNANSWERED, call::await);
+			assertThat(Increment.of(patient, "a", LONG)).isEqualTo(3);
+		}
 	}
 
 	@Test

@@ -64,13 +64,27 @@ class ComposerTests {
 			"a = count"                 | 'count' belongs to one limit
 			"--[each limit]\n--[end]"  | 'each limit' has no meaning here
 			"--[if B]\n--[end]"        | there is no constant 'B', but [A]
+			"--[if QUOTA]\n--[end]"    | there is no constant 'QUOTA', but [A]
 			""")
 	void wordWithoutMeaningIsRefused(String load, String problem) {
 		Fragment fragment = Fragment.parse("own.lua", SECTIONS + "--- history\n" + load.replace("\\n", "\n"));
-		Place place = new Place(fragment, "", Map.of("A", "1", "count", ""), Map.of());
+		Place place = new Place(fragment, "", Map.of("A", "1", "count", "", "QUOTA", "p1_QUOTA_1"), Map.of());
 		assertThatIllegalArgumentException().isThrownBy(() -> place.section("history"))
 			.withMessageContaining("(own.lua, line 9)")
 			.withMessageContaining(problem);
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+			a = each(f(g(h(i(count))))) | a = f(g(h(i(1)))), f(g(h(i(2))))
+			a = each(f(')', count))     | a = f(')', 1), f(')', 2)
+			""")
+	void eachRepeatsAllUpToItsBracket(String line, String lua) {
+		Fragment fragment = Fragment.parse("own.lua", SECTIONS + "--- history\n" + line);
+		List<Place> limits = Stream.of("1", "2")
+			.map((limit) -> new Place(fragment, "", Map.of("count", limit), Map.of()))
+			.toList();
+		assertThat(new Place(fragment, "", Map.of(), Map.of("each", limits)).section("history")).isEqualTo(lua + "\n");
 	}
 
 	@Test

@@ -1,8 +1,10 @@
 package io.github.ratelimit.redis.script;
 
 import java.util.List;
+import java.util.stream.IntStream;
 
 import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -15,6 +17,7 @@ import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.redis.connection.OneConnection;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -51,6 +54,23 @@ class ScriptsIT {
 			assertThatIllegalArgumentException()
 				.isThrownBy(() -> scripts.requireComposable(Policy.of("api", new Unfinished("quiet-period"), limit)))
 				.withMessageContaining("there is no constant 'EXTRA'");
+		}
+	}
+
+	@Test
+	void policyDoesNotKeepScriptsForAllNumbersOfIdentifiers() {
+		try (OneConnection servers = new OneConnection(TestRedis.uri())) {
+			Scripts scripts = new Scripts(new RedisKeys(TestRedis.newKeyPrefix()), servers);
+			Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("2/s"));
+			for (int size = 1; size <= 20; size++) {
+				List<Identifier> identifiers = IntStream.range(0, size)
+					.mapToObj((i) -> Identifier.user("u" + i))
+					.toList();
+				scripts.call(Operation.PEEK, Scope.ALL, RateLimitRequest.of(new Charge(policy, identifiers, 1)), 0);
+			}
+			assertThat(scripts).extracting("policies", InstanceOfAssertFactories.map(Policy.class, PolicyCode.class))
+				.extractingByKey(policy)
+				.satisfies((code) -> assertThat(code.scripts).hasSize(4));
 		}
 	}
 
