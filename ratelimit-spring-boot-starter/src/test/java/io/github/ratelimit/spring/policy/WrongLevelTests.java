@@ -92,6 +92,12 @@ class WrongLevelTests {
 			.doesNotContain("topsecret");
 	}
 
+	@Test
+	void keyOfAnyFormIsNamedWhenItIsUnknown(CapturedOutput output) {
+		assertRefused("ratelimit: { '[a b]': 10/s }");
+		assertThat(output).contains("There is no property 'ratelimit[a b]', so it would have no effect");
+	}
+
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '`',
 			textBlock = """
