@@ -60,6 +60,9 @@ public final class ClusterServers implements Servers {
 
 	private final Map<HostAndPort, Node> nodes = new ConcurrentHashMap<>();
 
+	/** Nodes without slots that still have time to answer. */
+	private final Set<Node> leaving = ConcurrentHashMap.newKeySet();
+
 	/** Nodes that have slots. Others may answer although the cluster is down. */
 	private volatile Set<HostAndPort> masters = Set.of();
 
@@ -191,17 +194,23 @@ public final class ClusterServers implements Servers {
 		List<Node> left = new ArrayList<>();
 		this.nodes.values().removeIf((node) -> !masters.contains(node.address) && left.add(node));
 		if (!left.isEmpty()) {
+			this.leaving.addAll(left);
 			try {
 				BackgroundThread.start(() -> {
 					Topology.parkNanos(GRACE_NANOS);
-					left.forEach(Node::close);
+					closeLeft(left);
 				}, THREAD);
 			}
 			catch (OutOfMemoryError ex) {
 				// There can be no more threads.
-				left.forEach(Node::close);
+				closeLeft(left);
 			}
 		}
+	}
+
+	private void closeLeft(Collection<Node> left) {
+		left.forEach(Node::close);
+		this.leaving.removeAll(left);
 	}
 
 	/**
@@ -239,6 +248,7 @@ public final class ClusterServers implements Servers {
 		this.closed = true;
 		this.topology.close();
 		closeNodes();
+		this.leaving.forEach(Node::close);
 	}
 
 }
