@@ -219,7 +219,7 @@ class RateLimitsEndpointIT {
 				"management.endpoints.web.exposure.include=ratelimits")) {
 			assertThat(failing.get(ENDPOINT).status()).isEqualTo(200);
 			Response refused = failing.get(ENDPOINT + "/counts?identifier=ip:203.0.113.7");
-			assertRefused(refused, 503, "Redis failed to peek at a request");
+			assertRefused(refused, 503, "Redis failed to read counts");
 			assertThat(refused.json().path("cause").stringValue()).contains("127.0.0.1:" + port)
 				.endsWith("java.net.ConnectException: Connection refused");
 		}
