@@ -147,12 +147,12 @@ public final class PipelineRateLimiter implements RateLimiter {
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
-		return Failures.translate("acquire a request", () -> this.commands.tryAcquire(request));
+		return Failures.translate("decide a request", () -> this.commands.tryAcquire(request));
 	}
 
 	@Override
 	public Decision peek(RateLimitRequest request) {
-		return Failures.translate("peek at a request", () -> this.commands.peek(request));
+		return Failures.translate("read counts", () -> this.commands.peek(request));
 	}
 
 	@Override

@@ -202,13 +202,13 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 			return split(request, deadline).acquire(slots);
 		}
 		catch (JedisException ex) {
-			throw Failures.storeException("acquire a request", ex);
+			throw Failures.storeException("decide a request", ex);
 		}
 	}
 
 	@Override
 	public Decision peek(RateLimitRequest request) {
-		return Failures.translate("peek at a request", () -> split(request, deadline()).peek(split(request)));
+		return Failures.translate("read counts", () -> split(request, deadline()).peek(split(request)));
 	}
 
 	@Override

@@ -89,10 +89,10 @@ class OutageIT {
 		this.store.tryAcquire(this.request);
 		TestRedis.stop(this.server);
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.store.tryAcquire(this.request))
-			.withMessage("Redis failed to acquire a request")
+			.withMessage("Redis failed to decide a request")
 			.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.CONNECTION));
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.store.peek(this.request))
-			.withMessage("Redis failed to peek at a request");
+			.withMessage("Redis failed to read counts");
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.store.refund(this.request))
 			.withMessage("Redis failed to refund a request");
 		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> this.store.charge(this.request))

@@ -101,8 +101,8 @@ class WrongAnswersIT {
 		Stream<String> entries = Stream.of("*1\r\n:1\r\n", "*3\r\n:1\r\n:1\r\n:1\r\n", text(1))
 			.map(WrongAnswersIT::list);
 		Stream<String> number = Stream.of("+OK\r\n", "$-1\r\n", "*0\r\n");
-		return Stream.of(cases("acquire a request", (limiter) -> limiter.tryAcquire(REQUEST), orNoList(all.stream())),
-				cases("peek at a request", (limiter) -> limiter.peek(REQUEST), orNoList(all.stream())),
+		return Stream.of(cases("decide a request", (limiter) -> limiter.tryAcquire(REQUEST), orNoList(all.stream())),
+				cases("read counts", (limiter) -> limiter.peek(REQUEST), orNoList(all.stream())),
 				cases("refund a request", (limiter) -> limiter.refund(REQUEST), orNoList(nothings)),
 				cases("charge a request", (limiter) -> limiter.charge(REQUEST), orNoList(Stream.of("*0\r\n"))),
 				cases("read the entries of the policy 'api'", (limiter) -> limiter.entries(LOG, ALICE),

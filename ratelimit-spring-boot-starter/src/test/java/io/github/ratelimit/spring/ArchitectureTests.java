@@ -92,7 +92,7 @@ class ArchitectureTests {
 		mayKnow("method", List.of("", "annotation", "policy"));
 		mayKnow("web.address", List.of(""));
 		mayKnow("web", List.of("", "policy", "web.address"));
-		mayKnow("actuate", List.of("", "policy"));
+		mayKnow("actuate", List.of("", "policy", "web"));
 	}
 
 	private static void mayKnow(String name, List<String> others) {

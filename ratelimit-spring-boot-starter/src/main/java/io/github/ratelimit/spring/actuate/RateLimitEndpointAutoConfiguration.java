@@ -13,6 +13,7 @@ import io.github.ratelimit.spring.policy.AnnotatedPolicies;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
 import io.github.ratelimit.spring.policy.RateLimitProperties;
+import io.github.ratelimit.spring.web.RequestIdentifiers;
 
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.beans.factory.ObjectProvider;
@@ -56,14 +57,16 @@ public final class RateLimitEndpointAutoConfiguration {
 	RateLimitsEndpoint rateLimitsEndpoint(RateLimiter limiter, ConfiguredPolicies policies, PolicyDecisions decisions,
 			ObjectProvider<AnnotatedPolicies> annotated, ObjectProvider<BlockList> blocks,
 			ObjectProvider<RequestHistory> history, ObjectProvider<DenialCache> denials,
-			ObjectProvider<MostDenied> mostDenied, RateLimitProperties properties) {
+			ObjectProvider<MostDenied> mostDenied, ObjectProvider<RequestIdentifiers> identifiers,
+			RateLimitProperties properties) {
 		DenialCache cache = denials.getIfAvailable();
 		BlockList list = blocks.getIfAvailable();
+		RequestIdentifiers web = identifiers.getIfAvailable();
 		return new RateLimitsEndpoint((cache != null) ? cache.watchCounts(limiter) : limiter, policies,
 				() -> annotated.stream().flatMap((each) -> each.annotatedPolicies().stream()).toList(),
-				decisions::current, (cache != null && list != null) ? cache.watchBlocks(list) : list,
-				history.getIfAvailable(), mostDenied.getIfAvailable(),
-				StringUtils.hasLength(properties.identifierSecret()));
+				decisions::current, (web != null) ? web::counted : UnaryOperator.identity(),
+				(cache != null && list != null) ? cache.watchBlocks(list) : list, history.getIfAvailable(),
+				mostDenied.getIfAvailable(), StringUtils.hasLength(properties.identifierSecret()));
 	}
 
 }

@@ -42,6 +42,9 @@ import org.springframework.boot.convert.DurationStyle;
  * were denied most. If {@code management.endpoint.ratelimits.access} is
  * {@code unrestricted}, it also resets counts, blocks and unblocks.
  * <p>
+ * In a web application, an address identifies the client that is counted by it: an IPv6
+ * address means its network.
+ * <p>
  * The plans of users are not known here, so the counts of every plan are shown.
  * <p>
  * Invalid requests are answered with 400, and all requests with 503 while the store
@@ -73,6 +76,8 @@ public final class RateLimitsEndpoint {
 
 	private final KnownPolicies policies;
 
+	private final UnaryOperator<Identifier> counted;
+
 	private final @Nullable BlockList blocks;
 
 	private final @Nullable RequestHistory history;
@@ -87,6 +92,8 @@ public final class RateLimitsEndpoint {
 	 * @param configured the policies of the configuration
 	 * @param annotated supplies the policies of annotations
 	 * @param current returns the policy to enforce now
+	 * @param counted returns an identifier as requests are counted by it; throws an
+	 * IllegalArgumentException if they never are
 	 * @param blocks the blocks; {@code null} if the store does not support blocks
 	 * @param history the past requests; {@code null} if the store does not keep them
 	 * @param denied counts of denied requests; {@code null} if they are not counted
@@ -94,9 +101,11 @@ public final class RateLimitsEndpoint {
 	 */
 	RateLimitsEndpoint(RateLimiter limiter, ConfiguredPolicies configured,
 			Supplier<? extends Collection<AnnotatedPolicy>> annotated, UnaryOperator<IdentifiedPolicy> current,
-			@Nullable BlockList blocks, @Nullable RequestHistory history, @Nullable MostDenied denied, boolean hashed) {
+			UnaryOperator<Identifier> counted, @Nullable BlockList blocks, @Nullable RequestHistory history,
+			@Nullable MostDenied denied, boolean hashed) {
 		this.limiter = limiter;
 		this.policies = new KnownPolicies(configured, annotated, current);
+		this.counted = counted;
 		this.blocks = blocks;
 		this.history = history;
 		this.denied = denied;
@@ -260,7 +269,7 @@ public final class RateLimitsEndpoint {
 					"Invalid identifier (%s): is a hash. Name the identifier itself, such as ip:203.0.113.7."
 						.formatted(text));
 		}
-		return identifier;
+		return this.counted.apply(identifier);
 	}
 
 	private @Nullable String known(@Nullable String policy) {

@@ -80,8 +80,9 @@ final class MethodExpression {
 		}
 		String text = value.toString();
 		if (hasNoText(value, text)) {
-			throw invalid("an identifier must have a text, but %s does not override toString."
-				.formatted(value.getClass().getTypeName()));
+			// A fault of the application: what a client sent always has a text.
+			throw new IllegalStateException(invalid("an identifier must have a text, but %s does not override toString."
+				.formatted(value.getClass().getTypeName())).getMessage());
 		}
 		return text;
 	}

@@ -14,7 +14,6 @@ import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.boot.origin.PropertySourceOrigin;
 import org.springframework.core.env.Environment;
@@ -70,7 +69,8 @@ final class EnvironmentSettings {
 	/** Spring Boot ignores a text in place of all properties. */
 	private static void requireGroup(@Nullable ConfigurationProperty property) {
 		if (property != null && !property.getValue().toString().isBlank()) {
-			throw new InvalidConfigurationPropertyValueException(OWN.toString(), property.getValue(),
+			throw new HiddenValueException(OWN.toString(),
+					HiddenValueException.withoutPassword(property.getValue()).toString(),
 					"Must be a group of properties such as { policies: { search: { limits: 10/s } } }.");
 		}
 	}

@@ -17,4 +17,9 @@ public class HiddenValueException extends InvalidConfigurationPropertyValueExcep
 		super(property, shown, rule);
 	}
 
+	/** Returns a value, or asterisks if it may be a URL with a password. */
+	static Object withoutPassword(Object value) {
+		return value.toString().contains("@") ? "***" : value;
+	}
+
 }

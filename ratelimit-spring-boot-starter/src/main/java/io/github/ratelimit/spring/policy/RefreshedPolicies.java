@@ -222,8 +222,8 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 		String reason = (rule != null) ? "Must be %s.".formatted(rule)
 				: NestedExceptionUtils.getMostSpecificCause(ex).getMessage();
 		return (property == null) ? ex.getMessage() + ": " + reason
-				: "invalid value '%s' for configuration property '%s'. %s".formatted(property.getValue(),
-						property.getName(), reason);
+				: "invalid value '%s' for configuration property '%s'. %s"
+					.formatted(HiddenValueException.withoutPassword(property.getValue()), property.getName(), reason);
 	}
 
 }

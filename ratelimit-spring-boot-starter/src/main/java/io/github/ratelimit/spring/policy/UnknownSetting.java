@@ -60,7 +60,7 @@ record UnknownSetting(ConfigurationPropertyName name, int index, List<String> na
 	private UnknownSetting orOfOtherLevel() {
 		List<String> meant = new ArrayList<>();
 		if (this.index == 1) {
-			String first = this.name.getElement(1, Form.DASHED);
+			ConfigurationPropertyName first = this.name.subName(1).chop(1);
 			for (String parent : List.of("ratelimit.defaults", "ratelimit.policies.NAME")) {
 				ConfigurationPropertyName known = ConfigurationPropertyName.adapt(parent, '.').append(first);
 				if (isValue(known)) {

@@ -41,8 +41,8 @@ class WrongTypeFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
 		}
 		ConfigurationProperty property = (innermost.getProperty() != null) ? innermost.getProperty() : find(name);
 		Class<?> type = innermost.getTarget().getType().resolve(Object.class);
-		// A URL with a password may be there instead.
-		Object value = (type == RedisProperties.class || property == null) ? "***" : property.getValue();
+		Object value = (type == RedisProperties.class || property == null) ? "***"
+				: HiddenValueException.withoutPassword(property.getValue());
 		String origin = (property != null && property.getOrigin() != null)
 				? "%n    Origin: %s".formatted(property.getOrigin()) : "";
 		return new FailureAnalysis(

@@ -47,7 +47,7 @@ final class CustomIdentifier {
 	}
 
 	/** The message of the exception may contain what the client has sent. */
-	private static String reason(RuntimeException ex) {
+	static String reason(RuntimeException ex) {
 		String type = ex.getClass().getName();
 		return (ex instanceof SpelEvaluationException spel) ? type + ' ' + spel.getMessageCode() : type;
 	}

@@ -86,8 +86,10 @@ final class LimitedPaths {
 		@Nullable PolicyUse use(HttpServletRequest request, RequestPaths paths) {
 			long cost = 0;
 			List<String> patterns = List.of();
-			for (PathContainer path : paths.all()) {
-				Route route = find(this.routes, request, path);
+			List<PathContainer> forms = paths.all();
+			// No iterators, because most policies do not match and shall make no garbage.
+			for (int i = 0; i < forms.size(); i++) {
+				Route route = find(this.routes, request, forms.get(i));
 				if (route != null) {
 					cost = Math.max(cost, route.cost());
 					patterns = with(route.pattern().getPatternString(), patterns);
@@ -111,9 +113,9 @@ final class LimitedPaths {
 		}
 
 		private static @Nullable Route find(List<Route> routes, HttpServletRequest request, PathContainer path) {
-			for (Route route : routes) {
-				if (route.matches(request, path)) {
-					return route;
+			for (int i = 0; i < routes.size(); i++) {
+				if (routes.get(i).matches(request, path)) {
+					return routes.get(i);
 				}
 			}
 			return null;

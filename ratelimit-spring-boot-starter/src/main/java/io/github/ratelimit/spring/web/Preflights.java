@@ -42,13 +42,17 @@ final class Preflights {
 				&& request.getHeader(HttpHeaders.COOKIE) == null && mayBeAnswered(request) : isAnsweredFirst(secured);
 	}
 
-	/** Filters of the application before the CORS filter may check credentials. */
+	/**
+	 * Filters of the application before the CORS filter may check credentials, and so do
+	 * those of Spring Security that the application adds there.
+	 */
 	private static boolean isAnsweredFirst(List<Filter> secured) {
 		for (Filter filter : secured) {
 			if (filter instanceof CorsFilter || filter instanceof PreFlightRequestFilter) {
 				return true;
 			}
-			if (!filter.getClass().getName().startsWith("org.springframework.security.")) {
+			String name = filter.getClass().getName();
+			if (!name.startsWith("org.springframework.security.") || name.contains(".authentication.")) {
 				return false;
 			}
 		}

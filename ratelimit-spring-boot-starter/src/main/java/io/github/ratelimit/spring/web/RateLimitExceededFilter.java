@@ -2,6 +2,7 @@ package io.github.ratelimit.spring.web;
 
 import java.io.IOException;
 
+import io.github.ratelimit.spring.RateLimitedExpressionException;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
@@ -19,7 +20,8 @@ import org.springframework.web.context.request.ServletRequestAttributes;
 /**
  * Lets filters and servlets call methods with {@code @RateLimited}. Provides the request
  * of such calls, also before Spring's own filter provides it, and answers the request if
- * a call is denied, as {@link RateLimitExceededResolver} does for handlers.
+ * a call is denied or its arguments make no valid cost or identifier, as
+ * {@link RateLimitExceededResolver} does for handlers.
  * <p>
  * Safe for use by several threads.
  *
@@ -76,6 +78,10 @@ public final class RateLimitExceededFilter implements Filter {
 			}
 		}
 		catch (IOException | ServletException | RuntimeException ex) {
+			if (!response.isCommitted() && Answer.find(RateLimitedExpressionException.class, ex) != null) {
+				response.sendError(HttpServletResponse.SC_BAD_REQUEST);
+				return;
+			}
 			Answer answer = Answer.to(ex);
 			if (answer == null || response.isCommitted()) {
 				RequestState state = RequestState.find(request);

@@ -93,7 +93,7 @@ public final class RateLimitFilter implements Filter {
 	/**
 	 * Decides whether a request may proceed; if not, writes the response. An included
 	 * resource has no response of its own: if it is denied, this throws the exception
-	 * that a denied method would throw.
+	 * that a denied method would throw, and the request may go on elsewhere.
 	 */
 	private boolean isAllowed(List<PolicyUse> uses, HttpServletRequest request, HttpServletResponse response)
 			throws ServletException, IOException {
@@ -107,18 +107,18 @@ public final class RateLimitFilter implements Filter {
 			if (decision.allowed()) {
 				return true;
 			}
-			state.deny();
 			if (request.getDispatcherType() == DispatcherType.INCLUDE) {
 				throw new RateLimitExceededException(decision);
 			}
+			state.deny();
 			this.responses.answer(Answer.denied(decision), request, response);
 		}
 		catch (CallerDeniedException | StoreException ex) {
-			state.deny();
 			Answer answer = Answer.to(ex);
 			if (answer == null || request.getDispatcherType() == DispatcherType.INCLUDE) {
 				throw ex;
 			}
+			state.deny();
 			this.responses.answer(answer, request, response);
 		}
 		return false;

@@ -113,6 +113,16 @@ public final class RequestIdentifiers {
 		return kind(name).needsUser();
 	}
 
+	/**
+	 * Returns an identifier, with its address written as requests are counted by it.
+	 * @param identifier any identifier
+	 * @return the identifier; itself if it contains no address
+	 * @throws IllegalArgumentException if requests are never counted by the address
+	 */
+	public Identifier counted(Identifier identifier) {
+		return this.addresses.counted(identifier);
+	}
+
 	/** Returns what finds the addresses of clients. */
 	AddressResolver addresses() {
 		return this.addresses;

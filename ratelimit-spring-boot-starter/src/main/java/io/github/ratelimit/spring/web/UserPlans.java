@@ -124,8 +124,8 @@ public final class UserPlans {
 	private void failed(RuntimeException ex) {
 		this.lastFailure = this.ticker.read();
 		if (this.failing.compareAndSet(false, true)) {
-			logger.warn("The plans of users are not known, so that the limits without a plan count: {}",
-					ex.getClass().getName());
+			logger.warn("The plans of users are not known, so that the limits without a plan apply: {}",
+					CustomIdentifier.reason(ex));
 			logger.trace("The plan of a user is not known", ex);
 		}
 	}

@@ -156,6 +156,16 @@ class RateLimitActuateAutoConfigurationTests {
 	}
 
 	@Test
+	void addressIsLeftAsItIsWithoutWeb() {
+		this.runner.run((context) -> {
+			WebEndpointResponse<Object> counts = context.getBean(RateLimitsEndpoint.class)
+				.read("counts", "ip:10.0.0.0/8", "api", null);
+			assertThat(counts.getStatus()).isEqualTo(200);
+			assertThat(counts.getBody()).asString().contains("identifier=ip:10.0.0.0/8,");
+		});
+	}
+
+	@Test
 	void answersOfEndpointCanBeWrittenInNativeImage() {
 		RuntimeHints hints = new RuntimeHints();
 		new ReflectiveRuntimeHintsRegistrar().registerRuntimeHints(hints, RateLimitEndpointAutoConfiguration.class);

@@ -33,7 +33,9 @@ class RateLimitsEndpointIT {
 		application = ActuatorApplication.start("ratelimit.redis.url=" + TestRedis.uri(),
 				"ratelimit.key-prefix=" + TestRedis.newKeyPrefix(),
 				"management.endpoints.web.exposure.include=ratelimits",
-				"management.endpoint.ratelimits.access=unrestricted");
+				"management.endpoint.ratelimits.access=unrestricted", "ratelimit.ip.trusted-proxies=127.0.0.1",
+				"ratelimit.policies.each-path.limits=9/d", "ratelimit.policies.each-path.paths=/served/**",
+				"ratelimit.policies.each-path.identifiers=ip+path");
 	}
 
 	@AfterAll
@@ -46,7 +48,8 @@ class RateLimitsEndpointIT {
 		Response response = application.get(ENDPOINT);
 		assertThat(response.status()).isEqualTo(200);
 		JsonNode policies = response.json().path("policies");
-		assertThat(policies.propertyNames()).containsExactly("Application.search", "api", "login", "series");
+		assertThat(policies.propertyNames()).containsExactly("Application.search", "api", "each-path", "login",
+				"series");
 		assertThat(policies.path("api")).hasToString("{\"algorithm\":\"sliding-log\",\"limits\":[\"3/d\",\"5/2d\"],"
 				+ "\"identifiers\":[\"ip\",\"header:X-User\"],\"countDenied\":false,\"mode\":\"enforce\","
 				+ "\"onStoreFailure\":\"local\"}");
@@ -147,12 +150,67 @@ class RateLimitsEndpointIT {
 	}
 
 	@ParameterizedTest
+	@CsvSource({ "2001:db8:1::5, 2001:db8:1::7, 2001:db8:1::/64", "2001:DB8:2:0::/64, 2001:db8:2::1, 2001:db8:2::/64",
+			"::ffff:203.0.113.20, 203.0.113.20, 203.0.113.20", "203.0.113.21/32, 203.0.113.21, 203.0.113.21" })
+	void addressMeansTheClientThatIsCountedByIt(String written, String client, String counted) {
+		assertThat(application.get("/api", "X-Forwarded-For", client).status()).isEqualTo(200);
+		String query = "?policy=api&identifier=ip:" + written;
+		JsonNode counts = application.get(ENDPOINT + "/counts" + query).json().at("/counts/0");
+		assertThat(counts.path("identifier").stringValue()).isEqualTo("ip:" + counted);
+		assertThat(counts.at("/limits/0/remaining").longValue()).isEqualTo(2);
+		application.delete(ENDPOINT + "/counts" + query);
+		assertThat(application.get(ENDPOINT + "/counts" + query).json().at("/counts/0/limits/0/remaining").longValue())
+			.isEqualTo(3);
+		block("ip:" + written, "ip:" + counted);
+		assertThat(application.get("/api", "X-Forwarded-For", client).status()).isEqualTo(429);
+		assertThat(application.delete(ENDPOINT + "/blocks?identifier=ip:" + written).status()).isEqualTo(200);
+		assertThat(application.get("/api", "X-Forwarded-For", client).status()).isEqualTo(200);
+	}
+
+	@Test
+	void addressInCombinationMeansTheClientThatIsCountedByIt() {
+		block("ip+path:2001:db8:3::5+/served/**", "ip+path:2001:db8:3::/64+/served/**");
+		assertThat(application.get("/served/x", "X-Forwarded-For", "2001:db8:3::7").status()).isEqualTo(429);
+		assertThat(application
+			.delete(ENDPOINT + "/blocks?identifier=" + ActuatorApplication.encode("ip+path:2001:db8:3::7+/served/**"))
+			.status()).isEqualTo(200);
+		assertThat(application.get("/served/x", "X-Forwarded-For", "2001:db8:3::7").status()).isEqualTo(200);
+	}
+
+	private static void block(String identifier, String blocked) {
+		Response block = application.post(ENDPOINT + "/blocks",
+				"{\"identifier\":\"" + identifier + "\",\"time\":\"1h\"}");
+		assertThat(block.status()).isEqualTo(200);
+		assertThat(block.json().path("identifier").stringValue()).isEqualTo(blocked);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "10.0.0.0/8", "203.0.113.7/24", "2001:db8::/32", "2001:db8::5/64", "2001:db8::5/128",
+			"999", "010.0.0.1", "203.0.113.*", "example.com", "" })
+	void addressThatNoRequestIsCountedByIsAnsweredWithReason(String value) {
+		assertNoAddress("ip:" + value, value);
+		assertNoAddress("ip+path:" + value + "+/served/**", value);
+	}
+
+	private static void assertNoAddress(String identifier, String value) {
+		String reason = "Invalid identifier (ip:" + value
+				+ "): must be an address or the /64 network of an IPv6 address, such as ip:203.0.113.7 or ip:2001:db8::/64. Names are not looked up. To deny other networks, use ratelimit.deny.";
+		String query = "?identifier=" + ActuatorApplication.encode(identifier);
+		assertRefused(application.post(ENDPOINT + "/blocks", "{\"identifier\":\"" + identifier + "\",\"time\":\"1h\"}"),
+				400, reason);
+		assertRefused(application.delete(ENDPOINT + "/blocks" + query), 400, reason);
+		assertRefused(application.get(ENDPOINT + "/counts" + query), 400, reason);
+		assertRefused(application.delete(ENDPOINT + "/counts" + query), 400, reason);
+		assertRefused(application.get(ENDPOINT + "/denied" + query), 400, reason);
+	}
+
+	@ParameterizedTest
 	@CsvSource(delimiter = '|',
 			textBlock = """
-					?identifier=ip:1&policy=nope         | Invalid policy (nope): must be one of [Application.search, api, login, series].
+					?identifier=ip:203.0.113.7&policy=nope | Invalid policy (nope): must be one of [Application.search, api, each-path, login, series].
 					?policy=api                          | Invalid identifier: must be given, such as ip:203.0.113.7.
-					?identifier=alice                    | Invalid identifier (alice): must be global or type:value, where the type is one of [global, header:X-User, ip].
-					?identifier=user:alice               | Invalid identifier (user:alice): must be global or type:value, where the type is one of [global, header:X-User, ip].
+					?identifier=alice                    | Invalid identifier (alice): must be global or type:value, where the type is one of [global, header:X-User, ip, ip+path].
+					?identifier=user:alice               | Invalid identifier (user:alice): must be global or type:value, where the type is one of [global, header:X-User, ip, ip+path].
 					?identifier=header:X-User:a&policy=Application.search | Invalid identifier (header:X-User:a): the policy 'Application.search' counts by ip.
 					?identifier=global                   | Invalid identifier (global:): no policy counts by global.
 					""")
@@ -169,7 +227,7 @@ class RateLimitsEndpointIT {
 					"time":"99999999999999999d" | Invalid time (99999999999999999d): must be a number with its unit, such as 30s, 15m, 1h or 7d.
 					"reason":"x"      | Invalid time (null): must be a number with its unit, such as 30s, 15m, 1h or 7d.
 					"time":"-1h"      | Invalid time (PT-1H): must be from 1ms to 3650d.
-					"time":"1h","policy":"nope" | Invalid policy (nope): must be one of [Application.search, api, login, series].
+					"time":"1h","policy":"nope" | Invalid policy (nope): must be one of [Application.search, api, each-path, login, series].
 					""")
 	void wrongBlockIsAnsweredWithReason(String rest, String reason) {
 		assertRefused(application.post(ENDPOINT + "/blocks", "{\"identifier\":\"ip:203.0.113.8\"," + rest + "}"), 400,
@@ -219,7 +277,7 @@ class RateLimitsEndpointIT {
 				"management.endpoints.web.exposure.include=ratelimits")) {
 			assertThat(failing.get(ENDPOINT).status()).isEqualTo(200);
 			Response refused = failing.get(ENDPOINT + "/counts?identifier=ip:203.0.113.7");
-			assertRefused(refused, 503, "Redis failed to peek at a request");
+			assertRefused(refused, 503, "Redis failed to read counts");
 			assertThat(refused.json().path("cause").stringValue()).contains("127.0.0.1:" + port)
 				.endsWith("java.net.ConnectException: Connection refused");
 		}

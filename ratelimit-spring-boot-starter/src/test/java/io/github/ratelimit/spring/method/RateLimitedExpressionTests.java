@@ -26,6 +26,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Costs and identifiers that depend on the arguments of calls, and placeholders.
@@ -184,15 +185,20 @@ class RateLimitedExpressionTests {
 		});
 	}
 
+	/** No client can cause this, so that it must not be answered with 400. */
 	@Test
-	void callIsRefusedWhenValueHasNoTextOfItsOwn() {
+	void callFailsWhenValueHasNoTextOfItsOwn() {
 		this.runner.withBean(Identified.class).run((context) -> {
 			Identified bean = context.getBean(Identified.class);
-			assertInvalid(() -> bean.id(new Object()), "#a0",
-					"an identifier must have a text, but java.lang.Object does not override toString.");
-			assertInvalid(() -> bean.id(new int[0]), "#a0",
-					"an identifier must have a text, but int[] does not override toString.");
+			assertNoText(() -> bean.id(new Object()), "java.lang.Object");
+			assertNoText(() -> bean.id(new int[0]), "int[]");
 		});
+	}
+
+	private static void assertNoText(Runnable call, String type) {
+		assertThatIllegalStateException().isThrownBy(call::run)
+			.withMessageStartingWith("Invalid value of '#a0' in @RateLimited on public void ")
+			.withMessageEndingWith(": an identifier must have a text, but %s does not override toString.", type);
 	}
 
 	@Test

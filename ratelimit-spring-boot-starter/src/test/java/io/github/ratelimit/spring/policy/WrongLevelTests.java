@@ -45,6 +45,10 @@ class WrongLevelTests {
 					defaults: local                                | defaults                 | local | a group of properties: algorithm, count-denied, identifiers, missing-identifier, mode, on-store-failure
 					denial-cache: off                              | denial-cache             | false | a group of properties: enabled, max-age, max-size
 					redis: redis://anna:topsecret@localhost:6379   | redis                    | ***  | a group of properties such as { url: redis://localhost:6379 }
+					redis: { cluster: "redis://:topsecret@a:6379" } | redis.cluster           | ***  | a group of properties: nodes
+					redis: { sentinel: "redis://:topsecret@a:6379" } | redis.sentinel         | ***  | a group of properties: master, nodes, password, username
+					redis: { ssl: "rediss://:topsecret@a:6379" }   | redis.ssl                | ***  | a group of properties: bundle, enabled
+					redis: { port: "redis://:topsecret@a:6379" }   | redis.port               | ***  | a whole number
 					""")
 	void rightFormIsToldWhenTextReplacesGroup(String yaml, String property, String value, String form,
 			CapturedOutput output) {
@@ -79,6 +83,19 @@ class WrongLevelTests {
 		assertRefused("ratelimit: 10/s");
 		assertThat(output).contains("Invalid value '10/s' for configuration property 'ratelimit'")
 			.contains("Must be a group of properties such as { policies: { search: { limits: 10/s } } }.");
+	}
+
+	@Test
+	void passwordIsHiddenWhenUrlReplacesAllProperties(CapturedOutput output) {
+		assertRefused("ratelimit: redis://:topsecret@a:6379");
+		assertThat(output).contains("Invalid value '***' for configuration property 'ratelimit'")
+			.doesNotContain("topsecret");
+	}
+
+	@Test
+	void keyOfAnyFormIsNamedWhenItIsUnknown(CapturedOutput output) {
+		assertRefused("ratelimit: { '[a b]': 10/s }");
+		assertThat(output).contains("There is no property 'ratelimit[a b]', so it would have no effect");
 	}
 
 	@ParameterizedTest

@@ -12,6 +12,7 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.AfterParameterizedClassInvocation;
@@ -80,7 +81,7 @@ class DeniedOutsideHandlerIT {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "/caller, 403", "/store, 503", "/broken, 500" })
+	@CsvSource({ "/caller, 403", "/store, 503", "/broken, 500", "/no-cost, 400" })
 	void otherExceptionsAreAnsweredAsInHandlers(String path, int status) {
 		assertThat(application.get(path).statusCode()).isEqualTo(status);
 	}
@@ -143,6 +144,7 @@ class DeniedOutsideHandlerIT {
 						case "/filter" -> plain.call();
 						case "/caller" -> throw new CallerDeniedException("no");
 						case "/store" -> throw new StoreException("gone", new IllegalStateException());
+						case "/no-cost" -> plain.cost(null);
 						case "/broken" -> throw new IllegalStateException("broken");
 						default -> {
 						}
@@ -159,6 +161,10 @@ class DeniedOutsideHandlerIT {
 
 		@RateLimited(limits = "1/m", name = "plain")
 		public void call() {
+		}
+
+		@RateLimited(limits = "9/m", name = "cost", costExpression = "#rows")
+		public void cost(@Nullable Integer rows) {
 		}
 
 		@RateLimited(limits = "1/m", name = "early", identifiers = "header:X-Key")

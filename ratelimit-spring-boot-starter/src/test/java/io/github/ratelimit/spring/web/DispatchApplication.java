@@ -7,6 +7,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
+import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
@@ -62,6 +63,17 @@ class DispatchApplication {
 		response.getOutputStream().print("begun ");
 		request.getRequestDispatcher("/api/plain").include(request, response);
 		request.getRequestDispatcher("/api/other").include(request, response);
+	}
+
+	@GetMapping("/open/include-or-forward")
+	void includeOrForward(HttpServletRequest request, HttpServletResponse response)
+			throws ServletException, IOException {
+		try {
+			request.getRequestDispatcher("/api/plain").include(request, response);
+		}
+		catch (RateLimitExceededException ex) {
+			request.getRequestDispatcher("/tokens/3").forward(request, response);
+		}
 	}
 
 	@GetMapping({ "/open/dispatch", "/api/dispatch" })

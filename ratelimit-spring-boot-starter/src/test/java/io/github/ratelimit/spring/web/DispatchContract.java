@@ -89,6 +89,16 @@ abstract class DispatchContract {
 		this.application.assertUsed("all", 4);
 	}
 
+	/** A page may do without a part that is denied. */
+	@Test
+	void otherPoliciesStillCountWhenIncludedPathIsDenied() {
+		for (int i = 0; i < 3; i++) {
+			this.application.get("/api/plain");
+		}
+		assertThat(this.application.get("/open/include-or-forward").statusCode()).isEqualTo(200);
+		this.application.assertUsed("tokens", 3);
+	}
+
 	@Test
 	void headersTellOfEveryPathThatIsReached() {
 		assertThat(this.application.get("/open/forward").headers().allValues("RateLimit"))

@@ -19,9 +19,14 @@ import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.http.HttpStatus;
+import org.springframework.security.authentication.AuthenticationManager;
+import org.springframework.security.authentication.BadCredentialsException;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.security.web.authentication.HttpStatusEntryPoint;
+import org.springframework.security.web.authentication.www.BasicAuthenticationFilter;
 import org.springframework.web.bind.annotation.CrossOrigin;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -90,6 +95,17 @@ class PreflightIT {
 		assertThat(preflight(application, "/api/servlet").body()).isEqualTo("reached");
 		application.assertUsed("api", 1);
 		assertThat(preflight(application, "/api/servlet").statusCode()).isEqualTo(429);
+	}
+
+	@Test
+	void preflightIsLimitedWhenCredentialsAreCheckedBeforeCors() {
+		TestApplication application = application(LoginBeforeCors.class);
+		assertThat(preflight(application, "/api/x", "Authorization", "Basic d3Jvbmc6d3Jvbmc=").statusCode())
+			.isEqualTo(401);
+		application.assertUsed("api", 1);
+		// The denied one is answered by CORS code, which checks no credentials.
+		assertThat(preflight(application, "/api/x", "Authorization", "Basic d3Jvbmc6d3Jvbmc=").statusCode())
+			.isEqualTo(200);
 	}
 
 	@Test
@@ -178,6 +194,26 @@ class PreflightIT {
 		@Bean
 		SecurityFilterChain chain(HttpSecurity http) {
 			return http.cors((cors) -> cors.configurationSource(source())).httpBasic(Customizer.withDefaults()).build();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import(Handlers.class)
+	static class LoginBeforeCors {
+
+		@Bean
+		SecurityFilterChain chain(HttpSecurity http) {
+			AuthenticationManager nobody = (login) -> {
+				throw new BadCredentialsException("wrong");
+			};
+			return http.cors((cors) -> cors.configurationSource(source()))
+				.httpBasic(Customizer.withDefaults())
+				.addFilterBefore(
+						new BasicAuthenticationFilter(nobody, new HttpStatusEntryPoint(HttpStatus.UNAUTHORIZED)),
+						CorsFilter.class)
+				.build();
 		}
 
 	}

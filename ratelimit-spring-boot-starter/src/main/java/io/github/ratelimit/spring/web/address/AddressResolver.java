@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import inet.ipaddr.IPAddress;
+import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.ForwardedHeader;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
@@ -116,10 +117,52 @@ public final class AddressResolver {
 		return text(address(request), remoteAddress(ServerRequest.of(request)));
 	}
 
+	/**
+	 * Returns an identifier, with its address written as requests are counted by it.
+	 * @param identifier an identifier of type {@code ip}, or a combination with it;
+	 * others are returned as they are
+	 * @throws IllegalArgumentException if requests are never counted by the address
+	 */
+	public Identifier counted(Identifier identifier) {
+		String[] types = identifier.type().split("\\+", -1);
+		String[] values = (types.length > 1) ? identifier.value().split("\\+", -1)
+				: new String[] { identifier.value() };
+		if (types.length != values.length) {
+			return identifier;
+		}
+		for (int i = 0; i < types.length; i++) {
+			if (types[i].equals("ip")) {
+				values[i] = counted(values[i]);
+			}
+		}
+		return new Identifier(identifier.type(), String.join("+", values));
+	}
+
+	/** Only unambiguous addresses: a person has written them. */
+	private String counted(String text) {
+		try {
+			IPAddress block = AddressText.block(text);
+			Integer prefix = block.getNetworkPrefixLength();
+			if (prefix == null || prefix == (block.isIPv6() ? this.ipv6Prefix : block.getBitCount())) {
+				return text(block.getLower().withoutPrefixLength());
+			}
+		}
+		catch (IllegalArgumentException ex) {
+			// Refused below, like a network that is not counted.
+		}
+		throw new IllegalArgumentException(
+				"Invalid identifier (ip:%s): must be an address or the /%d network of an IPv6 address, such as ip:203.0.113.7 or ip:2001:db8::/%d. Names are not looked up. To deny other networks, use ratelimit.deny."
+					.formatted(text, this.ipv6Prefix, this.ipv6Prefix));
+	}
+
 	private @Nullable String text(@Nullable IPAddress address, @Nullable String otherwise) {
 		if (address == null) {
 			return (otherwise != null && !otherwise.isBlank()) ? otherwise : null;
 		}
+		return text(address);
+	}
+
+	private String text(IPAddress address) {
 		boolean network = address.isIPv6() && this.ipv6Prefix < address.getBitCount();
 		return (network ? address.toPrefixBlock(this.ipv6Prefix) : address).toCanonicalString();
 	}
