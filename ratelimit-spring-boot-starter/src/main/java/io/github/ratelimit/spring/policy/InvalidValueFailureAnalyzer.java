@@ -39,11 +39,13 @@ class InvalidValueFailureAnalyzer extends AbstractFailureAnalyzer<InvalidConfigu
 	protected @Nullable FailureAnalysis analyze(Throwable rootFailure,
 			InvalidConfigurationPropertyValueException cause) {
 		Optional<ConfigurationProperty> property = find(cause.getName(), cause.getValue() == null);
+		boolean own = cause instanceof HiddenValueException || cause instanceof KnownOriginException;
 		boolean known = property.isEmpty() || property.get().getName().toString().equals(cause.getName());
-		if (known && !(cause instanceof HiddenValueException)) {
+		if (known && !own) {
 			return null;
 		}
-		String origin = property.map(ConfigurationProperty::getOrigin)
+		String origin = ((cause instanceof KnownOriginException found) ? Optional.ofNullable(found.origin())
+				: property.map(ConfigurationProperty::getOrigin))
 			.map(" (originating from '%s')"::formatted)
 			.orElse("");
 		return new FailureAnalysis(

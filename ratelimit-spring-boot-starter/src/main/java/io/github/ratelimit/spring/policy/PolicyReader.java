@@ -1,7 +1,6 @@
 package io.github.ratelimit.spring.policy;
 
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +23,6 @@ import io.github.ratelimit.spring.policy.RateLimitProperties.PolicyProperties;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.bind.Binder;
-import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.core.env.Environment;
 
@@ -55,7 +53,7 @@ public final class PolicyReader {
 
 	/** Reads policies with given defaults instead of those of the properties. */
 	ConfiguredPolicies readPolicies(NamedAlgorithms algorithms, PolicyDefaults defaults) {
-		requireDistinctNames();
+		PolicyNames.requireDistinct(this.environment);
 		Map<String, IdentifiedPolicy> policies = new LinkedHashMap<>();
 		this.properties.policies()
 			.forEach((name, policy) -> policies.put(name, readPolicy(name, policy, algorithms, defaults)));
@@ -81,23 +79,6 @@ public final class PolicyReader {
 				() -> MissingIdentifier.parse(defaults.missingIdentifier()));
 		return new PolicyDefaults(identifiers, algorithm, defaults.countDenied(),
 				new Enforcement(defaults.mode(), defaults.onStoreFailure(), null, missing));
-	}
-
-	/**
-	 * Refuses names that are the same to Spring Boot, such as my-api and myapi: each
-	 * would get the properties of both.
-	 */
-	private void requireDistinctNames() {
-		Map<ConfigurationPropertyName, String> names = new HashMap<>();
-		this.properties.policies().keySet().forEach((name) -> {
-			String property = property(name, "");
-			String other = names.putIfAbsent(ConfigurationPropertyName.of(property), name);
-			if (other != null) {
-				throw new InvalidConfigurationPropertyValueException(property, name,
-						"Is the same name as '%s' to Spring Boot, which ignores hyphens: rename one of the policies."
-							.formatted(other));
-			}
-		});
 	}
 
 	/** Refuses policies that the store does not support. */

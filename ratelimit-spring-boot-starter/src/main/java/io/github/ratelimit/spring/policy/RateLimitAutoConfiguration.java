@@ -43,6 +43,11 @@ public final class RateLimitAutoConfiguration {
 	}
 
 	@Bean
+	static UnresolvedPlaceholders rateLimitUnresolvedPlaceholders(Environment environment) {
+		return new UnresolvedPlaceholders(environment);
+	}
+
+	@Bean
 	EnvironmentSettings rateLimitEnvironmentSettings(Environment environment) {
 		return new EnvironmentSettings(environment);
 	}

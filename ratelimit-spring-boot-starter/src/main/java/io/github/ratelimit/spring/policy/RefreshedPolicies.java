@@ -102,8 +102,10 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 	public synchronized void onApplicationEvent(RefreshPoliciesEvent event) {
 		try {
 			RateLimitProperties properties = Binder.get(this.environment)
-				.bindOrCreate("ratelimit", Bindable.of(RateLimitProperties.class), new PolicyNames()
-					.apply(new NoUnboundElementsBindHandler(BindHandler.DEFAULT, new UnboundElementsSourceFilter())));
+				.bindOrCreate("ratelimit", Bindable.of(RateLimitProperties.class), new UnresolvedPlaceholders(
+						this.environment)
+					.apply(new PolicyNames().apply(
+							new NoUnboundElementsBindHandler(BindHandler.DEFAULT, new UnboundElementsSourceFilter()))));
 			PolicyReader reader = new PolicyReader(properties, this.environment);
 			ConfiguredPolicies policies = reader.readPolicies(this.algorithms, this.startedPolicies.defaults());
 			reader.requireSupported(policies, this.limiter);
@@ -115,8 +117,7 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 			}
 		}
 		catch (InvalidConfigurationPropertyValueException ex) {
-			logger.error("The policies stay as they were: invalid value '{}' for configuration property '{}'. {}",
-					ex.getValue(), ex.getName(), ex.getReason());
+			logger.error("The policies stay as they were: {}", reason(ex));
 		}
 		catch (BindException ex) {
 			logger.error("The policies stay as they were: {}", reason(ex));
@@ -205,7 +206,16 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 	}
 
 	/** Returns the innermost reason, with the name and value of the property. */
+	private static String reason(InvalidConfigurationPropertyValueException ex) {
+		return "invalid value '%s' for configuration property '%s'. %s".formatted(ex.getValue(), ex.getName(),
+				ex.getReason());
+	}
+
 	private static String reason(BindException ex) {
+		if (NestedExceptionUtils
+			.getMostSpecificCause(ex) instanceof InvalidConfigurationPropertyValueException invalid) {
+			return reason(invalid);
+		}
 		BindException innermost = WrongTypeFailureAnalyzer.innermost(ex);
 		ConfigurationProperty property = innermost.getProperty();
 		String rule = WrongTypeFailureAnalyzer.rule(innermost);

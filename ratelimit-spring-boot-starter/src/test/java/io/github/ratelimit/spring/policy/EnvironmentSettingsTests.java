@@ -105,10 +105,11 @@ class EnvironmentSettingsTests {
 		@Test
 		void variableIsOfPolicyWhateverItsHyphensAndCase() {
 			Map<String, String> properties = Map.of("--ratelimit.policies.my-api.limits", "1/s",
-					"--ratelimit.policies.myApi2.limits", "1/s");
-			check(Map.of("RATELIMIT_POLICIES_MYAPI_LIMITS", "7/s", "RATELIMIT_POLICIES_MYAPI2_LIMITS", "8/s"),
-					properties, (policies) -> assertThat(policies.policies().keySet()).containsExactlyInAnyOrder("api",
-							"my-api", "myApi2"));
+					"--ratelimit.policies.myApi2.limits", "1/s", "--ratelimit.policies.MY_API3.limits", "1/s");
+			check(Map.of("RATELIMIT_POLICIES_MYAPI_LIMITS", "7/s", "RATELIMIT_POLICIES_MYAPI2_LIMITS", "8/s",
+					"RATELIMIT_POLICIES_MYAPI3_LIMITS", "9/s"), properties,
+					(policies) -> assertThat(policies.policies().keySet()).containsExactlyInAnyOrder("api", "my-api",
+							"myApi2", "MY_API3"));
 		}
 
 		@Test
@@ -117,6 +118,31 @@ class EnvironmentSettingsTests {
 					Map.of("spring.config.import", "classpath:/io/github/ratelimit/spring/policy/hyphens.yml"),
 					(policies) -> assertThat(policies.find("my-api").orElseThrow().policy().limits())
 						.hasToString("[7/s]"));
+		}
+
+	}
+
+	@Nested
+	class Placeholders {
+
+		@Test
+		void startFailsWhenPlaceholderOfVariableIsNotSet(CapturedOutput output) {
+			assertThatException()
+				.isThrownBy(() -> start(Map.of("RATELIMIT_ALLOW_0", "header:X-Api-Key:topsecret${NOT_SET}"), Map.of()));
+			assertThat(output).contains("Invalid value '${NOT_SET}' for configuration property 'ratelimit.allow[0]'")
+				.contains("System Environment Property \"RATELIMIT_ALLOW_0\"")
+				.doesNotContain("topsecret");
+		}
+
+		@Test
+		void defaultsAndEscapesAndOverriddenPlaceholdersMayRemain() {
+			Map<String, String> variables = Map.of("RATELIMIT_POLICIES_API_LIMITS", "${NOT_SET:${NOR_THIS:7/s}}",
+					"RATELIMIT_ALLOW_0", "header:X-Api-Key:${NOT_SET:a}", "RATELIMIT_KEYPREFIX", "${KEY}", "KEY", "a");
+			Map<String, String> properties = Map.of("--ratelimit.key-prefix", "${NOT_SET}", "--ratelimit.allow[0]",
+					"${NOT_SET}", "--ratelimit.allow[1]", "${NOT_SET}", "--ratelimit.identifier-secret",
+					"\\${LITERAL} and ${ open", "--ratelimit.identifiers.tenant", "${NOT_SET:#request.method}");
+			check(variables, properties, (policies) -> assertThat(policies.find("api").orElseThrow().policy().limits())
+				.hasToString("[7/s]"));
 		}
 
 	}

@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.policy;
 import java.util.Map;
 
 import io.github.ratelimit.spring.annotation.RateLimited;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -82,7 +83,6 @@ class FailureAnalysisTests {
 			proxies       | ratelimit.ip.trusted-proxies[0]         | 3:23
 			list          | ratelimit.deny[1]                       | 4:7
 			nodes         | ratelimit.redis.cluster.nodes           | 5:11
-			names         | ratelimit.policies.myapi                | 4:15
 			slash         | ratelimit.policies[a/b]                 | 4:15
 			""")
 	void descriptionNamesOriginOfListsAndGroups(String profile, String property, String place, CapturedOutput output) {
@@ -91,6 +91,47 @@ class FailureAnalysisTests {
 		assertThat(output).contains("APPLICATION FAILED TO START")
 			.contains("for configuration property '%s' (originating from '".formatted(property))
 			.contains(profile + ".yml] - " + place)
+			.doesNotContain("topsecret");
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					names     |           | ratelimit.policies.myapi      | names.yml] - 6:15     | my-api    | names.yml] - 4:15
+					spellings |           | ratelimit.policies[mySearch]  | spellings.yml] - 5:25 | my-search | spellings.yml] - 4:26
+					base      | base-prod | ratelimit.policies[mySearch]  | base-prod.yml] - 3:25 | my-search | base.yml] - 4:15
+					""")
+	void descriptionNamesBothSpellingsOfPolicy(String file, @Nullable String profile, String property, String place,
+			String other, String otherPlace, CapturedOutput output) {
+		String folder = "classpath:/io/github/ratelimit/spring/policy/origin/";
+		String files = folder + file + ".yml" + ((profile != null) ? "," + folder + profile + ".yml" : "");
+		assertThatException()
+			.isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET, "spring.config.location=" + files));
+		assertThat(output.getAll().split("APPLICATION FAILED TO START")[1])
+			.contains("for configuration property '%s' (originating from '".formatted(property))
+			.contains(place)
+			.contains("Is the same name to Spring Boot as 'ratelimit.policies.%s' (originating from '".formatted(other))
+			.contains(otherPlace)
+			.contains("write '%s' in both places".formatted(other));
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			ratelimit.identifier-secret              | topsecret${NOT_SET}
+			ratelimit.allow                          | ip:10.0.0.1,header:X-Api-Key:topsecret${NOT_SET}
+			ratelimit.deny[0]                        | header:X-Api-Key:${ALSO_NOT:topsecret${NOT_SET}}
+			ratelimit.identifiers.tenant             | #principal.${NOT_SET}
+			ratelimit.policies.api.plans.pro.limits  | ${NOT_SET}
+			ratelimit.policies.api.cost              | ${NOT_SET}
+			ratelimit.redis.password                 | topsecret${NOT_SET}
+			""")
+	void descriptionNamesPlaceholderWithoutValue(String property, String value, CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
+				"ratelimit.policies.api.limits=10/s", property + "=" + value));
+		assertThat(output.getAll().split("APPLICATION FAILED TO START")[1])
+			.contains("Invalid value '${NOT_SET}' for configuration property '%s'".formatted(property))
+			.contains("(originating from '\"%s\" from property source \"commandLineArgs\"')".formatted(property))
+			.contains("set NOT_SET, or give it a default: ${NOT_SET:value}.")
 			.doesNotContain("topsecret");
 	}
 

@@ -92,6 +92,7 @@ class RefreshedPoliciesTests {
 					limit            | 1/s    | limit  | ratelimit.policies.api.limit     | were left unbound
 					plans.pro.limits |        |        | ratelimit.policies.api.plans.pro | Is an empty plan
 					cost             | x      | x      | ratelimit.policies.api.cost      | Must be a whole number.
+					when             | a${N}  | invalid value '${N}' | ratelimit.policies.api.when      | set N, or give it a default
 					cost             | redis://:secret@a | *** | ratelimit.policies.api.cost | Must be a whole number.
 					""")
 	void invalidPropertyKeepsThePoliciesAndIsReported(String property, String value, String shown, String name,
