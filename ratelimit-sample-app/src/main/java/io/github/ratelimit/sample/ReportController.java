@@ -13,8 +13,7 @@ import org.springframework.web.bind.annotation.RestController;
 @RestController
 class ReportController {
 
-	@RateLimited(limits = "10/m", costExpression = "#rows > 0 ? #rows / 100 + 1 : 1",
-			fallbackMethod = "reportLater")
+	@RateLimited(limits = "10/m", costExpression = "#rows > 0 ? #rows / 100 + 1 : 1", fallbackMethod = "reportLater")
 	@GetMapping("/report")
 	String report(@RequestParam int rows) {
 		return "A report of %d rows%n".formatted(rows);
