@@ -77,8 +77,8 @@ class RateLimitedCallIT {
 	}
 
 	@Test
-	void requestIsNotServedWhenItsCostIsNone() {
-		assertStatuses("/price?rows=-1", 500);
+	void requestIsRejectedWhenItsCostIsNegative() {
+		assertStatuses("/price?rows=-1", 400);
 		assertThat(application.decisions()).isZero();
 	}
 
