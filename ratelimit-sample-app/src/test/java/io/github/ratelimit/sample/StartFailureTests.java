@@ -40,7 +40,7 @@ class StartFailureTests {
 							policies.a.paths=/a                                        | policies.a.limits      | null      | A policy must have at least one limit, such as 100/m
 							policies[a/b].limits=1/m                                   | policies[a/b]          | a/b       | must be 1 to 128 printable ASCII characters other than '/'
 							policies[café].limits=1/m                                  | policies[café]         | café      | must be 1 to 128 printable ASCII characters other than '/'
-							policies.my-api.limits=1/m;policies.myapi.limits=2/m       | policies.my            | my        | to Spring Boot, which ignores hyphens: rename one of the policies
+							policies.my-api.limits=1/m;policies.myapi.limits=2/m       | policies.my-api        | my-api    | If they are one policy, write 'myapi' in both places; if not, rename one of them
 							policies[ReportController.report].limits=1/m               | ReportController.report | ratelimit.policies | give one of them another name
 							policies.a.limits=1/m;policies.a.algorithm=guess           | policies.a.algorithm   | guess     | must be one of fixed-window, first-request-window, sliding-log
 							policies.a.limits=1/m;policies.a.burst=5                   | policies.a.burst       | 5         | Is an option of token-bucket, but the algorithm of this policy is sliding-window: change the algorithm, or remove the option
@@ -85,12 +85,12 @@ class StartFailureTests {
 					policies.a.on-store-failure=retry | policies.a.on-store-failure | retry | must be one of allow, deny, local. | to one of allow, deny, local.
 					policies.a.rounding=half          | policies.a.rounding         | half  | must be one of none, down, up. | to one of none, down, up.
 					headers.styles=loud               | headers.styles              | loud  | must be one of draft, x-rate-limit, x-ratelimit | Review the value
-					policies.a.zone=Mars/Olympus      | policies.a.zone             | Mars/Olympus | Unknown time-zone ID: Mars/Olympus | Europe/Paris
-					policies.a.precision=short        | policies.a.precision        | short | is not a valid duration | 10s
-					redis.timeout=soon                | redis.timeout               | soon  | is not a valid duration | 10s
-					plan-cache-ttl=1y                 | plan-cache-ttl              | 1y    | Unknown unit 'y' | 10s
-					policies.a.cost=much              | policies.a.cost             | much  | For input string | whole number
-					policies.a.count-denied=perhaps   | policies.a.count-denied     | perhaps | Invalid boolean value 'perhaps' | true or false
+					policies.a.zone=Mars/Olympus      | policies.a.zone             | Mars/Olympus | must be a time zone such as Europe/Paris or UTC | Set 'ratelimit.policies.a.zone' to a time zone
+					policies.a.precision=short        | policies.a.precision        | short | must be a duration such as 100ms | to a duration such as 100ms
+					redis.timeout=soon                | redis.timeout               | soon  | must be a duration such as 100ms | to a duration such as 100ms
+					plan-cache-ttl=1y                 | plan-cache-ttl              | 1y    | must be a duration such as 100ms | to a duration such as 100ms
+					policies.a.cost=much              | policies.a.cost             | much  | must be a whole number | to a whole number
+					policies.a.count-denied=perhaps   | policies.a.count-denied     | perhaps | must be true or false | to true or false
 					""")
 	void typeIsExplained(String configuration, String property, String value, String rule, String action,
 			CapturedOutput output) {
@@ -114,7 +114,7 @@ class StartFailureTests {
 					policy.a.limits=1/s           | Did you mean 'ratelimit.policies'?
 					redis.hots=localhost          | Did you mean 'ratelimit.redis.host'?
 					header.styles=draft           | Did you mean 'ratelimit.headers'?
-					paths=/a/**                   | Remove it, or use one of those below 'ratelimit':
+					paths=/a/**                   | Did you mean 'ratelimit.policies.NAME.paths'?
 					enable=false                  | Did you mean 'ratelimit.enabled'?
 					""")
 	void unknownPropertyIsExplained(String configuration, String action, CapturedOutput output) {
