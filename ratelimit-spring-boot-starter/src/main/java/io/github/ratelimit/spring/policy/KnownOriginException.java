@@ -23,14 +23,14 @@ final class KnownOriginException extends InvalidConfigurationPropertyValueExcept
 	 * @param property the name of the property
 	 * @param shown the harmless part of the value
 	 * @param rule what is wrong and what to do
-	 * @param origin where the property is set; null if unknown
+	 * @param origin where the property is set; {@code null} if unknown
 	 */
 	KnownOriginException(String property, String shown, String rule, @Nullable Origin origin) {
 		super(property, shown, rule);
 		this.origin = origin;
 	}
 
-	/** Returns where the property is set; null if unknown. */
+	/** Returns where the property is set; {@code null} if unknown. */
 	@Nullable Origin origin() {
 		return this.origin;
 	}

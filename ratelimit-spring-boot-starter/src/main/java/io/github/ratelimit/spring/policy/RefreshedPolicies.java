@@ -205,12 +205,12 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 				policy.plans(), policy.enforcement());
 	}
 
-	/** Returns the innermost reason, with the name and value of the property. */
 	private static String reason(InvalidConfigurationPropertyValueException ex) {
 		return "invalid value '%s' for configuration property '%s'. %s".formatted(ex.getValue(), ex.getName(),
 				ex.getReason());
 	}
 
+	/** Returns the innermost reason, with the name and value of the property. */
 	private static String reason(BindException ex) {
 		if (NestedExceptionUtils
 			.getMostSpecificCause(ex) instanceof InvalidConfigurationPropertyValueException invalid) {

@@ -17,9 +17,9 @@ import org.springframework.util.PropertyPlaceholderHelper;
 import org.springframework.util.SystemPropertyUtils;
 
 /**
- * Refuses settings with a placeholder that nothing resolves. Spring Boot would use its
- * text as the value, which everybody knows who has read the file. Only values in effect
- * are looked at: another source may replace the placeholder.
+ * Refuses properties with a placeholder that cannot be resolved. Spring Boot would use
+ * its text as the value, and a secret would be known to all readers of the file. Checks
+ * only values in effect, because another source may override the placeholder.
  */
 final class UnresolvedPlaceholders implements ConfigurationPropertiesBindHandlerAdvisor {
 

@@ -86,8 +86,8 @@ final class LimitedPaths {
 		@Nullable PolicyUse use(HttpServletRequest request, RequestPaths paths) {
 			long cost = 0;
 			List<String> patterns = List.of();
+			// An iterator would be garbage for each policy, and most do not match.
 			List<PathContainer> forms = paths.all();
-			// No iterators, because most policies do not match and shall make no garbage.
 			for (int i = 0; i < forms.size(); i++) {
 				Route route = find(this.routes, request, forms.get(i));
 				if (route != null) {
