@@ -1,6 +1,7 @@
 package io.github.ratelimit.redis;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 
 import io.github.ratelimit.Algorithm;
@@ -54,7 +55,7 @@ class SplitDecisionIT {
 	void reservationIsCancelledOnceWhenAnotherCallFails(Algorithm algorithm) {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("10/d"));
 		this.limiter.tryAcquire(policy, FIRST, 5);
-		Servers servers = new MovingSlot(TestRedis.connections().servers());
+		MovingSlot servers = new MovingSlot(TestRedis.connections().servers());
 		Duration budget = TestRedis.PATIENCE;
 		RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, FIRST, SECOND).withCost(2));
 		SplitDecision decision = new SplitDecision(
@@ -62,6 +63,9 @@ class SplitDecisionIT {
 				System.nanoTime() + budget.toNanos());
 		assertThatExceptionOfType(JedisException.class)
 			.isThrownBy(() -> decision.acquire(List.of(new SlotRequest(request, Scope.ALL))));
+		// Cancelled in the background, perhaps on another connection.
+		assertThat(servers.submitted)
+			.allMatch((call) -> call.await(System.nanoTime() + TestRedis.PATIENCE.toNanos()));
 		assertThat(this.limiter.peek(RateLimitRequest.of(policy, FIRST)).statuses().get(0).remaining()).isEqualTo(5);
 	}
 
@@ -72,7 +76,7 @@ class SplitDecisionIT {
 
 		private final Servers servers;
 
-		private int submitted;
+		private final List<Call> submitted = new ArrayList<>();
 
 		MovingSlot(Servers servers) {
 			this.servers = servers;
@@ -85,7 +89,8 @@ class SplitDecisionIT {
 
 		@Override
 		public void submit(Call call) {
-			switch (++this.submitted) {
+			this.submitted.add(call);
+			switch (this.submitted.size()) {
 				case 1 -> call.fail(new JedisDataException("TRYAGAIN Multiple keys request during rehashing of slot"));
 				case 3 -> call.fail(new CallException(Reason.UNANSWERED, "Lost", null));
 				default -> this.servers.submit(call);
