@@ -243,6 +243,8 @@ if newest > present then
         time = present
     end
 end
+-- Requests of a sub-window have the same time.
+lasting = newest == present and not corrected
 -- The base of a longer window is never after that of a shorter one.
 local high, time_high, sum_high = last, newest, total
 --[each limit]

@@ -92,6 +92,7 @@ end
 
 --- load
 each(start, previous, current) = each(0, 0, 0)
+lasting = true
 if state and #state == 21 * LIMITS then
     each(start, previous, current) = struct.unpack('>each(I7I7I7)', state)
 end
@@ -105,6 +106,8 @@ elseif start > present then
     corrected = true
 end
 start = present
+-- What the current window counts matters until the end of the next one.
+lasting = lasting and current > 0 and not corrected
 tail = tail_of(previous, start + WINDOW - now, WINDOW)
 --[end]
 

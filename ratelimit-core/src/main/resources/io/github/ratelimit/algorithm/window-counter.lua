@@ -99,6 +99,7 @@ end
 
 --- load
 each(finish, count) = each(0, 0)
+lasting = true
 --[if PAST]
 local stored = state and #state == 14 * (PAST + 1) * LIMITS
 --[each limit]
@@ -159,6 +160,8 @@ if forget(windows, finish - (PAST + 1) * WINDOW) then
     corrected = true
 end
 --[end]
+-- A window that something has used ends when it did before.
+lasting = lasting and count > 0 and not corrected
 --[end]
 
 --- wait
@@ -172,6 +175,9 @@ count = count + cost
 if count > MAX_COUNT then
     count = MAX_COUNT
 end
+--[if PAST]
+windows[2] = count
+--[end]
 --[end]
 
 --- refund
@@ -184,6 +190,9 @@ count = count > cost and count - cost or 0
 --[if CANCEL]
 end
 --[end]
+--[if PAST]
+windows[2] = count
+--[end]
 --[end]
 
 --- remaining
@@ -194,7 +203,6 @@ end
 --- ttl
 --[each limit]
 --[if PAST]
-windows[2] = count
 --[if CALENDAR]
 ttl = math.max(ttl, ttl_of(windows, PAST * WINDOW + UNEVEN, now))
 --[else]
@@ -221,7 +229,6 @@ state = struct.pack('>each(I7I7)', each(finish, count))
 -- For each window in which something was used, by limit and from the newest to the oldest: limit, end, count.
 --[each limit]
 --[if PAST]
-windows[2] = count
 for k = 1, 2 * PAST + 1, 2 do
     if windows[k + 1] > 0 then
         history[#history + 1] = INDEX - 1

@@ -5,10 +5,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -23,8 +25,10 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.RequestHistory;
 import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.LeakyBucket;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.algorithm.SlidingWindow;
+import io.github.ratelimit.algorithm.TokenBucket;
 import io.github.ratelimit.redis.script.KeyNames;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.RateLimiterContract;
@@ -87,8 +91,8 @@ class KeyExpiryIT {
 		Policy windows = Policy.of("windows", new FirstRequestWindow(), Limit.parse("5/h"));
 		Policy log = Policy.of("log", new SlidingLog(), Limit.parse("5/h"));
 		RequestHistory history = (RequestHistory) this.limiter;
-		for (int i = 0; i < 20; i++) {
-			Identifier identifier = Identifier.user("user" + i);
+		for (int i = 0; i < 60; i++) {
+			Identifier identifier = Identifier.user("user" + i / 3);
 			this.limiter.tryAcquire(RateLimitRequest.of(Charge.of(windows, identifier), Charge.of(log, identifier)));
 			assertThat(TestRedis.expiry(key(windows, identifier)))
 				.isEqualTo(TestRedis.millisAfter(history.series(windows, identifier).get(0).end()));
@@ -260,16 +264,47 @@ class KeyExpiryIT {
 		}
 	}
 
+	/** Nobody but an administrator could have removed its end. */
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void keyThatDoesNotExpireIsGivenAnEndAgain(Algorithm algorithm) {
-		Policy policy = Policy.of("api", algorithm, Limit.parse("5/3650d"));
+	void keyWithoutAnEndIsGivenOneInTheNextWindow(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("1000/200ms"));
 		this.limiter.tryAcquire(policy, ALICE, 2);
 		this.jedis.persist(key(policy, ALICE));
-		assertThat(timeToLive(policy)).isEqualTo(-1);
-		assertThat(this.limiter.tryAcquire(policy, ALICE).statuses()).extracting(LimitStatus::remaining)
-			.containsExactly(2L);
-		assertThat(timeToLive(policy)).isPositive();
+		long end = TestRedis.micros() + 1_000_000;
+		while (timeToLive(policy) == -1 && TestRedis.micros() < end) {
+			this.limiter.tryAcquire(policy, ALICE);
+		}
+		assertThat(timeToLive(policy)).isNotEqualTo(-1);
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void keyExpiresSoonerWhenTheClockWasSetBack(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("5/h"));
+		Instant tomorrow = Instant.EPOCH.plus(TestRedis.micros(), ChronoUnit.MICROS).plus(1, ChronoUnit.DAYS);
+		RedisRateLimiter.of(TestRedis.connections(), this.keyPrefix)
+			.withClock(new ManualClock(tomorrow.toString()))
+			.tryAcquire(policy, ALICE);
+		this.jedis.pexpire(key(policy, ALICE), Duration.ofDays(1).toMillis());
+		this.limiter.tryAcquire(policy, ALICE);
+		assertThat(timeToLive(policy)).isBetween(1L, Duration.ofHours(2).toMillis() + 2);
+	}
+
+	/** Its expiry is not always written again. */
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void keyNeverExpiresWhileItMatters(Algorithm algorithm) {
+		Policy policy = Policy.of("api", algorithm, Limit.parse("100000/60ms"), Limit.parse("100000/100ms"));
+		boolean untilReset = algorithm instanceof FixedWindow || algorithm instanceof FirstRequestWindow
+				|| algorithm instanceof LeakyBucket || algorithm instanceof TokenBucket;
+		for (int i = 0; i < 1000; i++) {
+			long before = TestRedis.micros();
+			Duration reset = this.limiter.tryAcquire(policy, ALICE).statuses().get(1).resetAfter();
+			Duration matters = untilReset ? reset : Duration.ofMillis(100);
+			assertThat(Math.max(1000 * TestRedis.expiry(key(policy, ALICE)), TestRedis.micros()))
+				.isGreaterThanOrEqualTo(before + TimeUnit.NANOSECONDS.toMicros(matters.toNanos()));
+		}
 	}
 
 	static Stream<Arguments> harms() {

@@ -147,6 +147,11 @@ public final class TestRedis {
 				""", List.of(key), List.of());
 	}
 
+	/** The time of the server, in microseconds since the epoch. */
+	public static long micros() {
+		return (Long) CLIENT.eval("local time = redis.call('TIME') return time[1] * 1000000 + time[2]");
+	}
+
 	/** The first millisecond since the epoch that is not before the moment. */
 	public static long millisAfter(Instant moment) {
 		return (ChronoUnit.MICROS.between(Instant.EPOCH, moment) + 999) / 1000;

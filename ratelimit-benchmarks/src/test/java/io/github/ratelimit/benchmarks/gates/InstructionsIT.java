@@ -29,13 +29,13 @@ class InstructionsIT {
 	/**
 	 * Upper bounds for an allowed and a denied decision, in thousands.
 	 */
-	private static final Map<String, Bound> MOST = Map.of("sliding-log", new Bound(80, 56), "sliding-window",
-			new Bound(80, 56), "sliding-window-counter", new Bound(81, 65), "fixed-window", new Bound(72, 49),
-			"first-request-window", new Bound(73, 50), "leaky-bucket", new Bound(85, 57), "token-bucket",
-			new Bound(88, 57), Gates.SEVERAL, new Bound(125, 83));
+	private static final Map<String, Bound> MOST = Map.of("sliding-log", new Bound(76, 56), "sliding-window",
+			new Bound(77, 56), "sliding-window-counter", new Bound(73, 65), "fixed-window", new Bound(61, 49),
+			"first-request-window", new Bound(62, 50), "leaky-bucket", new Bound(84, 57), "token-bucket",
+			new Bound(83, 57), Gates.SEVERAL, new Bound(107, 83));
 
 	/** Upper bounds for an allowed decision among many callers, in thousands. */
-	private static final Map<String, Long> MOST_AMONG_CALLERS = Map.of("fixed-window", 60L, "sliding-log", 68L);
+	private static final Map<String, Long> MOST_AMONG_CALLERS = Map.of("fixed-window", 40L, "sliding-log", 52L);
 
 	private static final int CALLERS = 64;
 

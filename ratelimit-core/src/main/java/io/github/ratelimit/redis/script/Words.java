@@ -92,6 +92,7 @@ final class Words {
 		}
 		Place place = new Place(fragment, "", words, parts(limits));
 		set(words, "READS_", this.shape.stateKeys() > 0 && isNamed("state", place, "load"));
+		set(words, "LASTS_", this.operation.uses() && !this.shape.customClock() && isNamed("lasting", place, "load"));
 		return place;
 	}
 

@@ -31,8 +31,10 @@
  * parameters</li>
  * <li>{@code load}: sets all variables from {@code now} and the stored {@code state},
  * which may be {@code false}. Sets {@code corrected = true} if the state is impossible
- * under the current clock and options. A fragment whose {@code load} does not name
- * {@code state} reads {@code key} itself</li>
+ * under the current clock and options, and {@code lasting = true} if {@code add} does not
+ * change when the stored state expires: it then keeps its expiry, which is cheaper than
+ * writing it again. A fragment whose {@code load} does not name {@code state} reads
+ * {@code key} itself</li>
  * <li>{@code wait} (of one limit): sets {@code wait}, which is 0, to the time until
  * {@code cost} is allowed; the cost is at least 1 and at most {@code LARGEST}</li>
  * <li>{@code add}: uses {@code cost}, and stores {@code metadata}. With

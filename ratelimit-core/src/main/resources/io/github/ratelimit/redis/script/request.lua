@@ -5,7 +5,7 @@
 -- policies, metadata. Its Redis keys come after k_ others. Requests are decided one after the other; an error in one does not
 -- affect the others.
 --
--- @slot key, corrected, stored_
+-- @slot key, corrected, lasting, stored_
 -- @limit wait, remaining, reset_, violated_
 
 --- script
@@ -96,6 +96,9 @@ stored_ = true
 --[end]
 --[end]
 corrected = false
+--[if LASTS_]
+lasting = false
+--[end]
 --[section_ load]
 --[end]
 --[end]
@@ -262,6 +265,18 @@ end
 --[end]
 
 --- save
+--[if LASTS_]
+if lasting then
+    local state
+--[section_ state]
+    if state then
+        redis.call('SET', key, state, 'KEEPTTL')
+    end
+--[if REREADS_]
+    written_[key] = state
+--[end]
+else
+--[end]
 local ttl = 0
 --[section_ ttl]
 if ttl > 0 then
@@ -279,8 +294,8 @@ if ttl > 0 then
         redis.call('PEXPIRE', key, expiry_)
     end
 --[else]
-    -- An absolute time: a remaining time would be rounded up again with each refund.
-    local expiry_ = math.ceil((now + ttl) / 1000)
+    -- An absolute time: a remaining time would be rounded up again with each refund. Redis takes longer to write a number.
+    local expiry_ = string.format('%d', (now + ttl + 999) / 1000)
     if state then
         redis.call('SET', key, state, 'PXAT', expiry_)
     else
@@ -296,3 +311,6 @@ else
     written_[key] = false
 --[end]
 end
+--[if LASTS_]
+end
+--[end]
