@@ -3,6 +3,7 @@ package io.github.ratelimit.redis.connection;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
@@ -128,7 +129,7 @@ final class Batch {
 			if (own.isEmpty()) {
 				return List.of();
 			}
-			boolean unknown = !this.source && own.stream().allMatch(JedisNoScriptException.class::isInstance);
+			boolean unknown = !this.source && areAll(own, JedisNoScriptException.class::isInstance);
 			if (unknown || this.calls.size() > 1 && isMoving(own)) {
 				long now = System.nanoTime();
 				this.calls = this.calls.stream().filter((call) -> call.takeBack() && call.take(now)).toList();
@@ -150,8 +151,17 @@ final class Batch {
 		 * one of them has to be.
 		 */
 		private boolean isMoving(List<Object> replies) {
-			return redirection(replies) instanceof JedisAskDataException
-					|| replies.stream().allMatch(Carrier::isMoving);
+			return redirection(replies) instanceof JedisAskDataException || areAll(replies, Carrier::isMoving);
+		}
+
+		/** Not a stream, because every batch does this. */
+		private static boolean areAll(List<Object> replies, Predicate<Object> kind) {
+			for (Object reply : replies) {
+				if (!kind.test(reply)) {
+					return false;
+				}
+			}
+			return true;
 		}
 
 		private void deliver(List<Object> replies, Listener listener) {
