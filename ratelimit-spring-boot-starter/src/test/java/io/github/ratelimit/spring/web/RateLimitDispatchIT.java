@@ -199,13 +199,17 @@ class RateLimitDispatchIT {
 		}
 	}
 
-	/** Jetty does not announce that it closes the connection. */
+	/** Jetty closes the connection without a header. */
 	@Test
 	void clientReadsDenialOfHugeUpload() throws IOException {
 		useUp();
 		try (Socket socket = new Socket("127.0.0.1", application.port())) {
 			upload(socket, 100_000_000, false, 10_000);
-			assertThat(readHead(socket)).startsWith("HTTP/1.1 429").contains("Retry-After: 60");
+			String head = readHead(socket);
+			assertThat(head).startsWith("HTTP/1.1 429").contains("Retry-After: 60");
+			if (this.container == Container.TOMCAT) {
+				assertThat(head).contains("Connection: close");
+			}
 		}
 	}
 
@@ -388,7 +392,8 @@ class RateLimitDispatchIT {
 
 		@GetMapping("/path/timeout")
 		DeferredResult<String> timeout() {
-			return new DeferredResult<>(1L);
+			// Jetty loses a time-out that comes while it is being scheduled.
+			return new DeferredResult<>(300L);
 		}
 
 		@GetMapping("/path/callable/error")
