@@ -160,7 +160,8 @@ class RateLimitDispatchIT {
 		assertThat(response.statusCode()).isEqualTo(200);
 		LateController.mayCall.countDown();
 		String outcome = LateController.outcome.get(10, TimeUnit.SECONDS);
-		assertThat(outcome).isIn("called", "java.lang.IllegalStateException");
+		// The exceptions of Tomcat and Jetty for a request that is over.
+		assertThat(outcome).isIn("called", "java.lang.IllegalStateException", "java.lang.NullPointerException");
 		assertThat(application.get("/path/plain").headers().allValues("RateLimit"))
 			.containsExactly("\"path\";r=1;t=60");
 	}
