@@ -173,14 +173,13 @@ class RateLimitDispatchIT {
 		assertThat(application.get("/async").statusCode()).isEqualTo(429);
 	}
 
-	@ParameterizedTest
-	@ValueSource(ints = { 10_000, 1_000_000 })
-	void connectionIsReusedWhenUploadIsDenied(int size) throws IOException {
+	/** Jetty closes the connection if not all of the upload has arrived. */
+	@Test
+	void connectionIsReusedWhenUploadIsDenied() throws IOException {
 		useUp();
-		// Jetty closes the connection if not all of the upload has arrived.
-		int uploads = (this.container == Container.JETTY && size > 10_000) ? 1 : 3;
+		int size = (this.container == Container.TOMCAT) ? 1_000_000 : 8_000;
 		try (Socket socket = new Socket("127.0.0.1", application.port())) {
-			for (int i = 0; i < uploads; i++) {
+			for (int i = 0; i < 3; i++) {
 				upload(socket, size, false);
 				assertThat(readHead(socket)).startsWith("HTTP/1.1 429");
 			}
