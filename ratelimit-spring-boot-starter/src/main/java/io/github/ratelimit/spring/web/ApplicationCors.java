@@ -17,12 +17,15 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.http.HttpHeaders;
 import org.springframework.web.cors.CorsConfigurationSource;
 import org.springframework.web.cors.CorsUtils;
+import org.springframework.web.cors.PreFlightRequestHandler;
 import org.springframework.web.filter.CorsFilter;
 import org.springframework.web.servlet.HandlerExecutionChain;
 import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.servlet.handler.WebRequestHandlerInterceptorAdapter;
 import org.springframework.web.util.ServletRequestPathUtils;
 
 /**
@@ -59,6 +62,40 @@ public final class ApplicationCors {
 		this.mappings = mappings;
 	}
 
+	/**
+	 * Returns whether a preflight request reaches CORS code, unlike in other servlets.
+	 */
+	boolean mayAnswer(HttpServletRequest preflight) {
+		return this.dispatchers.serve(preflight) || !this.filters.apply(preflight).isEmpty();
+	}
+
+	/**
+	 * Returns whether a preflight request that passes all other filters is answered
+	 * without a handler or an interceptor of the application.
+	 */
+	boolean isSureToAnswer(HttpServletRequest preflight) {
+		return !this.filters.apply(preflight).isEmpty()
+				|| (this.dispatchers.serve(preflight) && isSureToAnswerAsHandler(preflight));
+	}
+
+	private boolean isSureToAnswerAsHandler(HttpServletRequest preflight) {
+		try {
+			HandlerExecutionChain chain = findHandler(new LookupRequest(preflight));
+			return chain != null && chain.getHandler() instanceof PreFlightRequestHandler
+					&& chain.getInterceptorList().stream().allMatch(ApplicationCors::isOfSpring);
+		}
+		catch (Exception ex) {
+			// Spring MVC would reject the request, perhaps in code of the application.
+			return false;
+		}
+	}
+
+	/** Returns false for an adapter, which may hide an interceptor of the application. */
+	private static boolean isOfSpring(HandlerInterceptor interceptor) {
+		return !(interceptor instanceof WebRequestHandlerInterceptorAdapter)
+				&& interceptor.getClass().getName().startsWith("org.springframework.web.servlet.");
+	}
+
 	/** Returns whether a request comes from a page of another origin. */
 	static boolean concerns(HttpServletRequest request) {
 		try {
@@ -74,7 +111,8 @@ public final class ApplicationCors {
 	 * Writes the headers that allow a page to read the response, if the application
 	 * allows it.
 	 * @return whether the response can still be written; if not, the application has
-	 * rejected the origin, and answered the request
+	 * answered the request: it has rejected the origin, or allowed a preflight request,
+	 * without which the page could not read the answer to the request that follows
 	 */
 	boolean apply(HttpServletRequest request, HttpServletResponse response) throws ServletException, IOException {
 		for (Filter filter : this.filters.apply(request)) {
@@ -84,7 +122,9 @@ public final class ApplicationCors {
 				return false;
 			}
 		}
-		return !this.dispatchers.serve(request) || applyOfHandler(request, response);
+		boolean writable = !this.dispatchers.serve(request) || applyOfHandler(request, response);
+		boolean allowed = response.containsHeader(HttpHeaders.ACCESS_CONTROL_ALLOW_ORIGIN);
+		return writable && !(allowed && CorsUtils.isPreFlightRequest(request));
 	}
 
 	private boolean applyOfHandler(HttpServletRequest request, HttpServletResponse response) throws IOException {

@@ -1,13 +1,20 @@
 package io.github.ratelimit.spring.web;
 
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 import jakarta.servlet.Filter;
+import jakarta.servlet.FilterRegistration;
+import jakarta.servlet.ServletContext;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.http.HttpHeaders;
+import org.springframework.web.filter.CompositeFilter;
 import org.springframework.web.filter.CorsFilter;
+import org.springframework.web.filter.DelegatingFilterProxy;
 import org.springframework.web.filter.PreFlightRequestFilter;
 
 /**
@@ -19,27 +26,57 @@ import org.springframework.web.filter.PreFlightRequestFilter;
  */
 final class Preflights {
 
-	private final DispatcherServlets dispatchers = new DispatcherServlets();
+	/** Prefixes of the class names of filters that check no credentials. */
+	private static final List<String> HARMLESS = List.of("org.springframework.web.",
+			"org.springframework.boot.servlet.", "org.springframework.boot.web.servlet.support.",
+			"org.apache.catalina.", "org.apache.tomcat.", "org.eclipse.jetty.", RateLimitFilter.class.getName(),
+			RateLimitExceededFilter.class.getName());
 
-	private final CorsFilters filters;
+	/** Filters that call others. */
+	private static final Set<String> PROXIES = Set.of(DelegatingFilterProxy.class.getName(),
+			CompositeFilter.class.getName());
+
+	private final ApplicationCors cors;
 
 	private final SecurityFilters security;
 
-	Preflights(CorsFilters filters, SecurityFilters security) {
-		this.filters = filters;
+	/** Names of the other filters of the container; {@code null} before the first use. */
+	private volatile @Nullable Set<String> filters;
+
+	Preflights(ApplicationCors cors, SecurityFilters security) {
+		this.cors = cors;
 		this.security = security;
 	}
 
 	/**
-	 * Returns whether CORS code is certain to answer a preflight request before other
-	 * code. Without Spring Security this is a filter, or Spring MVC, unless the request
-	 * has credentials: browsers send none, so that they may be meant for a filter of the
-	 * application.
+	 * Returns whether CORS code is certain to answer a preflight request before code of
+	 * the application sees it. The container does not tell the order of its filters, so
+	 * any of them may be first.
 	 */
 	boolean areFree(HttpServletRequest request) {
+		Set<String> filters = filters(request.getServletContext());
 		List<Filter> secured = this.security.find(request);
-		return secured.isEmpty() ? request.getHeader(HttpHeaders.AUTHORIZATION) == null
-				&& request.getHeader(HttpHeaders.COOKIE) == null && mayBeAnswered(request) : isAnsweredFirst(secured);
+		return secured.isEmpty() ? filters.isEmpty() && this.cors.isSureToAnswer(request)
+				: Set.of(RateLimitWebAutoConfiguration.SECURITY_FILTER).containsAll(filters)
+						&& isAnsweredFirst(secured);
+	}
+
+	private Set<String> filters(ServletContext context) {
+		Set<String> filters = this.filters;
+		if (filters == null) {
+			filters = context.getFilterRegistrations()
+				.values()
+				.stream()
+				.filter((filter) -> !isHarmless(filter.getClassName()))
+				.map(FilterRegistration::getName)
+				.collect(Collectors.toUnmodifiableSet());
+			this.filters = filters;
+		}
+		return filters;
+	}
+
+	private static boolean isHarmless(@Nullable String className) {
+		return className != null && !PROXIES.contains(className) && HARMLESS.stream().anyMatch(className::startsWith);
 	}
 
 	/**
@@ -59,13 +96,12 @@ final class Preflights {
 		return false;
 	}
 
-	/** Returns whether CORS code has allowed a preflight request. */
+	/**
+	 * Returns whether CORS code has allowed a preflight request, and nothing rejected it.
+	 */
 	boolean isAnswered(HttpServletRequest request, HttpServletResponse response) {
-		return response.containsHeader(HttpHeaders.ACCESS_CONTROL_ALLOW_ORIGIN) && mayBeAnswered(request);
-	}
-
-	private boolean mayBeAnswered(HttpServletRequest request) {
-		return this.dispatchers.serve(request) || !this.filters.find(request).isEmpty();
+		return response.containsHeader(HttpHeaders.ACCESS_CONTROL_ALLOW_ORIGIN)
+				&& response.getStatus() < HttpServletResponse.SC_MULTIPLE_CHOICES && this.cors.mayAnswer(request);
 	}
 
 }

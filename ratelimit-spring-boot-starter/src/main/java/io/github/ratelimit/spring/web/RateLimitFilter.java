@@ -85,7 +85,7 @@ public final class RateLimitFilter implements Filter {
 		if (isAllowed(uses, request, response)) {
 			chain.doFilter(request, this.responses.forChain(request, response));
 			if (CorsUtils.isPreFlightRequest(request) && this.preflights.isAnswered(request, response)) {
-				RequestState.of(request).refund();
+				this.enforcer.refund(RequestState.of(request));
 			}
 		}
 	}

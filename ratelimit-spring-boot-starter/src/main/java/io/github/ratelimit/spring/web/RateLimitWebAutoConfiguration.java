@@ -63,7 +63,7 @@ public final class RateLimitWebAutoConfiguration {
 	private static final Logger logger = LoggerFactory.getLogger(RateLimitWebAutoConfiguration.class);
 
 	/** The filter bean of Spring Security, in which users log in. */
-	private static final String SECURITY_FILTER = "springSecurityFilterChain";
+	static final String SECURITY_FILTER = "springSecurityFilterChain";
 
 	/** Distance of the outermost filter from the first order. */
 	private static final int DISTANCE = 10;
@@ -102,8 +102,8 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	@Bean
-	Preflights rateLimitPreflights(CorsFilters filters, ObjectProvider<SecurityFilters> security) {
-		return new Preflights(filters, security.getIfAvailable(() -> SecurityFilters.NONE));
+	Preflights rateLimitPreflights(ApplicationCors cors, ObjectProvider<SecurityFilters> security) {
+		return new Preflights(cors, security.getIfAvailable(() -> SecurityFilters.NONE));
 	}
 
 	@Bean

@@ -161,6 +161,15 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		return charges.isEmpty() ? UNLIMITED : decide(charges, state, request, response);
 	}
 
+	/**
+	 * Refunds at once all that a request has used so far, whatever its true cost is: its
+	 * client may send the next one as soon as it has the response.
+	 */
+	void refund(RequestState state) {
+		state.refund();
+		state.end(this.decisions);
+	}
+
 	/** Other dispatches reach neither the login nor the filter after it. */
 	private boolean mayFailToLogIn(HttpServletRequest request) {
 		return this.login && request.getDispatcherType() == DispatcherType.REQUEST;

@@ -31,6 +31,7 @@ import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.converter.ConvertWith;
 import org.junit.jupiter.params.converter.SimpleArgumentConverter;
@@ -40,6 +41,7 @@ import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -47,6 +49,8 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.assertj.AssertableWebApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -146,6 +150,29 @@ class RateLimitAutoConfigurationTests {
 		this.runner.withBean("mine", UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
 			.withPropertyValues("ratelimit.redis.url=wrong")
 			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageContaining("wrong"));
+	}
+
+	@Test
+	void applicationInjectsItsOwnClient() {
+		this.runner.withBean("mine", UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
+			.withBean(OwnCache.class)
+			.run((context) -> assertThat(context.getBean(OwnCache.class).jedis()).isSameAs(context.getBean("mine")));
+		this.runner.withBean(OwnCache.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(NoSuchBeanDefinitionException.class));
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void startTellsPrefixOfKeysAndHowToShareCounts(CapturedOutput output) {
+		this.runner.withPropertyValues("spring.application.name=orders")
+			.run((context) -> assertThat(output).contains(
+					"The prefix of Redis keys is the name of the application, 'orders'. Applications share the counts of"
+							+ " policies of the same name if they have the same ratelimit.key-prefix"));
+		this.runner.run((context) -> assertThat(output).contains(
+				"it shares the counts of policies of the same name with other applications without a name on this Redis."
+						+ " Set spring.application.name or ratelimit.key-prefix"));
 	}
 
 	@Test
@@ -394,6 +421,10 @@ class RateLimitAutoConfigurationTests {
 			return new ServletPolicyEnforcer(decisions, identifiers, lists, conditions, null, UserPlans.none(),
 					responses, false);
 		}
+
+	}
+
+	record OwnCache(UnifiedJedis jedis) {
 
 	}
 

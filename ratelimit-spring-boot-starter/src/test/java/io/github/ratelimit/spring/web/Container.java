@@ -1,6 +1,15 @@
 package io.github.ratelimit.spring.web;
 
+import org.eclipse.jetty.ee11.servlet.ServletHandler;
+import org.eclipse.jetty.http.UriCompliance;
+import org.eclipse.jetty.server.Connector;
+import org.eclipse.jetty.server.HttpConnectionFactory;
+
 import org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration;
+import org.springframework.boot.jetty.servlet.JettyServletWebServerFactory;
+import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
@@ -32,6 +41,33 @@ enum Container {
 	@Configuration(proxyBeanMethods = false)
 	@Import(JettyServletWebServerAutoConfiguration.class)
 	static class OnJetty {
+
+	}
+
+	/** Lets each container accept paths that it rejects by default. */
+	@Configuration(proxyBeanMethods = false)
+	static class Lenience {
+
+		@Bean
+		WebServerFactoryCustomizer<TomcatServletWebServerFactory> tomcatLenience() {
+			return (factory) -> factory.addConnectorCustomizers((connector) -> {
+				connector.setProperty("relaxedPathChars", "\"<>[\\]^`{|}");
+				connector.setProperty("allowBackslash", "true");
+				connector.setEncodedSolidusHandling("decode");
+			});
+		}
+
+		@Bean
+		WebServerFactoryCustomizer<JettyServletWebServerFactory> jettyLenience() {
+			return (factory) -> factory.addServerCustomizers((server) -> {
+				for (Connector connector : server.getConnectors()) {
+					connector.getConnectionFactory(HttpConnectionFactory.class)
+						.getHttpConfiguration()
+						.setUriCompliance(UriCompliance.UNSAFE);
+				}
+				server.getDescendants(ServletHandler.class).forEach((handler) -> handler.setDecodeAmbiguousURIs(true));
+			});
+		}
 
 	}
 

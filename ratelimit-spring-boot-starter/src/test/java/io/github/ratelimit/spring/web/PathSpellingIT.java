@@ -16,17 +16,17 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
-import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
-import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.firewall.DefaultHttpFirewall;
@@ -45,7 +45,11 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Many spellings of a limited path, sent as they are: whenever one of them reaches the
  * handler, the limiter has counted it.
  */
+@EachContainer
 class PathSpellingIT {
+
+	@Parameter
+	Container container;
 
 	/** Separators of segments, instead of a slash. */
 	private static final List<String> SEPARATORS = List.of("//", "///", "/./", "/x/../", "/%2e/", "/x/%2e%2e/",
@@ -114,7 +118,8 @@ class PathSpellingIT {
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { Application.class, Lenient.class, OtherServlet.class, SecureAndLenient.class })
+	@ValueSource(classes = { Application.class, Lenient.class, OtherServlet.class, LenientOtherServlet.class,
+			SecureAndLenient.class })
 	void noSpellingGetsAroundLimitNorIsOfExcludedPath(Class<?> configuration) {
 		assertNoneGetsAround(configuration, "", "ratelimit.policies.other.paths=/**",
 				"ratelimit.policies.other.exclude=" + EXCLUDED);
@@ -139,7 +144,7 @@ class PathSpellingIT {
 	}
 
 	/** Each policy must count, also the other one if it has paths. */
-	private static void assertNoneGetsAround(Class<?> configuration, String prefix, String... properties) {
+	private void assertNoneGetsAround(Class<?> configuration, String prefix, String... properties) {
 		List<String> policies = new ArrayList<>(List.of("exact"));
 		if (List.of(properties).toString().contains("ratelimit.policies.other")) {
 			policies.add("other");
@@ -152,7 +157,8 @@ class PathSpellingIT {
 			all.add("ratelimit.policies.%s.algorithm=fixed-window".formatted(policy));
 		}
 		int reached = 0;
-		try (TestApplication application = TestApplication.start(configuration, all.toArray(String[]::new))) {
+		try (TestApplication application = TestApplication.start(this.container, configuration,
+				all.toArray(String[]::new))) {
 			List<String> free = new ArrayList<>();
 			for (String spelling : spellings(prefix)) {
 				Handlers.reached.set(0);
@@ -236,6 +242,11 @@ class PathSpellingIT {
 
 	}
 
+	@Import(Container.Lenience.class)
+	static class LenientOtherServlet extends OtherServlet {
+
+	}
+
 	static class CaseInsensitive extends Application implements WebMvcConfigurer {
 
 		@Override
@@ -256,22 +267,9 @@ class PathSpellingIT {
 
 	}
 
-	/** Tomcat accepts paths that it rejects by default. */
+	@Import(Container.Lenience.class)
 	static class Lenient extends Application {
 
-		@Bean
-		WebServerFactoryCustomizer<TomcatServletWebServerFactory> lenience() {
-			return PathSpellingIT::makeLenient;
-		}
-
-	}
-
-	private static void makeLenient(TomcatServletWebServerFactory factory) {
-		factory.addConnectorCustomizers((connector) -> {
-			connector.setProperty("relaxedPathChars", "\"<>[\\]^`{|}");
-			connector.setProperty("allowBackslash", "true");
-			connector.setEncodedSolidusHandling("decode");
-		});
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -290,13 +288,9 @@ class PathSpellingIT {
 
 	}
 
-	/** Tomcat and Spring Security accept paths that they reject by default. */
+	/** Spring Security, too, accepts paths that it rejects by default. */
+	@Import(Container.Lenience.class)
 	static class SecureAndLenient extends SecureApplication {
-
-		@Bean
-		WebServerFactoryCustomizer<TomcatServletWebServerFactory> lenience() {
-			return PathSpellingIT::makeLenient;
-		}
 
 		@Bean
 		HttpFirewall firewall() {

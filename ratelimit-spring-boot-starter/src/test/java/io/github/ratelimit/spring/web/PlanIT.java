@@ -15,10 +15,11 @@ import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.RefreshPoliciesEvent;
 import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
@@ -41,7 +42,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Limits by plan, and limits that change, beside Spring Security.
  */
+@EachContainer
 class PlanIT {
+
+	@Parameter
+	Container container;
 
 	private static final Map<String, String> plans = new ConcurrentHashMap<>();
 
@@ -52,9 +57,9 @@ class PlanIT {
 
 	private static TestApplication application;
 
-	@BeforeAll
-	static void start() {
-		application = TestApplication.start(Application.class, "ratelimit.plan-cache-ttl=0",
+	@BeforeParameterizedClassInvocation
+	static void start(Container container) {
+		application = TestApplication.start(container, Application.class, "ratelimit.plan-cache-ttl=0",
 				"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=1/m",
 				"ratelimit.policies.api.identifiers=user", "ratelimit.policies.api.plans.free.limits=2/m",
 				"ratelimit.policies.api.plans.pro.limits=4/m,100/h",
@@ -66,7 +71,7 @@ class PlanIT {
 				"management.endpoint.ratelimits.access=unrestricted");
 	}
 
-	@AfterAll
+	@AfterParameterizedClassInvocation
 	static void stop() {
 		application.close();
 	}

@@ -3,6 +3,11 @@ package io.github.ratelimit.spring.web;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 
+import jakarta.servlet.Filter;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -15,6 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -33,6 +39,9 @@ import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.cors.CorsConfiguration;
 import org.springframework.web.cors.UrlBasedCorsConfigurationSource;
 import org.springframework.web.filter.CorsFilter;
+import org.springframework.web.servlet.HandlerInterceptor;
+import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
+import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -84,8 +93,9 @@ class PreflightIT {
 		assertThat(preflight(application, "/api/x", "Authorization", "Basic d3Jvbmc6d3Jvbmc=").statusCode())
 			.isEqualTo(401);
 		application.assertUsed("api", 1);
+		// The denied one is answered by CORS code, which checks no credentials.
 		assertThat(preflight(application, "/api/x", "Authorization", "Basic d3Jvbmc6d3Jvbmc=").statusCode())
-			.isEqualTo(429);
+			.isEqualTo(200);
 	}
 
 	@ParameterizedTest
@@ -109,11 +119,53 @@ class PreflightIT {
 	}
 
 	@Test
-	void preflightWithCredentialsIsCountedWhenAFilterMayReadThem() {
+	void preflightWithCredentialsIsFreeWhenNobodyMayReadThem() {
 		TestApplication application = application(Plain.class);
-		assertThat(preflight(application, "/api/y", "Authorization", "Bearer guess").statusCode()).isEqualTo(200);
+		for (int i = 0; i < 3; i++) {
+			assertThat(preflight(application, "/api/x", "Authorization", "Bearer guess").statusCode()).isEqualTo(200);
+		}
+		assertThat(application.decisions()).isZero();
+	}
+
+	/**
+	 * Or keys could be guessed without limit. The last one is answered by CORS code,
+	 * which knows no keys.
+	 */
+	@ParameterizedTest
+	@ValueSource(classes = { KeyFilter.class, KeyFilterBeforeFilter.class, KeyFilterBeforeSecurity.class,
+			KeyFilterAfterAllowedOrigin.class, KeyInterceptor.class })
+	void preflightIsLimitedWhenApplicationReadsKeys(Class<?> configuration) {
+		TestApplication application = application(configuration);
+		assertThat(preflight(application, "/api/x", "X-Api-Key", "wrong").statusCode()).isEqualTo(401);
 		application.assertUsed("api", 1);
-		assertThat(preflight(application, "/api/y", "Authorization", "Bearer other").statusCode()).isEqualTo(429);
+		assertThat(preflight(application, "/api/x", "X-Api-Key", "wrong").statusCode()).isEqualTo(200);
+		application.assertUsed("api", 1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { KeyFilter.class, KeyFilterBeforeFilter.class, KeyFilterBeforeSecurity.class,
+			KeyFilterAfterAllowedOrigin.class, KeyInterceptor.class })
+	void countedPreflightIsRefundedBeforeItsRequestComes(Class<?> configuration) {
+		TestApplication application = application(configuration);
+		for (int i = 0; i < 3; i++) {
+			assertThat(preflight(application, "/api/x").statusCode()).isEqualTo(200);
+		}
+		assertThat(application.decisions()).isEqualTo(3);
+		assertThat(application.get("/api/x").headers().firstValue("X-Rate-Limit-Remaining")).hasValue("0");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { KeyFilter.class, KeyFilterBeforeFilter.class, KeyFilterBeforeSecurity.class,
+			KeyFilterAfterAllowedOrigin.class, KeyInterceptor.class })
+	void deniedPreflightLetsThePageReadTheDenialOfItsRequest(Class<?> configuration) {
+		TestApplication application = application(configuration);
+		application.get("/api/x");
+		HttpResponse<String> preflight = preflight(application, "/api/x");
+		assertThat(preflight.statusCode()).isEqualTo(200);
+		assertThat(preflight.body()).isEmpty();
+		assertThat(preflight.headers().allValues("Access-Control-Allow-Origin")).containsExactly("*");
+		assertThat(preflight.headers().allValues("Access-Control-Allow-Methods")).isNotEmpty();
+		assertThat(new Browser(application).fetch("/api/x").status()).isEqualTo(429);
 	}
 
 	private TestApplication application(Class<?> configuration) {
@@ -238,6 +290,85 @@ class PreflightIT {
 		@Bean
 		SecurityFilterChain chain(HttpSecurity http) {
 			return http.csrf((csrf) -> csrf.disable()).httpBasic(Customizer.withDefaults()).build();
+		}
+
+	}
+
+	static class KeyFilter extends Plain {
+
+		@Bean
+		FilterRegistrationBean<KeyCheck> keyCheck() {
+			FilterRegistrationBean<KeyCheck> registration = new FilterRegistrationBean<>(new KeyCheck());
+			registration.setOrder(0);
+			return registration;
+		}
+
+	}
+
+	static class KeyFilterBeforeFilter extends KeyFilter {
+
+		@Bean
+		CorsFilter corsFilter() {
+			return new CorsFilter(source());
+		}
+
+	}
+
+	static class KeyFilterBeforeSecurity extends SecurityWithCors {
+
+		@Bean
+		FilterRegistrationBean<KeyCheck> keyCheck() {
+			FilterRegistrationBean<KeyCheck> registration = new FilterRegistrationBean<>(new KeyCheck());
+			registration.setOrder(-105);
+			return registration;
+		}
+
+	}
+
+	/** Another filter allows origins, before the keys are checked. */
+	static class KeyFilterAfterAllowedOrigin extends KeyFilter {
+
+		@Bean
+		FilterRegistrationBean<Filter> allowedOrigin() {
+			FilterRegistrationBean<Filter> registration = new FilterRegistrationBean<>((request, response, chain) -> {
+				((HttpServletResponse) response).setHeader("Access-Control-Allow-Origin", "*");
+				((HttpServletResponse) response).setHeader("Access-Control-Allow-Methods", "GET");
+				chain.doFilter(request, response);
+			});
+			registration.setOrder(-1);
+			return registration;
+		}
+
+	}
+
+	static class KeyInterceptor extends Plain implements WebMvcConfigurer {
+
+		@Override
+		public void addInterceptors(InterceptorRegistry registry) {
+			registry.addInterceptor(new KeyCheck());
+		}
+
+	}
+
+	/** Rejects wrong keys, but no request without a key. */
+	static class KeyCheck implements Filter, HandlerInterceptor {
+
+		@Override
+		public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
+				throws IOException, ServletException {
+			if (preHandle((HttpServletRequest) request, (HttpServletResponse) response, chain)) {
+				chain.doFilter(request, response);
+			}
+		}
+
+		@Override
+		public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object next)
+				throws IOException {
+			boolean wrong = "wrong".equals(request.getHeader("X-Api-Key"));
+			if (wrong) {
+				response.sendError(HttpServletResponse.SC_UNAUTHORIZED);
+			}
+			return !wrong;
 		}
 
 	}

@@ -1,8 +1,8 @@
 package io.github.ratelimit.spring.web;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.net.Socket;
 import java.net.http.HttpResponse;
@@ -28,10 +28,11 @@ import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -63,20 +64,24 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A request is charged once for each policy, however it is dispatched, and denied calls
  * of methods are answered as denied paths are.
  */
+@EachContainer
 class RateLimitDispatchIT {
+
+	@Parameter
+	Container container;
 
 	private static TestApplication application;
 
-	@BeforeAll
-	static void start() {
-		application = TestApplication.start(Application.class, "ratelimit.policies.path.paths=/path/**",
+	@BeforeParameterizedClassInvocation
+	static void start(Container container) {
+		application = TestApplication.start(container, Application.class, "ratelimit.policies.path.paths=/path/**",
 				"ratelimit.policies.path.limits=2/m", "ratelimit.policies.other.limits=4/m",
 				"ratelimit.policies.same.paths=/same/**", "ratelimit.policies.same.limits=3/m",
 				"ratelimit.policies.dear.paths=/dear,/dear/*", "ratelimit.policies.dear.limits=10/m",
 				"ratelimit.policies.dear.cost=2");
 	}
 
-	@AfterAll
+	@AfterParameterizedClassInvocation
 	static void stop() {
 		application.close();
 	}
@@ -149,11 +154,14 @@ class RateLimitDispatchIT {
 
 	@Test
 	void callThatOutlivesItsRequestIsHarmless() throws Exception {
+		LateController.mayCall = new CountDownLatch(1);
+		LateController.outcome = new CompletableFuture<>();
 		HttpResponse<String> response = application.get("/late");
 		assertThat(response.statusCode()).isEqualTo(200);
 		LateController.mayCall.countDown();
 		String outcome = LateController.outcome.get(10, TimeUnit.SECONDS);
-		assertThat(outcome).isIn("called", "java.lang.IllegalStateException");
+		// The exceptions of Tomcat and Jetty for a request that is over.
+		assertThat(outcome).isIn("called", "java.lang.IllegalStateException", "java.lang.NullPointerException");
 		assertThat(application.get("/path/plain").headers().allValues("RateLimit"))
 			.containsExactly("\"path\";r=1;t=60");
 	}
@@ -165,37 +173,49 @@ class RateLimitDispatchIT {
 		assertThat(application.get("/async").statusCode()).isEqualTo(429);
 	}
 
-	@ParameterizedTest
-	@ValueSource(ints = { 10_000, 1_000_000 })
-	void connectionIsReusedWhenUploadIsDenied(int size) throws IOException {
+	/** Jetty closes the connection if not all of the upload has arrived. */
+	@Test
+	void connectionIsReusedWhenUploadIsDenied() throws IOException {
+		useUp();
+		int size = (this.container == Container.TOMCAT) ? 1_000_000 : 8_000;
 		try (Socket socket = new Socket("127.0.0.1", application.port())) {
-			for (int i = 0; i < 4; i++) {
+			for (int i = 0; i < 3; i++) {
 				upload(socket, size, false);
-				assertThat(readHead(socket)).startsWith((i < 2) ? "HTTP/1.1 405" : "HTTP/1.1 429");
+				assertThat(readHead(socket)).startsWith("HTTP/1.1 429");
 			}
 		}
 	}
 
 	@Test
 	void clientThatAsksBeforeUploadReadsDenialInstead() throws IOException {
-		application.get("/path/plain");
-		application.get("/path/plain");
+		useUp();
 		try (Socket socket = new Socket("127.0.0.1", application.port())) {
 			upload(socket, 100_000_000, true);
-			// By default, Tomcat sends 100 Continue before any filter runs.
-			assertThat(readHead(socket)).startsWith("HTTP/1.1 100");
+			if (this.container == Container.TOMCAT) {
+				// By default, it sends this before any filter runs.
+				assertThat(readHead(socket)).startsWith("HTTP/1.1 100");
+			}
 			assertThat(readHead(socket)).startsWith("HTTP/1.1 429").contains("Retry-After: 60", "Connection: close");
 		}
 	}
 
+	/** Jetty closes the connection without a header. */
 	@Test
 	void clientReadsDenialOfHugeUpload() throws IOException {
-		application.get("/path/plain");
-		application.get("/path/plain");
+		useUp();
 		try (Socket socket = new Socket("127.0.0.1", application.port())) {
 			upload(socket, 100_000_000, false, 10_000);
-			assertThat(readHead(socket)).startsWith("HTTP/1.1 429").contains("Retry-After: 60", "Connection: close");
+			String head = readHead(socket);
+			assertThat(head).startsWith("HTTP/1.1 429").contains("Retry-After: 60");
+			if (this.container == Container.TOMCAT) {
+				assertThat(head).contains("Connection: close");
+			}
 		}
+	}
+
+	private static void useUp() {
+		application.get("/path/plain");
+		application.get("/path/plain");
 	}
 
 	private static void upload(Socket socket, int size, boolean asks) throws IOException {
@@ -204,12 +224,12 @@ class RateLimitDispatchIT {
 
 	private static void upload(Socket socket, int size, boolean asks, int sent) throws IOException {
 		socket.setSoTimeout(20_000);
-		OutputStream output = socket.getOutputStream();
-		output.write("POST /path/plain HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n%s\r\n"
+		ByteArrayOutputStream request = new ByteArrayOutputStream();
+		request.write("POST /path/plain HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n%s\r\n"
 			.formatted(size, asks ? "Expect: 100-continue\r\n" : "")
 			.getBytes(StandardCharsets.US_ASCII));
-		output.write(new byte[sent]);
-		output.flush();
+		request.write(new byte[sent]);
+		request.writeTo(socket.getOutputStream());
 	}
 
 	/** Reads a response, and returns its head. */
@@ -372,7 +392,8 @@ class RateLimitDispatchIT {
 
 		@GetMapping("/path/timeout")
 		DeferredResult<String> timeout() {
-			return new DeferredResult<>(1L);
+			// Jetty loses a time-out that comes while it is being scheduled.
+			return new DeferredResult<>(300L);
 		}
 
 		@GetMapping("/path/callable/error")
@@ -560,9 +581,9 @@ class RateLimitDispatchIT {
 	@RestController
 	static class LateController {
 
-		private static final CountDownLatch mayCall = new CountDownLatch(1);
+		private static volatile CountDownLatch mayCall = new CountDownLatch(1);
 
-		private static final CompletableFuture<String> outcome = new CompletableFuture<>();
+		private static volatile CompletableFuture<String> outcome = new CompletableFuture<>();
 
 		private final Parallel service;
 

@@ -5,10 +5,11 @@ import java.net.http.HttpResponse;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -32,13 +33,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Which requests the policies of paths limit: none that is served gets around them.
  */
+@EachContainer
 class RateLimitPathIT {
+
+	@Parameter
+	Container container;
 
 	private static TestApplication application;
 
-	@BeforeAll
-	static void start() {
-		application = TestApplication.start(Application.class, "ratelimit.policies.api.paths=/api/**",
+	@BeforeParameterizedClassInvocation
+	static void start(Container container) {
+		application = TestApplication.start(container, Application.class, "ratelimit.policies.api.paths=/api/**",
 				"ratelimit.policies.api.limits=1/m", "ratelimit.policies.exact.paths=/exact",
 				"ratelimit.policies.exact.limits=1/m", "ratelimit.policies.user.limits=4/m",
 				"ratelimit.policies.user.routes[0].paths=GET /user/**", "ratelimit.policies.user.routes[0].cost=1",
@@ -49,7 +54,7 @@ class RateLimitPathIT {
 				"spring.web.resources.static-locations=classpath:/io/github/ratelimit/spring/web/static/");
 	}
 
-	@AfterAll
+	@AfterParameterizedClassInvocation
 	static void stop() {
 		application.close();
 	}
@@ -78,8 +83,9 @@ class RateLimitPathIT {
 	@ParameterizedTest
 	@ValueSource(strings = { "/servlet", "/servlet/x", "//servlet/x", "/%73ervlet/x", "/servlet;a/x", "/x/../servlet" })
 	void nothingThatAnotherServletServesGetsAroundTheLimit(String path) {
-		assertThat(application.get(path).statusCode()).isEqualTo(200);
-		assertThat(application.get(path).statusCode()).isEqualTo(429);
+		boolean refused = this.container == Container.JETTY && path.startsWith("//");
+		assertThat(application.get(path).statusCode()).isEqualTo(refused ? 400 : 200);
+		assertThat(application.get(path).statusCode()).isEqualTo(refused ? 400 : 429);
 	}
 
 	@Test
@@ -164,7 +170,7 @@ class RateLimitPathIT {
 	@ParameterizedTest
 	@ValueSource(strings = { "", "/app", "/app/api" })
 	void pathsStandBehindContextPath(String contextPath) {
-		try (TestApplication other = TestApplication.start(Application.class,
+		try (TestApplication other = TestApplication.start(this.container, Application.class,
 				"server.servlet.context-path=" + contextPath, "ratelimit.policies.api.paths=/api/**",
 				"ratelimit.policies.api.limits=1/m")) {
 			assertThat(other.get(contextPath + "/api/x").statusCode()).isEqualTo(200);
@@ -174,7 +180,7 @@ class RateLimitPathIT {
 
 	@Test
 	void upperCaseIsLimitedWhenApplicationServesIt() {
-		try (TestApplication other = TestApplication.start(CaseInsensitiveApplication.class,
+		try (TestApplication other = TestApplication.start(this.container, CaseInsensitiveApplication.class,
 				"ratelimit.policies.api.paths=/api/**", "ratelimit.policies.api.limits=1/m")) {
 			assertThat(other.get("/API/x").statusCode()).isEqualTo(200);
 			assertThat(other.get("/API/x").statusCode()).isEqualTo(429);
@@ -184,7 +190,7 @@ class RateLimitPathIT {
 
 	@Test
 	void trailingSlashIsLimitedWhenApplicationTakesItAway() {
-		try (TestApplication other = TestApplication.start(TrimmingApplication.class,
+		try (TestApplication other = TestApplication.start(this.container, TrimmingApplication.class,
 				"ratelimit.policies.exact.paths=/exact", "ratelimit.policies.exact.limits=1/m")) {
 			assertThat(other.get("/exact/").statusCode()).isEqualTo(200);
 			assertThat(other.get("/exact/").statusCode()).isEqualTo(429);
@@ -195,9 +201,9 @@ class RateLimitPathIT {
 	@ParameterizedTest
 	@CsvSource({ "'', /api/**", "'', /app/api/**", "/context, /api/**", "/context, /app/api/**" })
 	void pathsBeginWithPathOfDispatcherServletOrBehindIt(String contextPath, String pattern) {
-		try (TestApplication other = TestApplication.start(Application.class, "spring.mvc.servlet.path=/app",
-				"server.servlet.context-path=" + contextPath, "ratelimit.policies.api.paths=" + pattern,
-				"ratelimit.policies.api.limits=1/m")) {
+		try (TestApplication other = TestApplication.start(this.container, Application.class,
+				"spring.mvc.servlet.path=/app", "server.servlet.context-path=" + contextPath,
+				"ratelimit.policies.api.paths=" + pattern, "ratelimit.policies.api.limits=1/m")) {
 			for (String path : new String[] { "/app/api/x", "/%61pp/api/x", "/app;a=b/api/x", "/x/../app/api/x",
 					"//app/api/x", "/app/%61pi/x", "/app//api/x", "/app/api/x/" }) {
 				other.forget();

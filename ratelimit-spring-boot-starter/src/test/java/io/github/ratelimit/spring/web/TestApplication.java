@@ -51,6 +51,9 @@ final class TestApplication implements AutoCloseable {
 	/** Much longer than anything takes, and much shorter than for ever. */
 	private static final Duration SOON = Duration.ofSeconds(30);
 
+	/** Longer than a response takes on a busy machine. */
+	private static final Duration TIMEOUT = Duration.ofMinutes(1);
+
 	/** Longer than it takes to settle costs. */
 	private static final Duration MOMENT = Duration.ofMillis(20);
 
@@ -111,7 +114,8 @@ final class TestApplication implements AutoCloseable {
 
 	HttpResponse<String> send(String method, String path, String... headers) {
 		HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + path))
-			.method(method, BodyPublishers.noBody());
+			.method(method, BodyPublishers.noBody())
+			.timeout(TIMEOUT);
 		for (int i = 0; i < headers.length; i += 2) {
 			request.header(headers[i], headers[i + 1]);
 		}
