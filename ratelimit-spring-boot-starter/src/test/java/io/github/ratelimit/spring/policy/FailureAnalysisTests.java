@@ -1,7 +1,9 @@
 package io.github.ratelimit.spring.policy;
 
+import java.util.Arrays;
 import java.util.Map;
 
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -12,7 +14,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -44,7 +45,7 @@ class FailureAnalysisTests {
 					""")
 	void descriptionNamesPropertyAndValueAndRule(String argument, String property, String value, String rule,
 			CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET, argument));
+		assertThatException().isThrownBy(() -> start(Application.class, argument));
 		assertThat(output).contains("APPLICATION FAILED TO START")
 			.contains("Invalid value '%s' for configuration property '%s'".formatted(value, property))
 			.contains(rule)
@@ -53,7 +54,7 @@ class FailureAnalysisTests {
 
 	@Test
 	void descriptionNamesOriginOfTextThatReplacesAList(CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
+		assertThatException().isThrownBy(() -> start(Application.class,
 				"spring.config.location=classpath:/io/github/ratelimit/spring/autoconfigure/wrong.yml",
 				"ratelimit.policies.api.limits=5/s,seldom"));
 		assertThat(output).contains("APPLICATION FAILED TO START")
@@ -64,7 +65,7 @@ class FailureAnalysisTests {
 
 	@Test
 	void descriptionNamesOriginOfValue(CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
+		assertThatException().isThrownBy(() -> start(Application.class,
 				"spring.config.location=classpath:/io/github/ratelimit/spring/autoconfigure/wrong.yml"));
 		assertThat(output).contains("APPLICATION FAILED TO START")
 			.contains("Invalid value 'often' for configuration property 'ratelimit.policies.api.limits[1]'")
@@ -86,7 +87,7 @@ class FailureAnalysisTests {
 			slash         | ratelimit.policies[a/b]                 | 4:15
 			""")
 	void descriptionNamesOriginOfListsAndGroups(String profile, String property, String place, CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
+		assertThatException().isThrownBy(() -> start(Application.class,
 				"spring.config.location=classpath:/io/github/ratelimit/spring/policy/origin/" + profile + ".yml"));
 		assertThat(output).contains("APPLICATION FAILED TO START")
 			.contains("for configuration property '%s' (originating from '".formatted(property))
@@ -105,8 +106,7 @@ class FailureAnalysisTests {
 			String other, String otherPlace, CapturedOutput output) {
 		String folder = "classpath:/io/github/ratelimit/spring/policy/origin/";
 		String files = folder + file + ".yml" + ((profile != null) ? "," + folder + profile + ".yml" : "");
-		assertThatException()
-			.isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET, "spring.config.location=" + files));
+		assertThatException().isThrownBy(() -> start(Application.class, "spring.config.location=" + files));
 		assertThat(output.getAll().split("APPLICATION FAILED TO START")[1])
 			.contains("for configuration property '%s' (originating from '".formatted(property))
 			.contains(place)
@@ -126,8 +126,8 @@ class FailureAnalysisTests {
 			ratelimit.redis.password                 | topsecret${NOT_SET}
 			""")
 	void descriptionNamesPlaceholderWithoutValue(String property, String value, CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
-				"ratelimit.policies.api.limits=10/s", property + "=" + value));
+		assertThatException()
+			.isThrownBy(() -> start(Application.class, "ratelimit.policies.api.limits=10/s", property + "=" + value));
 		assertThat(output.getAll().split("APPLICATION FAILED TO START")[1])
 			.contains("Invalid value '${NOT_SET}' for configuration property '%s'".formatted(property))
 			.contains("(originating from '\"%s\" from property source \"commandLineArgs\"')".formatted(property))
@@ -137,8 +137,8 @@ class FailureAnalysisTests {
 
 	@Test
 	void nearestPolicyIsProposedWhenAnnotationNamesNone(CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(AnnotatedApplication.class, WebApplicationType.SERVLET,
-				"ratelimit.policies.nothin.limits=1/s"));
+		assertThatException()
+			.isThrownBy(() -> start(AnnotatedApplication.class, "ratelimit.policies.nothin.limits=1/s"));
 		assertThat(output)
 			.contains("there is no policy 'nothing' below ratelimit.policies, only [nothin]. Did you mean 'nothin'?");
 	}
@@ -147,8 +147,8 @@ class FailureAnalysisTests {
 	@ValueSource(strings = { "ratelimit.policies.api.path=/api/**", "ratelimit.policy.api.limits=10/s",
 			"ratelimit.redis.hots=localhost", "ratelimit.enable=false" })
 	void propertyThatDoesNotExistStopsTheStart(String argument, CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
-				"ratelimit.policies.api.limits=10/s", argument));
+		assertThatException()
+			.isThrownBy(() -> start(Application.class, "ratelimit.policies.api.limits=10/s", argument));
 		assertThat(output).contains("APPLICATION FAILED TO START")
 			.contains("There is no property '%s', so it would have no effect"
 				.formatted(argument.substring(0, argument.indexOf('='))));
@@ -157,8 +157,8 @@ class FailureAnalysisTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "ratelimit.allowed[0]", "ratelimit.policies.api.allow", "ratelimit.ip.secret" })
 	void valueOfPropertyThatDoesNotExistIsNotPrinted(String property, CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
-				"ratelimit.policies.api.limits=10/s", property + "=header:X-Api-Key:topsecret"));
+		assertThatException().isThrownBy(() -> start(Application.class, "ratelimit.policies.api.limits=10/s",
+				property + "=header:X-Api-Key:topsecret"));
 		assertThat(output).contains("APPLICATION FAILED TO START")
 			.contains("There is no property '%s', so it would have no effect".formatted(property))
 			.contains("Origin: \"%s\" from property source \"commandLineArgs\"".formatted(property))
@@ -177,8 +177,8 @@ class FailureAnalysisTests {
 					""")
 	void allowedValuesAreListedAndNearestIsProposed(String property, String value, String values, String proposal,
 			CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
-				"ratelimit.policies.api.limits=10/s", "ratelimit.%s=%s".formatted(property, value)));
+		assertThatException().isThrownBy(() -> start(Application.class, "ratelimit.policies.api.limits=10/s",
+				"ratelimit.%s=%s".formatted(property, value)));
 		assertThat(output.getAll().split("APPLICATION FAILED TO START")[1])
 			.contains("Invalid value '%s' for configuration property 'ratelimit.%s': must be one of %s."
 				.formatted(value, property, values))
@@ -189,8 +189,8 @@ class FailureAnalysisTests {
 
 	@Test
 	void passwordOfWrongUrlIsNotPrinted(CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
-				"ratelimit.redis.url=http://user:sec/ret@example.com:6379"));
+		assertThatException()
+			.isThrownBy(() -> start(Application.class, "ratelimit.redis.url=http://user:sec/ret@example.com:6379"));
 		assertThat(output).contains("APPLICATION FAILED TO START")
 			.contains("http://***@example.com:6379")
 			.doesNotContain("sec/ret");
@@ -198,8 +198,7 @@ class FailureAnalysisTests {
 
 	@Test
 	void passwordWithoutHostIsNotPrinted(CapturedOutput output) {
-		assertThatException()
-			.isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET, "ratelimit.redis.password=sec/ret"));
+		assertThatException().isThrownBy(() -> start(Application.class, "ratelimit.redis.password=sec/ret"));
 		assertThat(output).contains("APPLICATION FAILED TO START")
 			.contains("Invalid value '***' for configuration property 'ratelimit.redis.password'")
 			.doesNotContain("sec/ret");
@@ -224,7 +223,7 @@ class FailureAnalysisTests {
 					new SystemEnvironmentPropertySource(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
 							Map.of("RATELIMIT_REDIS_PORT", "tcp://10.0.0.1:6379", "RATELIMIT_REDIS_SERVICE_HOST",
 									"10.0.0.1", "RATELIMIT_REDIS_PORT_6379_TCP_PROTO", "tcp")));
-		SpringApplicationBuilder application = new SpringApplicationBuilder(Application.class)
+		SpringApplicationBuilder application = StarterRunners.application(Application.class)
 			.web(WebApplicationType.NONE)
 			.environment(environment);
 		assertThatException().isThrownBy(application::run);
@@ -245,7 +244,7 @@ class FailureAnalysisTests {
 
 	@Test
 	void descriptionNamesMethodWhenAnnotationIsWrong(CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(AnnotatedApplication.class, WebApplicationType.SERVLET));
+		assertThatException().isThrownBy(() -> start(AnnotatedApplication.class));
 		String method = "public void " + Annotated.class.getName() + ".call()";
 		assertThat(output).contains("APPLICATION FAILED TO START")
 			.contains("Invalid @RateLimited on " + method
@@ -255,7 +254,7 @@ class FailureAnalysisTests {
 
 	@Test
 	void descriptionNamesMethodWhenItsNameCannotBeSent(CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(OddlyNamedApplication.class, WebApplicationType.SERVLET));
+		assertThatException().isThrownBy(() -> start(OddlyNamedApplication.class));
 		assertThat(output).contains("APPLICATION FAILED TO START")
 			.contains("Invalid policy name (Größe.call): must be 1 to 128 printable ASCII characters other than '/'")
 			.contains("Correct the annotation on public void " + Größe.class.getName() + ".call().");
@@ -269,19 +268,18 @@ class FailureAnalysisTests {
 			.doesNotContain("annotation on");
 	}
 
+	private static void start(Class<?> application, String... properties) {
+		start(application, WebApplicationType.SERVLET, properties);
+	}
+
 	private static void start(Class<?> application, WebApplicationType type, String... properties) {
-		String[] arguments = new String[properties.length];
-		for (int i = 0; i < properties.length; i++) {
-			arguments[i] = "--" + properties[i];
-		}
-		new SpringApplicationBuilder(application).web(type)
-			.properties("server.port=0", "spring.main.banner-mode=off")
-			.run(arguments)
+		StarterRunners.application(application)
+			.web(type)
+			.run(Arrays.stream(properties).map("--"::concat).toArray(String[]::new))
 			.close();
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
 	static class Application {
 
 	}

@@ -20,11 +20,9 @@ import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.redis.RedisErrorKind;
 import io.github.ratelimit.spring.ConfiguredPolicies;
-import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
 import io.github.ratelimit.spring.policy.PolicyUse;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.Replication;
 import io.github.ratelimit.test.StoppedServer;
@@ -47,8 +45,6 @@ import redis.clients.jedis.providers.SentineledConnectionProvider;
 import redis.embedded.RedisSentinel;
 import redis.embedded.RedisServer;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -89,10 +85,7 @@ class RedisSentinelIT {
 	private UnifiedJedis masterClient;
 
 	private ApplicationContextRunner runner(String prefix) {
-		return new ApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-					RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-					RateLimitNonWebAutoConfiguration.class))
+		return StarterRunners.nonWeb()
 			.withPropertyValues(prefix + ".sentinel.master=main",
 					prefix + ".sentinel.nodes=127.0.0.1:%d,127.0.0.1:%d".formatted(TestRedis.freePort(),
 							this.sentinelPort),

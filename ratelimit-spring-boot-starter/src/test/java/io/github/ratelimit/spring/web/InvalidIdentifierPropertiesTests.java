@@ -6,11 +6,9 @@ import java.util.List;
 
 import io.github.ratelimit.spring.ForwardedHeader;
 import io.github.ratelimit.spring.IdentifierResolver;
+import io.github.ratelimit.spring.StartFailure;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
-import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -18,10 +16,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -39,10 +33,7 @@ class InvalidIdentifierPropertiesTests {
 
 	private static final String BLOCK_RULE = "must be an address or a block of addresses, such as 10.0.0.0/8 or 2001:db8::/32; names are not looked up.";
 
-	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-				RateLimitWebAutoConfiguration.class, RateLimitNonWebAutoConfiguration.class));
+	private final WebApplicationContextRunner runner = StarterRunners.web();
 
 	@Test
 	void startFailsWhenExpressionIsWrong() {
@@ -64,7 +55,7 @@ class InvalidIdentifierPropertiesTests {
 	@Test
 	void startFailsWhenExpressionCannotBeRead() {
 		this.runner.withPropertyValues("ratelimit.identifiers.tenant=#principal[")
-			.run((context) -> assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
+			.run((context) -> assertThat(StartFailure.refusal(context)).satisfies((ex) -> {
 				assertThat(ex.getName()).isEqualTo("ratelimit.identifiers.tenant");
 				assertThat(ex.getValue()).isEqualTo("#principal[");
 				assertThat(ex.getReason()).startsWith("Invalid expression (#principal[): EL1");
@@ -84,7 +75,7 @@ class InvalidIdentifierPropertiesTests {
 	void startFailsWhenBeanAndExpressionHaveOneName() {
 		this.runner.withBean("tenant", IdentifierResolver.class, () -> (request) -> "x")
 			.withPropertyValues("ratelimit.identifiers.tenant=#principal.name")
-			.run((context) -> assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
+			.run((context) -> assertThat(StartFailure.refusal(context)).satisfies((ex) -> {
 				assertThat(ex.getName()).isEqualTo("ratelimit.identifiers.tenant");
 				assertThat(ex.getReason()).isEqualTo(
 						"There is a bean of type IdentifierResolver with the name 'tenant' as well: remove one of them.");
@@ -179,13 +170,10 @@ class InvalidIdentifierPropertiesTests {
 
 	@Test
 	void startFailsWhenThereAreNoRequestsThatCouldLackAnIdentifier() {
-		new ApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-					RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-					RateLimitNonWebAutoConfiguration.class))
+		StarterRunners.nonWeb()
 			.withPropertyValues("ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.identifiers=user",
 					"ratelimit.policies.api.missing-identifier=deny")
-			.run((context) -> assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
+			.run((context) -> assertThat(StartFailure.refusal(context)).satisfies((ex) -> {
 				assertThat(ex.getName()).isEqualTo("ratelimit.policies.api.missing-identifier");
 				assertThat(ex.getValue()).isEqualTo("deny");
 				assertThat(ex.getReason())
@@ -247,7 +235,7 @@ class InvalidIdentifierPropertiesTests {
 			"cookie::s3cr3t, cookie::***" })
 	void secretOfEntryIsNotShown(String entry, String shown) {
 		this.runner.withPropertyValues("ratelimit.allow=" + entry).run((context) -> {
-			assertThat(refusal(context.getStartupFailure()).getValue()).isEqualTo(shown);
+			assertThat(StartFailure.refusal(context).getValue()).isEqualTo(shown);
 			assertThat(trace(context.getStartupFailure())).doesNotContain("s3cr3t");
 		});
 	}
@@ -256,18 +244,13 @@ class InvalidIdentifierPropertiesTests {
 	@CsvSource({ "ratelimit.allow, header:X-Key:s3cr3t", "ratelimit.deny, ip:::1",
 			"ratelimit.ip.trusted-proxies, 10.0.0.0/8" })
 	void startFailsWhenThereAreNoRequestsToIdentify(String property, String value) {
-		new ApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-					RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-					RateLimitNonWebAutoConfiguration.class))
-			.withPropertyValues(property + "=" + value)
-			.run((context) -> {
-				assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
-					assertThat(ex.getName()).isEqualTo(property);
-					assertThat(ex.getReason()).isEqualTo("Has an effect only in a Servlet web application.");
-				});
-				assertThat(trace(context.getStartupFailure())).doesNotContain("s3cr3t");
+		StarterRunners.nonWeb().withPropertyValues(property + "=" + value).run((context) -> {
+			assertThat(StartFailure.refusal(context)).satisfies((ex) -> {
+				assertThat(ex.getName()).isEqualTo(property);
+				assertThat(ex.getReason()).isEqualTo("Has an effect only in a Servlet web application.");
 			});
+			assertThat(trace(context.getStartupFailure())).doesNotContain("s3cr3t");
+		});
 	}
 
 	@Test
@@ -295,20 +278,7 @@ class InvalidIdentifierPropertiesTests {
 	private static void assertRejected(WebApplicationContextRunner runner, String property, @Nullable Object value,
 			String reason, String... properties) {
 		runner.withPropertyValues(properties)
-			.run((context) -> assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
-				assertThat(ex.getName()).isEqualTo(property);
-				assertThat(ex.getValue()).isEqualTo(value);
-				assertThat(ex.getReason()).isEqualTo(reason);
-			}));
-	}
-
-	private static InvalidConfigurationPropertyValueException refusal(@Nullable Throwable failure) {
-		Throwable cause = failure;
-		while (cause != null && !(cause instanceof InvalidConfigurationPropertyValueException)) {
-			cause = cause.getCause();
-		}
-		assertThat(cause).isInstanceOf(InvalidConfigurationPropertyValueException.class);
-		return (InvalidConfigurationPropertyValueException) cause;
+			.run((context) -> StartFailure.assertRefused(context, property, value, reason));
 	}
 
 	private static String trace(Throwable failure) {
