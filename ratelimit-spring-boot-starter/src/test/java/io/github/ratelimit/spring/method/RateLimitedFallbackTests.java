@@ -1,50 +1,40 @@
 package io.github.ratelimit.spring.method;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 
-import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.StoreException;
-import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.RateLimitExceededException;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
-import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.spring.policy.PolicyUse;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.mockito.BDDMockito;
-import org.mockito.Mockito;
 
 import org.springframework.aop.support.AopUtils;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
+import static io.github.ratelimit.spring.method.LimitedBeans.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIOException;
-import static org.mockito.ArgumentMatchers.any;
 
 /**
  * Methods that answer denied calls.
  */
 class RateLimitedFallbackTests {
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-				RateLimitNonWebAutoConfiguration.class))
-		.withBean(RateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
-		.withPropertyValues("ratelimit.defaults.identifiers=global", "ratelimit.policies.api.limits=1/s");
+	private final ApplicationContextRunner runner = StarterRunners.inMemory()
+		.withPropertyValues("ratelimit.policies.api.limits=1/s");
 
 	@Test
 	void fallbackAnswersDeniedCalls() throws Exception {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Methods bean = context.getBean(Methods.class);
+		run(this.runner, Methods.class, (bean) -> {
 			assertThat(bean.same("a")).isEqualTo("called a");
 			assertThat(bean.same("b")).isEqualTo("instead of b");
 			bean.longer("a");
@@ -60,9 +50,8 @@ class RateLimitedFallbackTests {
 
 	@Test
 	void fallbackIsNotCalledForExceptionsOfMethod() {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Methods bean = context.getBean(Methods.class);
-			RateLimitExceededException deeper = Mockito.mock();
+		run(this.runner, Methods.class, (bean) -> {
+			RateLimitExceededException deeper = new RateLimitExceededException(new Decision(false, List.of()));
 			assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(() -> bean.failing(deeper))
 				.isSameAs(deeper);
 			assertThat(bean.failing(deeper)).isEqualTo("instead");
@@ -71,8 +60,7 @@ class RateLimitedFallbackTests {
 
 	@Test
 	void exceptionsOfFallbackAreNotWrapped() {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Methods bean = context.getBean(Methods.class);
+		run(this.runner, Methods.class, (bean) -> {
 			bean.strict();
 			assertThatIOException().isThrownBy(bean::strict).withMessage("too often");
 		});
@@ -81,9 +69,7 @@ class RateLimitedFallbackTests {
 	@Test
 	void fallbackIsNotCalledWhenStoreFails() {
 		StoreException failure = new StoreException("gone", new IllegalStateException());
-		PolicyEnforcer enforcer = Mockito.mock();
-		BDDMockito.given(enforcer.enforce(any())).willThrow(failure);
-		this.runner.withBean(PolicyEnforcer.class, () -> enforcer).withBean(Methods.class).run((context) -> {
+		this.runner.withBean(PolicyEnforcer.class, () -> new FailingEnforcer(failure)).withBean(Methods.class).run((context) -> {
 			Methods bean = context.getBean(Methods.class);
 			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> bean.same("a")).isSameAs(failure);
 		});
@@ -91,8 +77,7 @@ class RateLimitedFallbackTests {
 
 	@Test
 	void fallbackAnswersForAllAnnotations() {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Methods bean = context.getBean(Methods.class);
+		run(this.runner, Methods.class, (bean) -> {
 			bean.several("a");
 			assertThat(bean.several("b")).isEqualTo("instead of b");
 		});
@@ -100,8 +85,7 @@ class RateLimitedFallbackTests {
 
 	@Test
 	void fallbackMayStandAboveOrBelowGenericMethod() {
-		this.runner.withBean(Concrete.class).run((context) -> {
-			Concrete bean = context.getBean(Concrete.class);
+		run(this.runner, Concrete.class, (bean) -> {
 			bean.find("a");
 			assertThat(bean.find("b")).isEqualTo("private b");
 			bean.load("a");
@@ -151,6 +135,19 @@ class RateLimitedFallbackTests {
 					.hasStackTraceContaining(InvalidRateLimitedException.class.getName()))
 				.rootCause()
 				.hasMessage("Invalid fallbackMethod [one, two]: there must be one for all annotations of the method."));
+	}
+
+	private record FailingEnforcer(StoreException failure) implements PolicyEnforcer {
+
+		@Override
+		public Decision enforce(List<PolicyUse> uses) {
+			throw this.failure;
+		}
+
+		@Override
+		public void requireKnown(String identifier) {
+		}
+
 	}
 
 	static class Methods {

@@ -4,15 +4,13 @@ import java.util.stream.Collectors;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.algorithm.Algorithms;
-import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.spring.StartFailure;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
-import io.github.ratelimit.test.ManualClock;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -24,24 +22,25 @@ class RateLimitedRefusalTests {
 
 	private static final String NAME = RateLimitedRefusalTests.class.getName();
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-				RateLimitNonWebAutoConfiguration.class))
-		.withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
-		.withPropertyValues("ratelimit.defaults.identifiers=global", "ratelimit.policies.api.limits=10/s",
-				"ratelimit.policies.web.limits=5/s");
+	private final ApplicationContextRunner runner = StarterRunners.inMemory()
+		.withPropertyValues("ratelimit.policies.api.limits=10/s", "ratelimit.policies.web.limits=5/s");
 
-	@Test
-	void startFailsWhenPolicyIsUnknown() {
-		assertRefused(UnknownPolicy.class, "public void " + NAME + "$UnknownPolicy.call()",
-				"there is no policy 'nothing' below ratelimit.policies, only [api, web].");
-	}
-
-	@Test
-	void startFailsWhenLimitIsWrong() {
-		assertRefused(WrongLimit.class, "public void " + NAME + "$WrongLimit.call()",
-				"Invalid limit (ten/s): must be quota/window, such as 10/s, 100/15m or 10/500ms; the units are ms, s, m, h and d.");
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '"',
+			textBlock = """
+					UnknownPolicy     | there is no policy 'nothing' below ratelimit.policies, only [api, web].
+					WrongLimit        | Invalid limit (ten/s): must be quota/window, such as 10/s, 100/15m or 10/500ms; the units are ms, s, m, h and d.
+					Nothing           | it must name a policy or have limits.
+					Both              | Invalid limits [1/s, 2/m]: the policy 'api' is from the configuration; remove the limits, or the policy.
+					Renamed           | Invalid name (foo): the policy 'api' is from the configuration; remove the name, or the policy.
+					OtherAlgorithm    | Invalid algorithm (fixed-window): the policy 'api' is from the configuration; remove the algorithm, or the policy.
+					TooExpensive      | Invalid cost (11): the limit 10/s would never allow it.
+					Negative          | Invalid cost (-1): must not be negative.
+					UnknownIdentifier | Invalid identifier (ip): must be global or user outside of web requests.
+					Twice             | Invalid identifiers [global, global]: there must be at least one, and no duplicates.
+					""")
+	void startFailsWhenAnnotationIsWrong(String type, String reason) throws Exception {
+		assertRefused(Class.forName(NAME + "$" + type), "public void " + NAME + "$" + type + ".call()", reason);
 	}
 
 	@Test
@@ -49,54 +48,6 @@ class RateLimitedRefusalTests {
 		assertRefused(UnknownAlgorithm.class, "public void " + NAME + "$UnknownAlgorithm.call()",
 				"Invalid algorithm (guess): must be one of "
 						+ Algorithms.all().stream().map(Algorithm::name).collect(Collectors.joining(", ")) + ".");
-	}
-
-	@Test
-	void startFailsWhenThereIsNeitherPolicyNorLimit() {
-		assertRefused(Nothing.class, "public void " + NAME + "$Nothing.call()",
-				"it must name a policy or have limits.");
-	}
-
-	@Test
-	void startFailsWhenThereArePolicyAndLimits() {
-		assertRefused(Both.class, "public void " + NAME + "$Both.call()",
-				"Invalid limits [1/s, 2/m]: the policy 'api' is from the configuration; remove the limits, or the policy.");
-	}
-
-	@Test
-	void startFailsWhenPolicyOfTheConfigurationIsGivenAName() {
-		assertRefused(Renamed.class, "public void " + NAME + "$Renamed.call()",
-				"Invalid name (foo): the policy 'api' is from the configuration; remove the name, or the policy.");
-	}
-
-	@Test
-	void startFailsWhenPolicyOfTheConfigurationIsGivenAnAlgorithm() {
-		assertRefused(OtherAlgorithm.class, "public void " + NAME + "$OtherAlgorithm.call()",
-				"Invalid algorithm (fixed-window): the policy 'api' is from the configuration; remove the algorithm, or the policy.");
-	}
-
-	@Test
-	void startFailsWhenCostIsMoreThanQuota() {
-		assertRefused(TooExpensive.class, "public void " + NAME + "$TooExpensive.call()",
-				"Invalid cost (11): the limit 10/s would never allow it.");
-	}
-
-	@Test
-	void startFailsWhenCostIsNegative() {
-		assertRefused(Negative.class, "public void " + NAME + "$Negative.call()",
-				"Invalid cost (-1): must not be negative.");
-	}
-
-	@Test
-	void startFailsWhenIdentifierIsUnknown() {
-		assertRefused(UnknownIdentifier.class, "public void " + NAME + "$UnknownIdentifier.call()",
-				"Invalid identifier (ip): must be global or user outside of web requests.");
-	}
-
-	@Test
-	void startFailsWhenIdentifierStandsTwice() {
-		assertRefused(Twice.class, "public void " + NAME + "$Twice.call()",
-				"Invalid identifiers [global, global]: there must be at least one, and no duplicates.");
 	}
 
 	@Test
@@ -154,16 +105,10 @@ class RateLimitedRefusalTests {
 	}
 
 	private void assertRefused(Class<?> type, String place, String reason) {
-		this.runner.withBean(type).run((context) -> {
-			assertThat(context).hasFailed();
-			Throwable failure = context.getStartupFailure();
-			while (failure != null && !(failure instanceof InvalidRateLimitedException)) {
-				failure = failure.getCause();
-			}
-			assertThat(failure).isInstanceOf(InvalidRateLimitedException.class)
+		this.runner.withBean(type)
+			.run((context) -> assertThat(StartFailure.cause(context, InvalidRateLimitedException.class))
 				.hasMessage("Invalid @RateLimited on %s: %s", place, reason)
-				.hasFieldOrPropertyWithValue("place", place);
-		});
+				.hasFieldOrPropertyWithValue("place", place));
 	}
 
 	static class UnknownPolicy {
