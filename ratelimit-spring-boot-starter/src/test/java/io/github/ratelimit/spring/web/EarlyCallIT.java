@@ -9,10 +9,9 @@ import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
 
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
@@ -26,58 +25,50 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Requests in which filters of the application call limited methods, before and after the
  * path is limited by the same policy.
  */
+@StartApplication("""
+		ratelimit.policies:
+		  api: { paths: /api, routes: [{ paths: /dear, cost: 3 }], limits: 5/m }
+		""")
 class EarlyCallIT {
 
-	private static TestApplication application;
-
-	@BeforeAll
-	static void start() {
-		application = TestApplication.start(Application.class, "ratelimit.policies.api.limits=5/m",
-				"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.routes[0].paths=/dear",
-				"ratelimit.policies.api.routes[0].cost=3");
-	}
-
-	@AfterAll
-	static void stop() {
-		application.close();
-	}
+	@Parameter
+	TestApplication application;
 
 	@BeforeEach
 	void forget() {
-		application.forget();
-		application.bean(Calls.class).forget();
+		this.application.bean(Calls.class).forget();
 	}
 
 	@Test
 	void callAndPathPayEachTheirCost() {
-		HttpResponse<String> response = application.get("/dear", "X-Call", "cheap");
+		HttpResponse<String> response = this.application.get("/dear", "X-Call", "cheap");
 		assertThat(response.statusCode()).isEqualTo(200);
 		assertThat(response.headers().firstValue("RateLimit")).hasValue("\"api\";r=1;t=60");
-		application.assertUsed("api", 1 + 3);
+		this.application.assertUsed("api", 1 + 3);
 	}
 
 	@Test
 	void callsThatFollowThePathPayAsWell() {
-		assertThat(application.get("/api", "X-Call", "dear", "X-Again", "cheap").statusCode()).isEqualTo(200);
-		application.assertUsed("api", 3 + 1 + 1);
+		assertThat(this.application.get("/api", "X-Call", "dear", "X-Again", "cheap").statusCode()).isEqualTo(200);
+		this.application.assertUsed("api", 3 + 1 + 1);
 	}
 
 	@Test
 	void callStaysPaidWhenThePathIsDenied() {
-		assertThat(application.get("/dear").statusCode()).isEqualTo(200);
-		HttpResponse<String> denied = application.get("/dear", "X-Call", "cheap");
+		assertThat(this.application.get("/dear").statusCode()).isEqualTo(200);
+		HttpResponse<String> denied = this.application.get("/dear", "X-Call", "cheap");
 		assertThat(denied.statusCode()).isEqualTo(429);
-		assertThat(application.bean(Calls.class).served()).isOne();
-		application.assertUsed("api", 3 + 1);
+		assertThat(this.application.bean(Calls.class).served()).isOne();
+		this.application.assertUsed("api", 3 + 1);
 	}
 
 	@Test
 	void requestIsAnsweredWhenTheCallOfAFilterIsDenied() {
-		assertThat(application.get("/dear").statusCode()).isEqualTo(200);
-		HttpResponse<String> denied = application.get("/unlimited", "X-Call", "dear");
+		assertThat(this.application.get("/dear").statusCode()).isEqualTo(200);
+		HttpResponse<String> denied = this.application.get("/unlimited", "X-Call", "dear");
 		assertThat(denied.statusCode()).isEqualTo(429);
 		assertThat(denied.headers().firstValue("Retry-After")).hasValue("60");
-		assertThat(application.bean(Calls.class).served()).isZero();
+		assertThat(this.application.bean(Calls.class).served()).isZero();
 	}
 
 	static class Application extends TestApplication.Served {

@@ -2,9 +2,7 @@ package io.github.ratelimit.spring.web;
 
 import java.io.IOException;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Base64;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
@@ -18,10 +16,8 @@ import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
@@ -43,31 +39,19 @@ import static org.awaitility.Awaitility.await;
  * Requests in which a filter of the application has called a limited method before login,
  * so without a plan, and whose path is limited by the same policy for a plan.
  */
+@StartApplication("""
+		ratelimit:
+		  plan-cache-ttl: 0
+		  policies:
+		    same: { paths: /same, limits: 10/m, plans.pro.limits: 20/m }
+		    other: { paths: /other, limits: 10/m, plans.pro.limits: 20/2m }
+		    failed: { paths: /failed, limits: 10/m, plans.pro.limits: 20/2m, count-when: 'status in [401]' }
+		    told: { paths: /told, limits: 10/m, plans.pro.limits: 20/2m }
+		""")
 class EarlyCallPlanIT {
 
-	private static TestApplication application;
-
-	@BeforeAll
-	static void start() {
-		application = TestApplication.start(Application.class, "ratelimit.plan-cache-ttl=0",
-				"ratelimit.policies.same.limits=10/m", "ratelimit.policies.same.paths=/same",
-				"ratelimit.policies.same.plans.pro.limits=20/m", "ratelimit.policies.other.limits=10/m",
-				"ratelimit.policies.other.paths=/other", "ratelimit.policies.other.plans.pro.limits=20/2m",
-				"ratelimit.policies.failed.limits=10/m", "ratelimit.policies.failed.paths=/failed",
-				"ratelimit.policies.failed.plans.pro.limits=20/2m",
-				"ratelimit.policies.failed.count-when=status in [401]", "ratelimit.policies.told.limits=10/m",
-				"ratelimit.policies.told.paths=/told", "ratelimit.policies.told.plans.pro.limits=20/2m");
-	}
-
-	@AfterAll
-	static void stop() {
-		application.close();
-	}
-
-	@BeforeEach
-	void forget() {
-		application.forget();
-	}
+	@Parameter
+	TestApplication application;
 
 	@Test
 	void callAndPathUseOneCountWhereThePlanHasTheSameWindows() {
@@ -95,14 +79,13 @@ class EarlyCallPlanIT {
 		assertLeft("told", 5, 15);
 	}
 
-	private static HttpResponse<String> get(String path, String call) {
-		String credentials = Base64.getEncoder().encodeToString("anna:secret".getBytes(StandardCharsets.UTF_8));
-		return application.get(path, "Authorization", "Basic " + credentials, "X-Call", call);
+	private HttpResponse<String> get(String path, String call) {
+		return this.application.get(path, "Authorization", TestUsers.basic("anna:secret"), "X-Call", call);
 	}
 
 	/** The client may have its response a moment before costs are settled. */
-	private static void assertLeft(String name, long withoutPlan, long pro) {
-		IdentifiedPolicy policy = application.bean(ConfiguredPolicies.class).find(name).orElseThrow();
+	private void assertLeft(String name, long withoutPlan, long pro) {
+		IdentifiedPolicy policy = this.application.bean(ConfiguredPolicies.class).find(name).orElseThrow();
 		Policy ofPlan = policy.forPlan("pro").orElseThrow().policy();
 		await().atMost(Duration.ofSeconds(10)).untilAsserted(() -> {
 			assertThat(left(policy.policy())).as("left without a plan").isEqualTo(withoutPlan);
@@ -110,8 +93,8 @@ class EarlyCallPlanIT {
 		});
 	}
 
-	private static long left(Policy policy) {
-		return application.bean(RateLimiter.class)
+	private long left(Policy policy) {
+		return this.application.bean(RateLimiter.class)
 			.peek(RateLimitRequest.of(policy, Identifier.ip("127.0.0.1")))
 			.statuses()
 			.get(0)

@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
@@ -149,6 +150,16 @@ class StatusHeadersTests {
 		assertThat(response.getHeader("X-RateLimit-Remaining")).isEqualTo("7");
 		assertThat(response.getHeader("X-RateLimit-Reset"))
 			.isEqualTo("" + Instant.parse("2026-01-01T00:00:31Z").getEpochSecond());
+	}
+
+	@Test
+	void draftHeadersAreLeftOutWhenTheyWouldBeTooLong() {
+		add(false,
+				IntStream.range(0, 30)
+					.mapToObj((i) -> status("long-name-".repeat(12) + i, "1/m", 0, "1m", Duration.ofMinutes(1)))
+					.toArray(LimitStatus[]::new));
+		MockHttpServletResponse response = write(EnumSet.of(HeaderStyle.DRAFT, HeaderStyle.X_RATE_LIMIT));
+		assertThat(response.getHeaderNames()).containsExactlyInAnyOrder("X-Rate-Limit-Limit", "X-Rate-Limit-Remaining");
 	}
 
 	@Test
