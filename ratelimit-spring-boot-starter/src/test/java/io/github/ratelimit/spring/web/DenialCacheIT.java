@@ -6,18 +6,16 @@ import java.util.stream.Stream;
 
 import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.redis.RedisConnections;
+import io.github.ratelimit.spring.OwnRedis;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;
 import io.github.ratelimit.test.StoppedServer;
-import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
-import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -27,22 +25,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 @SuppressWarnings("try")
 class DenialCacheIT {
 
-	private final int port = TestRedis.freePort();
+	private final OwnRedis redis = OwnRedis.started();
 
-	private RedisServer server;
-
-	private UnifiedJedis jedis;
-
-	@BeforeEach
-	void start() {
-		this.server = TestRedis.startServer(this.port);
-		this.jedis = RedisClient.create("127.0.0.1", this.port);
-	}
+	private final UnifiedJedis jedis = RedisClient.create("127.0.0.1", this.redis.port());
 
 	@AfterEach
 	void stop() {
 		this.jedis.close();
-		TestRedis.stop(this.server);
+		this.redis.close();
 	}
 
 	@Test
@@ -117,7 +107,7 @@ class DenialCacheIT {
 
 	private TestApplication start(String... properties) {
 		return TestApplication.startWithOwnLimiter(TestApplication.Served.class, Stream
-			.concat(Stream.of("ratelimit.redis.url=redis://127.0.0.1:" + this.port, "ratelimit.redis.timeout=20s",
+			.concat(Stream.of("ratelimit.redis.url=redis://127.0.0.1:" + this.redis.port(), "ratelimit.redis.timeout=20s",
 					"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=1/d",
 					"management.endpoints.web.exposure.include=ratelimits"), Stream.of(properties))
 			.toArray(String[]::new));

@@ -11,13 +11,12 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.spring.Caller;
 import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.OwnRedis;
 import io.github.ratelimit.spring.Plan;
 import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
-import redis.embedded.RedisServer;
 
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
@@ -67,13 +66,12 @@ class DeniedLaterIT {
 
 	@Test
 	void headersTellWhatThePathHasUsedWhenTheStoreFailsLater() {
-		int port = TestRedis.freePort();
-		RedisServer server = TestRedis.startServer(port);
-		try (TestApplication application = TestApplication.startWithOwnLimiter(StepsApplication.class,
-				"ratelimit.redis.url=redis://127.0.0.1:" + port, "ratelimit.redis.timeout=2s",
+		try (OwnRedis redis = OwnRedis.started();
+				TestApplication application = TestApplication.startWithOwnLimiter(StepsApplication.class,
+				"ratelimit.redis.url=redis://127.0.0.1:" + redis.port(), "ratelimit.redis.timeout=2s",
 				"ratelimit.policies.api.paths=/steps", "ratelimit.policies.api.limits=5/d",
 				"ratelimit.policies.few.limits=1/d", "ratelimit.policies.few.on-store-failure=deny")) {
-			application.bean(Steps.class).before(() -> TestRedis.stop(server));
+			application.bean(Steps.class).before(() -> redis.stop());
 			HttpResponse<String> response = application.get("/steps");
 			assertThat(response.statusCode()).isEqualTo(503);
 			assertThat(response.headers().firstValue("Retry-After")).hasValue("1");
