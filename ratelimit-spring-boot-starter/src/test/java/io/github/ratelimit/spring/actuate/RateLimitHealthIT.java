@@ -32,8 +32,7 @@ class RateLimitHealthIT {
 
 	@Test
 	void healthFollowsTheStore() {
-		try (OwnRedis redis = OwnRedis.started();
-				ActuatorApplication application = start(redis.port())) {
+		try (OwnRedis redis = OwnRedis.started(); ActuatorApplication application = start(redis.port())) {
 			Response healthy = application.get("/actuator/health");
 			assertThat(ratelimit(healthy))
 				.hasToString("{\"details\":{\"store\":\"reachable\",\"limits\":\"enforced\"},\"status\":\"UP\"}");

@@ -173,7 +173,8 @@ class OtherAdviceTests {
 
 	@Test
 	void callerIsToldWhenAsynchronousCallIsDenied() throws Exception {
-		assertThat(this.methods.asynchronous().get(10, TimeUnit.SECONDS)).isNotEqualTo(Thread.currentThread().getName());
+		assertThat(this.methods.asynchronous().get(10, TimeUnit.SECONDS))
+			.isNotEqualTo(Thread.currentThread().getName());
 		assertDenied(this.methods::asynchronous);
 	}
 

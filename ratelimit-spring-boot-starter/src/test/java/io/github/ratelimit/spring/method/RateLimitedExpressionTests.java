@@ -116,8 +116,7 @@ class RateLimitedExpressionTests {
 				.satisfies((ex) -> assertThat(ex.getPlace()).contains("Costs.size(").startsWith("public void"))
 				.havingCause();
 			bean.size(List.of(1, 2));
-			assertDenied(() -> bean.size(Arrays.asList(new Object[9])),
-					"Rate limit exceeded: Costs.size (10/m)");
+			assertDenied(() -> bean.size(Arrays.asList(new Object[9])), "Rate limit exceeded: Costs.size (10/m)");
 		});
 	}
 
@@ -147,8 +146,7 @@ class RateLimitedExpressionTests {
 			bean.order(new Order("anna", 1));
 			bean.order(new Order("bert", 1));
 			bean.order(new Order("anna", 2));
-			assertDenied(() -> bean.order(new Order("anna", 1)),
-					"Rate limit exceeded: Identified.order (1/m)");
+			assertDenied(() -> bean.order(new Order("anna", 1)), "Rate limit exceeded: Identified.order (1/m)");
 		});
 	}
 

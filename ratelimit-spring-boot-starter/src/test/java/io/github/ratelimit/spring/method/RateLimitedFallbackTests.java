@@ -69,10 +69,12 @@ class RateLimitedFallbackTests {
 	@Test
 	void fallbackIsNotCalledWhenStoreFails() {
 		StoreException failure = new StoreException("gone", new IllegalStateException());
-		this.runner.withBean(PolicyEnforcer.class, () -> new FailingEnforcer(failure)).withBean(Methods.class).run((context) -> {
-			Methods bean = context.getBean(Methods.class);
-			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> bean.same("a")).isSameAs(failure);
-		});
+		this.runner.withBean(PolicyEnforcer.class, () -> new FailingEnforcer(failure))
+			.withBean(Methods.class)
+			.run((context) -> {
+				Methods bean = context.getBean(Methods.class);
+				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> bean.same("a")).isSameAs(failure);
+			});
 	}
 
 	@Test

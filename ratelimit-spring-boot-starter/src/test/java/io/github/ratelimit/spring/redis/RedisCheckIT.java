@@ -93,18 +93,18 @@ class RedisCheckIT {
 	@Test
 	void warningSaysThatEncryptionWasTried(CapturedOutput output) {
 		try (OwnRedis redis = OwnRedis.started();
-				ConfigurableApplicationContext context = start("", TestRedis.freePort(), "300ms",
-				"--ratelimit.redis.url=rediss://user:topsecret@127.0.0.1:" + redis.port())) {
+				ConfigurableApplicationContext context = start("", TestRedis.freePort(), "2s",
+						"--ratelimit.redis.url=rediss://user:topsecret@127.0.0.1:" + redis.port())) {
 			context.getBean(RedisCheck.class).check(context);
-			assertThat(output).contains("Tried: 127.0.0.1:%d, with TLS. ".formatted(redis.port())).doesNotContain("topsecret");
+			assertThat(output).contains("Tried: 127.0.0.1:%d, with TLS. ".formatted(redis.port()))
+				.doesNotContain("topsecret");
 		}
 	}
 
 	/** Without a request. */
 	@Test
 	void failureOfTheCheckIsKnownUntilRedisAnswers(CapturedOutput output) {
-		try (OwnRedis redis = OwnRedis.stopped();
-				ConfigurableApplicationContext context = start(redis.port(), "2s")) {
+		try (OwnRedis redis = OwnRedis.stopped(); ConfigurableApplicationContext context = start(redis.port(), "2s")) {
 			PolicyDecisions decisions = context.getBean(PolicyDecisions.class);
 			await().atMost(SOON).until(() -> decisions.outage().failingSince().isPresent());
 			redis.start();
@@ -119,8 +119,7 @@ class RedisCheckIT {
 
 	@Test
 	void thereIsNoWarningWhenRedisAnswers(CapturedOutput output) {
-		try (OwnRedis redis = OwnRedis.started();
-				ConfigurableApplicationContext context = start(redis.port(), "10s")) {
+		try (OwnRedis redis = OwnRedis.started(); ConfigurableApplicationContext context = start(redis.port(), "10s")) {
 			context.getBean(RedisCheck.class).check(context);
 			assertThat(output).contains("Rate limits are counted in Redis at 127.0.0.1:" + redis.port())
 				.doesNotContain(WARNING);
@@ -130,8 +129,7 @@ class RedisCheckIT {
 	/** It takes long to answer, but not for ever: nothing is wrong. */
 	@Test
 	void thereIsNoWarningWhenRedisIsSlowAtFirst(CapturedOutput output) throws Exception {
-		try (OwnRedis redis = OwnRedis.started();
-				ConfigurableApplicationContext context = start(redis.port(), "10s")) {
+		try (OwnRedis redis = OwnRedis.started(); ConfigurableApplicationContext context = start(redis.port(), "10s")) {
 			AtomicInteger asked = new AtomicInteger();
 			RateLimiter busy = (RateLimiter) Proxy.newProxyInstance(getClass().getClassLoader(),
 					new Class<?>[] { RateLimiter.class }, (proxy, method, arguments) -> {
@@ -164,8 +162,8 @@ class RedisCheckIT {
 	@Test
 	void scriptsOfPoliciesAreLoadedBeforeTheFirstRequest() {
 		try (OwnRedis redis = OwnRedis.started();
-				ConfigurableApplicationContext context = start("", redis.port(), "10s", "--ratelimit.policies.api.limits=5/m",
-				"--ratelimit.policies.api.identifiers=global");
+				ConfigurableApplicationContext context = start("", redis.port(), "10s",
+						"--ratelimit.policies.api.limits=5/m", "--ratelimit.policies.api.identifiers=global");
 				UnifiedJedis jedis = RedisClient.create("127.0.0.1", redis.port())) {
 			long evals = calls(jedis, "eval");
 			assertThat(evals).isEqualTo(2);

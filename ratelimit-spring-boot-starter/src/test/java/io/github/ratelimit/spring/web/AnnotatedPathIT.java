@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.web;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.http.HttpServletRequest;

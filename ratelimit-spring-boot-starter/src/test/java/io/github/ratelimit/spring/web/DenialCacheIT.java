@@ -106,11 +106,13 @@ class DenialCacheIT {
 	}
 
 	private TestApplication start(String... properties) {
-		return TestApplication.startWithOwnLimiter(TestApplication.Served.class, Stream
-			.concat(Stream.of("ratelimit.redis.url=redis://127.0.0.1:" + this.redis.port(), "ratelimit.redis.timeout=20s",
-					"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=1/d",
-					"management.endpoints.web.exposure.include=ratelimits"), Stream.of(properties))
-			.toArray(String[]::new));
+		return TestApplication.startWithOwnLimiter(TestApplication.Served.class,
+				Stream
+					.concat(Stream.of("ratelimit.redis.url=redis://127.0.0.1:" + this.redis.port(),
+							"ratelimit.redis.timeout=20s", "ratelimit.policies.api.paths=/api",
+							"ratelimit.policies.api.limits=1/d",
+							"management.endpoints.web.exposure.include=ratelimits"), Stream.of(properties))
+					.toArray(String[]::new));
 	}
 
 }

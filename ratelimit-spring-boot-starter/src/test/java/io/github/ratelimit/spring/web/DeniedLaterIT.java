@@ -68,9 +68,9 @@ class DeniedLaterIT {
 	void headersTellWhatThePathHasUsedWhenTheStoreFailsLater() {
 		try (OwnRedis redis = OwnRedis.started();
 				TestApplication application = TestApplication.startWithOwnLimiter(StepsApplication.class,
-				"ratelimit.redis.url=redis://127.0.0.1:" + redis.port(), "ratelimit.redis.timeout=2s",
-				"ratelimit.policies.api.paths=/steps", "ratelimit.policies.api.limits=5/d",
-				"ratelimit.policies.few.limits=1/d", "ratelimit.policies.few.on-store-failure=deny")) {
+						"ratelimit.redis.url=redis://127.0.0.1:" + redis.port(), "ratelimit.redis.timeout=2s",
+						"ratelimit.policies.api.paths=/steps", "ratelimit.policies.api.limits=5/d",
+						"ratelimit.policies.few.limits=1/d", "ratelimit.policies.few.on-store-failure=deny")) {
 			application.bean(Steps.class).before(() -> redis.stop());
 			HttpResponse<String> response = application.get("/steps");
 			assertThat(response.statusCode()).isEqualTo(503);

@@ -5,6 +5,7 @@ import java.net.http.HttpResponse;
 
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.spring.CallerDeniedException;
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;

@@ -5,6 +5,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
 import io.github.ratelimit.StoreException;
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.RateLimitedExpressionException;
 import io.github.ratelimit.spring.annotation.RateLimited;
@@ -158,13 +159,7 @@ class ExceptionHandlerIT {
 	}
 
 	@RestController
-	static class Plain {
-
-		private final Service service;
-
-		Plain(Service service) {
-			this.service = service;
-		}
+	record Plain(Service service) {
 
 		@GetMapping("/plain")
 		String plain() {
@@ -199,13 +194,7 @@ class ExceptionHandlerIT {
 	}
 
 	@RestController
-	static class Local {
-
-		private final Service service;
-
-		Local(Service service) {
-			this.service = service;
-		}
+	record Local(Service service) {
 
 		@GetMapping("/local")
 		String local() {
@@ -226,13 +215,7 @@ class ExceptionHandlerIT {
 	}
 
 	@RestController
-	static class NamedByController {
-
-		private final Service service;
-
-		NamedByController(Service service) {
-			this.service = service;
-		}
+	record NamedByController(Service service) {
 
 		@GetMapping("/named")
 		String named() {

@@ -8,6 +8,7 @@ import java.util.stream.Stream;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.IdentifierResolver;
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.RateLimitExemption;
 import jakarta.servlet.FilterChain;

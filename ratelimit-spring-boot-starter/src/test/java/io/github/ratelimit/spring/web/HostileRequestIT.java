@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Random;
 
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.OwnRedis;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.TestRedis;
@@ -88,9 +89,9 @@ class HostileRequestIT {
 	}
 
 	private TestApplication start(int port, String header) {
-		return TestApplication.startWithOwnLimiter(Application.class,
-				"ratelimit.redis.url=redis://127.0.0.1:" + port, "ratelimit.redis.timeout=10s",
-				"ratelimit.ip.trusted-proxies=127.0.0.0/8,10.0.0.0/8", "ratelimit.ip.forwarded-header=" + header,
+		return TestApplication.startWithOwnLimiter(Application.class, "ratelimit.redis.url=redis://127.0.0.1:" + port,
+				"ratelimit.redis.timeout=10s", "ratelimit.ip.trusted-proxies=127.0.0.0/8,10.0.0.0/8",
+				"ratelimit.ip.forwarded-header=" + header,
 				"ratelimit.identifiers.odd=#request.getHeader('X-Odd').substring(9)",
 				"ratelimit.identifiers.tenant=#request.getHeader('X-Odd')", "ratelimit.policies.api.paths=/api/**",
 				"ratelimit.policies.api.limits=1000000/m", "ratelimit.policies.api.algorithm=fixed-window",

@@ -4,6 +4,7 @@ import java.net.http.HttpResponse;
 import java.util.Set;
 
 import io.github.ratelimit.spring.IdentifierResolver;
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;

@@ -13,6 +13,7 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.algorithm.DailyAllowance;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.ManualClock;

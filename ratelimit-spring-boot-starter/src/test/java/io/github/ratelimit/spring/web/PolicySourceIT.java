@@ -13,6 +13,7 @@ import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.Mode;
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.Plan;
 import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.annotation.RateLimited;

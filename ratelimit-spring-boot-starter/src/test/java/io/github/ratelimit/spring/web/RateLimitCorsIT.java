@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.web;
 import java.net.http.HttpResponse;
 import java.util.List;
 
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.web.Browser.Seen;
 import jakarta.servlet.http.HttpServletResponse;

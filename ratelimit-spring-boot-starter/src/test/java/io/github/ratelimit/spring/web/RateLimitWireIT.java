@@ -5,6 +5,7 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
 
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.http.HttpServletResponse;
 import org.greenbytes.http.sfv.OuterList;

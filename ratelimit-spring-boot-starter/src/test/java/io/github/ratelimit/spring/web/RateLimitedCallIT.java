@@ -2,6 +2,7 @@ package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
 
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import org.junit.jupiter.api.Test;

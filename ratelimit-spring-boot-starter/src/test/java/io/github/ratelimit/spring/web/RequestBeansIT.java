@@ -5,6 +5,7 @@ import java.util.Collection;
 import java.util.Set;
 
 import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.RateLimitExemption;
 import io.github.ratelimit.spring.RejectionHandler;
 import io.github.ratelimit.spring.annotation.RateLimited;

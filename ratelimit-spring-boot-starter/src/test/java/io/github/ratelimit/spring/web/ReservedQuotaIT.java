@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 
 import io.github.ratelimit.denial.DenialCache;
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.test.TestRedis;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Test;

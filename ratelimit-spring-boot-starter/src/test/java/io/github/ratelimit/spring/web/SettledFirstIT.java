@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.http.HttpServletRequest;
 import org.junit.jupiter.api.RepeatedTest;
@@ -109,13 +110,7 @@ class SettledFirstIT {
 	}
 
 	@RestController
-	static class Handlers {
-
-		private final Sending sending;
-
-		Handlers(Sending sending) {
-			this.sending = sending;
-		}
+	record Handlers(Sending sending) {
 
 		private CostSettlement begin(HttpServletRequest request) {
 			CostSettlement costs = CostSettlement.of(request);
