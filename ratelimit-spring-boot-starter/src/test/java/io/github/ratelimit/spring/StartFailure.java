@@ -1,5 +1,7 @@
 package io.github.ratelimit.spring;
 
+import java.util.Objects;
+
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -13,12 +15,12 @@ public final class StartFailure {
 	private StartFailure() {
 	}
 
-	/** Asserts that a property stopped the start. */
+	/** Asserts that a property stopped the start. The value is compared as text. */
 	public static void assertRefused(ApplicationContextAssertProvider<?> context, String property,
 			@Nullable Object value, String reason) {
 		assertThat(refusal(context)).satisfies((ex) -> {
 			assertThat(ex.getName()).isEqualTo(property);
-			assertThat(ex.getValue()).isEqualTo(value);
+			assertThat(Objects.toString(ex.getValue(), null)).isEqualTo(Objects.toString(value, null));
 			assertThat(ex.getReason()).isEqualTo(reason);
 		});
 	}

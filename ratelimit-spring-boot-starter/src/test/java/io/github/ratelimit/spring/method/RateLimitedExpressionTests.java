@@ -210,7 +210,7 @@ class RateLimitedExpressionTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { UnknownName.class, BadPart.class, Both.class, OnType.class })
+	@ValueSource(classes = { UnknownName.class, BadPart.class, OnType.class })
 	void startFailsWhenExpressionCannotBeEvaluated(Class<?> type) throws Exception {
 		String expected = (String) type.getDeclaredField("MESSAGE").get(null);
 		this.runner.withBean(type).run((context) -> assertThat(context).getFailure().hasStackTraceContaining(expected));
@@ -348,16 +348,6 @@ class RateLimitedExpressionTests {
 		static final String MESSAGE = "Invalid identifier (nobody): must be global or user";
 
 		@RateLimited(policy = "api", identifiers = "nobody+#id")
-		public void call(int id) {
-		}
-
-	}
-
-	static class Both {
-
-		static final String MESSAGE = "Invalid cost (2): cannot be combined with a costExpression.";
-
-		@RateLimited(policy = "api", cost = 2, costExpression = "#id")
 		public void call(int id) {
 		}
 

@@ -110,19 +110,19 @@ class RateLimitedFallbackTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "Missing,none of that name", "WrongParameter,only private java.lang.String",
-			"WrongReturn,only private int", "WrongException,only private java.lang.String", "Itself,none of that name",
-			"TooLong,only private java.lang.String" })
-	void startFailsWhenFallbackDoesNotFit(String name, String found) throws Exception {
-		Class<?> type = Class.forName(RateLimitedFallbackTests.class.getName() + "$" + name);
-		String fallback = name.equals("Itself") ? "call" : "instead";
-		this.runner.withBean(type)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.message()
-				.startsWith(
-						"Invalid fallbackMethod (%s): there must be a method 'java.lang.String %1$s(int)' or 'java.lang.String %1$s(int, RateLimitExceededException)' in %s, but there is %s"
-							.formatted(fallback, type.getName(), found)));
+	@CsvSource({ "ofNothing, nothing, none of that name", "ofParameter, parameter, only private java.lang.String",
+			"ofType, type, only private int", "ofException, exception, only private java.lang.String",
+			"itself, itself, none of that name", "ofMore, more, only private java.lang.String" })
+	void fallbackThatDoesNotFitIsRefused(String method, String fallback, String found) {
+		this.runner.run((context) -> {
+			RateLimitedOperations operations = context.getBean(RateLimitedAdvisor.class).operations();
+			assertThatExceptionOfType(InvalidRateLimitedException.class)
+				.isThrownBy(() -> operations.find(Unfit.class.getMethod(method, int.class), Unfit.class))
+				.havingRootCause()
+				.withMessageStartingWith(
+						"Invalid fallbackMethod (%s): there must be a method 'java.lang.String %1$s(int)' or 'java.lang.String %1$s(int, RateLimitExceededException)' in %s, but there is %s",
+						fallback, Unfit.class.getName(), found);
+		});
 	}
 
 	@Test
@@ -291,71 +291,51 @@ class RateLimitedFallbackTests {
 
 	}
 
-	static class Missing {
+	static class Unfit {
 
-		@RateLimited(policy = "api", fallbackMethod = "instead")
-		public String call(int number) {
+		@RateLimited(policy = "api", fallbackMethod = "nothing")
+		public String ofNothing(int number) {
 			return "";
 		}
 
-	}
+		@RateLimited(policy = "api", fallbackMethod = "parameter")
+		public String ofParameter(int number) {
+			return parameter(number);
+		}
 
-	static class WrongParameter {
-
-		@RateLimited(policy = "api", fallbackMethod = "instead")
-		public String call(int number) {
+		private String parameter(long number) {
 			return "";
 		}
 
-		private String instead(long number) {
-			return "";
+		@RateLimited(policy = "api", fallbackMethod = "type")
+		public String ofType(int number) {
+			return "" + type(number);
 		}
 
-	}
-
-	static class WrongReturn {
-
-		@RateLimited(policy = "api", fallbackMethod = "instead")
-		public String call(int number) {
-			return "";
-		}
-
-		private int instead(int number) {
+		private int type(int number) {
 			return 0;
 		}
 
-	}
-
-	static class WrongException {
-
-		@RateLimited(policy = "api", fallbackMethod = "instead")
-		public String call(int number) {
+		@RateLimited(policy = "api", fallbackMethod = "exception")
+		public String ofException(int number) {
 			return "";
 		}
 
-		private String instead(int number, IOException ex) {
+		private String exception(int number, IOException ex) {
 			return "";
 		}
 
-	}
-
-	static class TooLong {
-
-		@RateLimited(policy = "api", fallbackMethod = "instead")
-		public String call(int number) {
+		@RateLimited(policy = "api", fallbackMethod = "more")
+		public String ofMore(int number) {
 			return "";
 		}
 
-		private String instead(int number, int other, RateLimitExceededException ex) {
+		private String more(int number, int other, RateLimitExceededException ex) {
 			return "";
 		}
 
-	}
-
-	static class Itself {
-
-		@RateLimited(policy = "api", fallbackMethod = "call")
-		public String call(int number) {
+		@RateLimited(policy = "api", fallbackMethod = "itself")
+		public String itself(int number) {
 			return "";
 		}
 

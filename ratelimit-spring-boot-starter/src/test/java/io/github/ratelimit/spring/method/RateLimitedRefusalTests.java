@@ -14,6 +14,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Annotations that cannot be enforced stop the start.
@@ -28,26 +29,44 @@ class RateLimitedRefusalTests {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '"',
 			textBlock = """
-					UnknownPolicy     | there is no policy 'nothing' below ratelimit.policies, only [api, web].
-					WrongLimit        | Invalid limit (ten/s): must be quota/window, such as 10/s, 100/15m or 10/500ms; the units are ms, s, m, h and d.
-					Nothing           | it must name a policy or have limits.
-					Both              | Invalid limits [1/s, 2/m]: the policy 'api' is from the configuration; remove the limits, or the policy.
-					Renamed           | Invalid name (foo): the policy 'api' is from the configuration; remove the name, or the policy.
-					OtherAlgorithm    | Invalid algorithm (fixed-window): the policy 'api' is from the configuration; remove the algorithm, or the policy.
-					TooExpensive      | Invalid cost (11): the limit 10/s would never allow it.
-					Negative          | Invalid cost (-1): must not be negative.
-					UnknownIdentifier | Invalid identifier (ip): must be global or user outside of web requests.
-					Twice             | Invalid identifiers [global, global]: there must be at least one, and no duplicates.
+					unknownPolicy     | there is no policy 'nothing' below ratelimit.policies, only [api, web].
+					wrongLimit        | Invalid limit (ten/s): must be quota/window, such as 10/s, 100/15m or 10/500ms; the units are ms, s, m, h and d.
+					nothing           | it must name a policy or have limits.
+					both              | Invalid limits [1/s, 2/m]: the policy 'api' is from the configuration; remove the limits, or the policy.
+					renamed           | Invalid name (foo): the policy 'api' is from the configuration; remove the name, or the policy.
+					otherAlgorithm    | Invalid algorithm (fixed-window): the policy 'api' is from the configuration; remove the algorithm, or the policy.
+					tooExpensive      | Invalid cost (11): the limit 10/s would never allow it.
+					negative          | Invalid cost (-1): must not be negative.
+					twoCosts          | Invalid cost (2): cannot be combined with a costExpression.
+					unknownIdentifier | Invalid identifier (ip): must be global or user outside of web requests.
+					twice             | Invalid identifiers [global, global]: there must be at least one, and no duplicates.
 					""")
-	void startFailsWhenAnnotationIsWrong(String type, String reason) throws Exception {
-		assertRefused(Class.forName(NAME + "$" + type), "public void " + NAME + "$" + type + ".call()", reason);
+	void annotationIsRefused(String method, String reason) {
+		assertRefused(method, reason);
 	}
 
 	@Test
-	void startFailsWhenAlgorithmIsUnknown() {
-		assertRefused(UnknownAlgorithm.class, "public void " + NAME + "$UnknownAlgorithm.call()",
-				"Invalid algorithm (guess): must be one of "
-						+ Algorithms.all().stream().map(Algorithm::name).collect(Collectors.joining(", ")) + ".");
+	void annotationIsRefusedWhenAlgorithmIsUnknown() {
+		assertRefused("unknownAlgorithm", "Invalid algorithm (guess): must be one of "
+				+ Algorithms.all().stream().map(Algorithm::name).collect(Collectors.joining(", ")) + ".");
+	}
+
+	private void assertRefused(String method, String reason) {
+		String place = "public void " + Wrong.class.getName() + "." + method + "()";
+		this.runner.run((context) -> {
+			RateLimitedOperations operations = context.getBean(RateLimitedAdvisor.class).operations();
+			assertThatExceptionOfType(InvalidRateLimitedException.class)
+				.isThrownBy(() -> operations.find(Wrong.class.getMethod(method), Wrong.class))
+				.withMessage("Invalid @RateLimited on %s: %s", place, reason)
+				.satisfies((ex) -> assertThat(ex).hasFieldOrPropertyWithValue("place", place));
+		});
+	}
+
+	@Test
+	void startFailsWhenAnnotationIsWrong() {
+		this.runner.withBean(Wrong.class)
+			.run((context) -> assertThat(StartFailure.cause(context, InvalidRateLimitedException.class))
+				.hasMessageStartingWith("Invalid @RateLimited on public void " + Wrong.class.getName()));
 	}
 
 	@Test
@@ -104,97 +123,54 @@ class RateLimitedRefusalTests {
 						+ "$Base.call() in " + NAME + "$One$Heir already uses; give one of them another name."));
 	}
 
-	private void assertRefused(Class<?> type, String place, String reason) {
-		this.runner.withBean(type)
-			.run((context) -> assertThat(StartFailure.cause(context, InvalidRateLimitedException.class))
-				.hasMessage("Invalid @RateLimited on %s: %s", place, reason)
-				.hasFieldOrPropertyWithValue("place", place));
-	}
-
-	static class UnknownPolicy {
+	static class Wrong {
 
 		@RateLimited("nothing")
-		public void call() {
+		public void unknownPolicy() {
 		}
-
-	}
-
-	static class WrongLimit {
 
 		@RateLimited(limits = { "1/s", "ten/s" })
-		public void call() {
+		public void wrongLimit() {
 		}
-
-	}
-
-	static class UnknownAlgorithm {
 
 		@RateLimited(limits = "1/s", algorithm = "guess")
-		public void call() {
+		public void unknownAlgorithm() {
 		}
-
-	}
-
-	static class Nothing {
 
 		@RateLimited
-		public void call() {
+		public void nothing() {
 		}
-
-	}
-
-	static class Both {
 
 		@RateLimited(policy = "api", limits = { "1/s", "2/m" }, name = "both")
-		public void call() {
+		public void both() {
 		}
-
-	}
-
-	static class Renamed {
 
 		@RateLimited(policy = "api", name = "foo")
-		public void call() {
+		public void renamed() {
 		}
-
-	}
-
-	static class OtherAlgorithm {
 
 		@RateLimited(policy = "api", algorithm = "fixed-window")
-		public void call() {
+		public void otherAlgorithm() {
 		}
-
-	}
-
-	static class TooExpensive {
 
 		@RateLimited(policy = "api", cost = 11)
-		public void call() {
+		public void tooExpensive() {
 		}
-
-	}
-
-	static class Negative {
 
 		@RateLimited(policy = "api", cost = -1)
-		public void call() {
+		public void negative() {
 		}
 
-	}
-
-	static class UnknownIdentifier {
+		@RateLimited(policy = "api", cost = 2, costExpression = "7")
+		public void twoCosts() {
+		}
 
 		@RateLimited(policy = "api", identifiers = "ip")
-		public void call() {
+		public void unknownIdentifier() {
 		}
 
-	}
-
-	static class Twice {
-
 		@RateLimited(policy = "api", identifiers = { "global", "global" })
-		public void call() {
+		public void twice() {
 		}
 
 	}

@@ -4,7 +4,6 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 import java.util.stream.Collectors;
 
 import io.github.ratelimit.Algorithm;
@@ -245,11 +244,7 @@ class InvalidPropertiesTests {
 
 	private static void assertRefused(WebApplicationContextRunner runner, String property, @Nullable String value,
 			String reason) {
-		runner.run((context) -> assertThat(StartFailure.refusal(context)).satisfies((ex) -> {
-			assertThat(ex.getName()).isEqualTo(fullName(property));
-			assertThat(Objects.toString(ex.getValue(), null)).isEqualTo(value);
-			assertThat(ex.getReason()).isEqualTo(reason);
-		}));
+		runner.run((context) -> StartFailure.assertRefused(context, fullName(property), value, reason));
 	}
 
 	private WebApplicationContextRunner start(String properties) {
