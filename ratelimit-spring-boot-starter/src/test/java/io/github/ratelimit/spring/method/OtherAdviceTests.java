@@ -200,8 +200,8 @@ class OtherAdviceTests {
 
 	@Test
 	void logWarnsOfAsynchronousMethodThatIsLimitedByUser(CapturedOutput output) {
-		this.runner.run((context) -> {
-			String method = "public void " + Methods.class.getName() + ".asynchronousOfUser()";
+		this.runner.withBean(AsynchronousOfUser.class).run((context) -> {
+			String method = "public void " + AsynchronousOfUser.class.getName() + ".call()";
 			assertThat(output).containsOnlyOnce(method + " is @Async and limited by user: ");
 			assertThat(output).doesNotContain("asynchronous() is @Async");
 		});
@@ -456,6 +456,15 @@ class OtherAdviceTests {
 
 		@Async
 		@Override
+		public void call() {
+		}
+
+	}
+
+	static class AsynchronousOfUser {
+
+		@Async
+		@RateLimited(limits = "1/m", identifiers = "user")
 		public void call() {
 		}
 
