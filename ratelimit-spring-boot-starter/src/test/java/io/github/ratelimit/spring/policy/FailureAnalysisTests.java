@@ -5,6 +5,7 @@ import java.util.Map;
 
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
+import org.assertj.core.api.AbstractStringAssert;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -45,8 +46,7 @@ class FailureAnalysisTests {
 					""")
 	void descriptionNamesPropertyAndValueAndRule(String argument, String property, String value, String rule,
 			CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class, argument));
-		assertThat(output).contains("APPLICATION FAILED TO START")
+		assertFails(output, argument)
 			.contains("Invalid value '%s' for configuration property '%s'".formatted(value, property))
 			.contains(rule)
 			.contains("Review the value of the property with the provided reason.");
@@ -54,10 +54,8 @@ class FailureAnalysisTests {
 
 	@Test
 	void descriptionNamesOriginOfTextThatReplacesAList(CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class,
-				"spring.config.location=classpath:/io/github/ratelimit/spring/autoconfigure/wrong.yml",
-				"ratelimit.policies.api.limits=5/s,seldom"));
-		assertThat(output).contains("APPLICATION FAILED TO START")
+		assertFails(output, "spring.config.location=classpath:/io/github/ratelimit/spring/autoconfigure/wrong.yml",
+				"ratelimit.policies.api.limits=5/s,seldom")
 			.contains("Invalid value '5/s,seldom' for configuration property 'ratelimit.policies.api.limits'")
 			.contains("\"commandLineArgs\"")
 			.contains("Invalid limit (seldom): must be quota/window");
@@ -65,9 +63,7 @@ class FailureAnalysisTests {
 
 	@Test
 	void descriptionNamesOriginOfValue(CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class,
-				"spring.config.location=classpath:/io/github/ratelimit/spring/autoconfigure/wrong.yml"));
-		assertThat(output).contains("APPLICATION FAILED TO START")
+		assertFails(output, "spring.config.location=classpath:/io/github/ratelimit/spring/autoconfigure/wrong.yml")
 			.contains("Invalid value 'often' for configuration property 'ratelimit.policies.api.limits[1]'")
 			.contains("wrong.yml] - 4:")
 			.contains("Invalid limit (often): must be quota/window");
@@ -87,9 +83,8 @@ class FailureAnalysisTests {
 			slash         | ratelimit.policies[a/b]                 | 4:15
 			""")
 	void descriptionNamesOriginOfListsAndGroups(String profile, String property, String place, CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class,
-				"spring.config.location=classpath:/io/github/ratelimit/spring/policy/origin/" + profile + ".yml"));
-		assertThat(output).contains("APPLICATION FAILED TO START")
+		assertFails(output,
+				"spring.config.location=classpath:/io/github/ratelimit/spring/policy/origin/" + profile + ".yml")
 			.contains("for configuration property '%s' (originating from '".formatted(property))
 			.contains(profile + ".yml] - " + place)
 			.doesNotContain("topsecret");
@@ -106,8 +101,7 @@ class FailureAnalysisTests {
 			String other, String otherPlace, CapturedOutput output) {
 		String folder = "classpath:/io/github/ratelimit/spring/policy/origin/";
 		String files = folder + file + ".yml" + ((profile != null) ? "," + folder + profile + ".yml" : "");
-		assertThatException().isThrownBy(() -> start(Application.class, "spring.config.location=" + files));
-		assertThat(output.getAll().split("APPLICATION FAILED TO START")[1])
+		assertAnalysis(output, "spring.config.location=" + files)
 			.contains("for configuration property '%s' (originating from '".formatted(property))
 			.contains(place)
 			.contains("Is the same name to Spring Boot as 'ratelimit.policies.%s' (originating from '".formatted(other))
@@ -126,9 +120,7 @@ class FailureAnalysisTests {
 			ratelimit.redis.password                 | topsecret${NOT_SET}
 			""")
 	void descriptionNamesPlaceholderWithoutValue(String property, String value, CapturedOutput output) {
-		assertThatException()
-			.isThrownBy(() -> start(Application.class, "ratelimit.policies.api.limits=10/s", property + "=" + value));
-		assertThat(output.getAll().split("APPLICATION FAILED TO START")[1])
+		assertAnalysis(output, "ratelimit.policies.api.limits=10/s", property + "=" + value)
 			.contains("Invalid value '${NOT_SET}' for configuration property '%s'".formatted(property))
 			.contains("(originating from '\"%s\" from property source \"commandLineArgs\"')".formatted(property))
 			.contains("set NOT_SET, or give it a default: ${NOT_SET:value}.")
@@ -147,9 +139,7 @@ class FailureAnalysisTests {
 	@ValueSource(strings = { "ratelimit.policies.api.path=/api/**", "ratelimit.policy.api.limits=10/s",
 			"ratelimit.redis.hots=localhost", "ratelimit.enable=false" })
 	void propertyThatDoesNotExistStopsTheStart(String argument, CapturedOutput output) {
-		assertThatException()
-			.isThrownBy(() -> start(Application.class, "ratelimit.policies.api.limits=10/s", argument));
-		assertThat(output).contains("APPLICATION FAILED TO START")
+		assertFails(output, "ratelimit.policies.api.limits=10/s", argument)
 			.contains("There is no property '%s', so it would have no effect"
 				.formatted(argument.substring(0, argument.indexOf('='))));
 	}
@@ -157,9 +147,7 @@ class FailureAnalysisTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "ratelimit.allowed[0]", "ratelimit.policies.api.allow", "ratelimit.ip.secret" })
 	void valueOfPropertyThatDoesNotExistIsNotPrinted(String property, CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class, "ratelimit.policies.api.limits=10/s",
-				property + "=header:X-Api-Key:topsecret"));
-		assertThat(output).contains("APPLICATION FAILED TO START")
+		assertFails(output, "ratelimit.policies.api.limits=10/s", property + "=header:X-Api-Key:topsecret")
 			.contains("There is no property '%s', so it would have no effect".formatted(property))
 			.contains("Origin: \"%s\" from property source \"commandLineArgs\"".formatted(property))
 			.doesNotContain("topsecret");
@@ -177,9 +165,7 @@ class FailureAnalysisTests {
 					""")
 	void allowedValuesAreListedAndNearestIsProposed(String property, String value, String values, String proposal,
 			CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class, "ratelimit.policies.api.limits=10/s",
-				"ratelimit.%s=%s".formatted(property, value)));
-		assertThat(output.getAll().split("APPLICATION FAILED TO START")[1])
+		assertAnalysis(output, "ratelimit.policies.api.limits=10/s", "ratelimit.%s=%s".formatted(property, value))
 			.contains("Invalid value '%s' for configuration property 'ratelimit.%s': must be one of %s."
 				.formatted(value, property, values))
 			.contains("Set 'ratelimit.%s' to one of %s.%s".formatted(property, values,
@@ -189,25 +175,21 @@ class FailureAnalysisTests {
 
 	@Test
 	void passwordOfWrongUrlIsNotPrinted(CapturedOutput output) {
-		assertThatException()
-			.isThrownBy(() -> start(Application.class, "ratelimit.redis.url=http://user:sec/ret@example.com:6379"));
-		assertThat(output).contains("APPLICATION FAILED TO START")
+		assertFails(output, "ratelimit.redis.url=http://user:sec/ret@example.com:6379")
 			.contains("http://***@example.com:6379")
 			.doesNotContain("sec/ret");
 	}
 
 	@Test
 	void passwordWithoutHostIsNotPrinted(CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class, "ratelimit.redis.password=sec/ret"));
-		assertThat(output).contains("APPLICATION FAILED TO START")
+		assertFails(output, "ratelimit.redis.password=sec/ret")
 			.contains("Invalid value '***' for configuration property 'ratelimit.redis.password'")
 			.doesNotContain("sec/ret");
 	}
 
 	@Test
 	void descriptionNamesSeveralServersOfBeans(CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(SeveralServersApplication.class, WebApplicationType.NONE));
-		assertThat(output).contains("APPLICATION FAILED TO START")
+		assertFails(output, SeveralServersApplication.class, WebApplicationType.NONE)
 			.contains("required a single bean, but 2 were found")
 			.contains("- counts: defined by method 'counts'")
 			.contains("- sessions: defined by method 'sessions'")
@@ -235,9 +217,8 @@ class FailureAnalysisTests {
 
 	@Test
 	void descriptionNamesPathsWhenApplicationServesNone(CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.NONE,
-				"ratelimit.policies.api.limits=1/s", "ratelimit.policies.api.paths=/api/**"));
-		assertThat(output).contains("APPLICATION FAILED TO START")
+		assertFails(output, Application.class, WebApplicationType.NONE, "ratelimit.policies.api.limits=1/s",
+				"ratelimit.policies.api.paths=/api/**")
 			.contains("for configuration property 'ratelimit.policies.api.paths'")
 			.contains("Paths can be limited only in a Servlet web application.");
 	}
@@ -254,8 +235,7 @@ class FailureAnalysisTests {
 
 	@Test
 	void descriptionNamesMethodWhenItsNameCannotBeSent(CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(OddlyNamedApplication.class));
-		assertThat(output).contains("APPLICATION FAILED TO START")
+		assertFails(output, OddlyNamedApplication.class, WebApplicationType.SERVLET)
 			.contains("Invalid policy name (Größe.call): must be 1 to 128 printable ASCII characters other than '/'")
 			.contains("Correct the annotation on public void " + Größe.class.getName() + ".call().");
 	}
@@ -266,6 +246,23 @@ class FailureAnalysisTests {
 		assertThat(output.getAll().split("Action:")[1])
 			.contains("Make the method non-private and non-static, or annotate a method that other beans call.")
 			.doesNotContain("annotation on");
+	}
+
+	/** Returns what is printed after the log. */
+	private static AbstractStringAssert<?> assertAnalysis(CapturedOutput output, String... properties) {
+		assertFails(output, properties);
+		return assertThat(output.getAll().split("APPLICATION FAILED TO START")[1]);
+	}
+
+	/** Returns all that is printed. */
+	private static AbstractStringAssert<?> assertFails(CapturedOutput output, String... properties) {
+		return assertFails(output, Application.class, WebApplicationType.SERVLET, properties);
+	}
+
+	private static AbstractStringAssert<?> assertFails(CapturedOutput output, Class<?> application,
+			WebApplicationType type, String... properties) {
+		assertThatException().isThrownBy(() -> start(application, type, properties));
+		return assertThat(output.getAll()).contains("APPLICATION FAILED TO START");
 	}
 
 	private static void start(Class<?> application, String... properties) {
