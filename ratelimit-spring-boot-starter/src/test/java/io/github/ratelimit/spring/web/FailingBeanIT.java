@@ -1,8 +1,6 @@
 package io.github.ratelimit.spring.web;
 
-import java.io.IOException;
 import java.net.http.HttpResponse;
-import java.security.Principal;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -11,12 +9,7 @@ import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.RateLimitExemption;
-import jakarta.servlet.FilterChain;
-import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletRequestWrapper;
-import jakarta.servlet.http.HttpServletResponse;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,7 +19,6 @@ import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
-import org.springframework.web.filter.OncePerRequestFilter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -172,27 +164,8 @@ class FailingBeanIT {
 		}
 
 		@Bean
-		FilterRegistrationBean<OncePerRequestFilter> login() {
-			FilterRegistrationBean<OncePerRequestFilter> registration = new FilterRegistrationBean<>(new Login());
-			registration.setOrder(0);
-			return registration;
-		}
-
-	}
-
-	private static final class Login extends OncePerRequestFilter {
-
-		@Override
-		protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
-				throws ServletException, IOException {
-			chain.doFilter(new HttpServletRequestWrapper(request) {
-
-				@Override
-				public @Nullable Principal getUserPrincipal() {
-					return () -> request.getHeader("X-User");
-				}
-
-			}, response);
+		FilterRegistrationBean<HeaderLogin> login() {
+			return HeaderLogin.at(0);
 		}
 
 	}

@@ -1,15 +1,8 @@
 package io.github.ratelimit.spring.web;
 
-import java.io.IOException;
-import java.security.Principal;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.annotation.RateLimited;
-import jakarta.servlet.FilterChain;
-import jakarta.servlet.ServletException;
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletRequestWrapper;
-import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,7 +19,6 @@ import org.springframework.context.annotation.Import;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.util.StringUtils;
-import org.springframework.web.filter.OncePerRequestFilter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
@@ -87,7 +79,7 @@ class UncountedPolicyIT {
 	void policyIsNotLoggedWhenFirstRequestIsCounted(String identifiers, CapturedOutput output) {
 		try (TestApplication application = start(OwnLogin.class, "identifiers=" + identifiers,
 				"missing-identifier=skip")) {
-			assertThat(application.get("/api", "X-Login", "anna").statusCode()).isEqualTo(200);
+			assertThat(application.get("/api", "X-User", "anna").statusCode()).isEqualTo(200);
 			assertThat(application.get("/api").statusCode()).isEqualTo(200);
 		}
 		assertThat(output).doesNotContain(TOLD);
@@ -97,7 +89,7 @@ class UncountedPolicyIT {
 	void policyIsLoggedWhenFilterWithUserRunsTooLate(CapturedOutput output) {
 		try (TestApplication application = start(OwnLogin.class, "identifiers=user", "missing-identifier=skip",
 				"test.order=0")) {
-			assertThat(application.get("/api", "X-Login", "anna").statusCode()).isEqualTo(200);
+			assertThat(application.get("/api", "X-User", "anna").statusCode()).isEqualTo(200);
 		}
 		assertThat(output).contains(TOLD).contains("set it in a filter before those of the limiter");
 	}
@@ -130,10 +122,8 @@ class UncountedPolicyIT {
 	static class OwnLogin extends TestApplication.Served {
 
 		@Bean
-		FilterRegistrationBean<OncePerRequestFilter> login(@Value("${test.order:-200}") int order) {
-			FilterRegistrationBean<OncePerRequestFilter> registration = new FilterRegistrationBean<>(new Login());
-			registration.setOrder(order);
-			return registration;
+		FilterRegistrationBean<HeaderLogin> login(@Value("${test.order:-200}") int order) {
+			return HeaderLogin.at(order);
 		}
 
 	}
@@ -161,24 +151,6 @@ class UncountedPolicyIT {
 		@Scheduled(initialDelay = 3_600_000)
 		@RateLimited(limits = "1/m", identifiers = "global")
 		void right() {
-		}
-
-	}
-
-	private static final class Login extends OncePerRequestFilter {
-
-		@Override
-		protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
-				throws ServletException, IOException {
-			String name = request.getHeader("X-Login");
-			chain.doFilter(new HttpServletRequestWrapper(request) {
-
-				@Override
-				public Principal getUserPrincipal() {
-					return (name != null) ? () -> name : null;
-				}
-
-			}, response);
 		}
 
 	}
