@@ -154,12 +154,20 @@ class StatusHeadersTests {
 
 	@Test
 	void draftHeadersAreLeftOutWhenTheyWouldBeTooLong() {
-		add(false,
-				IntStream.range(0, 30)
-					.mapToObj((i) -> status("long-name-".repeat(12) + i, "1/m", 0, "1m", Duration.ofMinutes(1)))
-					.toArray(LimitStatus[]::new));
-		MockHttpServletResponse response = write(EnumSet.of(HeaderStyle.DRAFT, HeaderStyle.X_RATE_LIMIT));
-		assertThat(response.getHeaderNames()).containsExactlyInAnyOrder("X-Rate-Limit-Limit", "X-Rate-Limit-Remaining");
+		LimitHeaders headers = LimitHeaders.of(EnumSet.of(HeaderStyle.DRAFT, HeaderStyle.X_RATE_LIMIT), this.clock);
+		MockHttpServletResponse response = new MockHttpServletResponse();
+		add(true, status("few", "1/m", 0, "1m", ALLOWED));
+		this.statuses.write(headers, response);
+		assertThat(response.getHeaderNames()).contains("RateLimit", "RateLimit-Policy");
+		for (boolean allowed : new boolean[] { true, false }) {
+			add(allowed,
+					IntStream.range(0, 30)
+						.mapToObj((i) -> status("long-name-".repeat(12) + i, "1/m", 0, "1m", Duration.ofMinutes(1)))
+						.toArray(LimitStatus[]::new));
+			this.statuses.write(headers, response);
+			assertThat(response.getHeaderNames()).containsExactlyInAnyOrder("X-Rate-Limit-Limit",
+					"X-Rate-Limit-Remaining");
+		}
 	}
 
 	@Test
