@@ -60,7 +60,8 @@ final class TestApplication implements AutoCloseable {
 	private final ConfigurableApplicationContext context;
 
 	/**
-	 * Starts an application, in which requests are counted as its properties say or not.
+	 * Starts an application.
+	 * @param ownLimiter whether its requests are counted as its properties say
 	 */
 	TestApplication(Container container, Class<?> configuration, boolean ownLimiter, Map<String, Object> properties) {
 		this.container = container;
@@ -95,12 +96,7 @@ final class TestApplication implements AutoCloseable {
 
 	/** Starts an application whose requests are counted as its properties say. */
 	static TestApplication startWithOwnLimiter(Class<?> configuration, String... properties) {
-		return startWithOwnLimiter(Container.TOMCAT, configuration, properties);
-	}
-
-	/** Starts an application whose requests are counted as its properties say. */
-	static TestApplication startWithOwnLimiter(Container container, Class<?> configuration, String... properties) {
-		return new TestApplication(container, configuration, true, map(properties));
+		return new TestApplication(Container.TOMCAT, configuration, true, map(properties));
 	}
 
 	private static Map<String, Object> map(String... properties) {
