@@ -14,6 +14,7 @@ import io.github.ratelimit.redis.PipelineRateLimiter;
 import io.github.ratelimit.redis.RedisConnections;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.StartFailure;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
@@ -41,7 +42,6 @@ import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import tools.jackson.databind.json.JsonMapper;
 
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.assertj.AssertableWebApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -54,7 +54,6 @@ import org.springframework.web.servlet.DispatcherServlet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNoException;
-import static org.assertj.core.api.InstanceOfAssertFactories.throwable;
 
 /**
  * Tests for {@link RateLimitAutoConfiguration}, {@link RateLimitWebAutoConfiguration} and
@@ -142,19 +141,11 @@ class RateLimitAutoConfigurationTests {
 	@Test
 	void startFailsWhenThereIsNoClientOfThatName() {
 		this.runner.withPropertyValues("ratelimit.redis.client=mine")
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.isInstanceOfSatisfying(InvalidConfigurationPropertyValueException.class, (ex) -> {
-					assertThat(ex.getName()).isEqualTo("ratelimit.redis.client");
-					assertThat(ex.getReason())
-						.isEqualTo("Must be the name of a bean of type UnifiedJedis: there is none.");
-				}));
+			.run((context) -> StartFailure.assertRefused(context, "ratelimit.redis.client",
+					"Must be the name of a bean of type UnifiedJedis: there is none."));
 		this.runner.withBean("other", UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
 			.withPropertyValues("ratelimit.redis.client=mine")
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.isInstanceOfSatisfying(InvalidConfigurationPropertyValueException.class,
-						(ex) -> assertThat(ex.getReason()).endsWith("there are only [other].")));
+			.run((context) -> StartFailure.assertRefused(context, "ratelimit.redis.client", "there are only [other]."));
 	}
 
 	@Test
@@ -311,14 +302,8 @@ class RateLimitAutoConfigurationTests {
 	void startFailsInOtherApplicationWhenPolicyHasPaths() {
 		this.nonWebRunner
 			.withPropertyValues("ratelimit.policies.api.limits=1/s", "ratelimit.policies.api.paths=/api/**")
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.asInstanceOf(throwable(InvalidConfigurationPropertyValueException.class))
-				.satisfies((ex) -> {
-					assertThat(ex.getName()).isEqualTo("ratelimit.policies.api.paths");
-					assertThat(ex.getValue()).isEqualTo(List.of("/api/**"));
-					assertThat(ex.getReason()).isEqualTo("Paths can be limited only in a Servlet web application.");
-				}));
+			.run((context) -> StartFailure.assertRefused(context, "ratelimit.policies.api.paths", List.of("/api/**"),
+					"Paths can be limited only in a Servlet web application."));
 	}
 
 	private static RateLimiter memory() {

@@ -73,26 +73,13 @@ class RedisConnectionIT {
 		jedis.flushAll();
 	}
 
-	@Test
-	void countsArriveWhenOwnUrlIsConfigured() {
-		assertCountsArrive(this.runner.withPropertyValues("ratelimit.redis.url=redis://:secret@127.0.0.1:" + port));
-	}
-
-	@Test
-	void countsArriveWhenOwnPartsAreConfigured() {
-		assertCountsArrive(this.runner.withPropertyValues("ratelimit.redis.host=127.0.0.1",
-				"ratelimit.redis.port=" + port, "ratelimit.redis.password=secret"));
-	}
-
-	@Test
-	void countsArriveWhenPartsOfSpringAreConfigured() {
-		assertCountsArrive(this.runner.withPropertyValues("spring.data.redis.host=127.0.0.1",
-				"spring.data.redis.port=" + port, "spring.data.redis.password=secret"));
-	}
-
-	@Test
-	void countsArriveWhenUrlOfSpringIsConfigured() {
-		assertCountsArrive(this.runner.withPropertyValues("spring.data.redis.url=redis://:secret@127.0.0.1:" + port));
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.redis.url=redis://:secret@127.0.0.1:%d",
+			"ratelimit.redis.host=127.0.0.1 ratelimit.redis.port=%d ratelimit.redis.password=secret",
+			"spring.data.redis.host=127.0.0.1 spring.data.redis.port=%d spring.data.redis.password=secret",
+			"spring.data.redis.url=redis://:secret@127.0.0.1:%d" })
+	void countsArriveWhenServerIsConfigured(String properties) {
+		assertCountsArrive(this.runner.withPropertyValues(properties.formatted(port).split(" ")));
 	}
 
 	@Test

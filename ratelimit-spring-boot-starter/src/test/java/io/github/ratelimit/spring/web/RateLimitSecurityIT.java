@@ -33,7 +33,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 		  both: { paths: /both, limits: 2/m, identifiers: ip+user }
 		  outer: { paths: [/mixed, /annotated, /nobody], limits: 5/m }
 		  everyone: { paths: /everyone, limits: 3/m, identifiers: [ip, user] }
-		  login: { paths: /login, limits: 5/15m, identifiers: [ip, user], count-when: 'status in [401]' }
 		  inner: { paths: /mixed, limits: 1/m, identifiers: user }
 		  exempt: { paths: /exempt, limits: 1/m, identifiers: user }
 		  known: { paths: /nobody, limits: 1/m, identifiers: user, missing-identifier: deny }
@@ -142,16 +141,6 @@ class RateLimitSecurityIT {
 	}
 
 	@Test
-	void onlyFailedLoginsCountWhereThePolicySaysSo() {
-		for (int failed = 0; failed < 8; failed++) {
-			this.application.assertUsed("login", Math.min(failed, 5));
-			assertThat(get("/login", "anna", "secret").statusCode()).isEqualTo((failed < 5) ? 200 : 429);
-			this.application.assertUsed("login", Math.min(failed, 5));
-			assertThat(get("/login", "anna", "wrong").statusCode()).isEqualTo((failed < 5) ? 401 : 429);
-		}
-	}
-
-	@Test
 	void exemptionIsAskedAgainAfterTheLogin() {
 		assertThat(get("/exempt", "anna", "secret").statusCode()).isEqualTo(200);
 		assertThat(get("/exempt", "anna", "secret").statusCode()).isEqualTo(429);
@@ -176,7 +165,7 @@ class RateLimitSecurityIT {
 	@RestController
 	static class Application {
 
-		@GetMapping({ "/user", "/address", "/both", "/mixed", "/nobody", "/everyone", "/login", "/exempt" })
+		@GetMapping({ "/user", "/address", "/both", "/mixed", "/nobody", "/everyone", "/exempt" })
 		String get() {
 			return "served";
 		}
