@@ -154,14 +154,6 @@ class RateLimitHealthIT {
 		}
 	}
 
-	@Test
-	void contributorCanBeSwitchedOff() {
-		try (ActuatorApplication application = start(TestRedis.freePort(),
-				"management.health.ratelimit.enabled=false")) {
-			assertThat(application.get("/actuator/health").json().path("components").has("ratelimit")).isFalse();
-		}
-	}
-
 	private static double failingGauge(ActuatorApplication application) {
 		return application.bean(MeterRegistry.class).get("ratelimit.store.failing").gauge().value();
 	}
