@@ -25,9 +25,13 @@ class MostDeniedIT {
 
 	private static ActuatorApplication application;
 
+	private static ActuatorApplication secret;
+
 	@BeforeAll
 	static void start() {
 		application = application("management.endpoint.ratelimits.access=unrestricted");
+		secret = application("management.endpoint.ratelimits.access=unrestricted",
+				"ratelimit.identifier-secret=pepper");
 	}
 
 	private static ActuatorApplication application(String... others) {
@@ -55,6 +59,7 @@ class MostDeniedIT {
 	@AfterAll
 	static void stop() {
 		application.close();
+		secret.close();
 	}
 
 	@Test
@@ -113,38 +118,31 @@ class MostDeniedIT {
 
 	@Test
 	void hashesAreShownWhereIdentifiersAreHashedWithSecret() {
-		try (ActuatorApplication secret = application("ratelimit.identifier-secret=pepper")) {
-			for (int i = 0; i < 4; i++) {
-				secret.get("/served/quota", "X-User", "api-key");
-				secret.get("/served/combined", "X-User", "api-key");
-			}
-			Response response = secret.get(DENIED);
-			assertThat(response.body()).doesNotContain("api-key", "/served");
-			assertThat(response.json().path("denied")).extracting(MostDeniedIT::text)
-				.containsExactly(
-						"combined " + hashed(new Identifier("header:X-User+path", "api-key+/served/combined"))
-								+ " denied 2",
-						"quota " + hashed(new Identifier("header:X-User", "api-key")) + " denied 1");
-			Response one = secret.get(DENIED + "?policy=quota&identifier=header:X-User:api-key");
-			assertThat(one.json().path("denied")).hasSize(1);
-			assertThat(one.body()).doesNotContain("api-key");
+		for (int i = 0; i < 4; i++) {
+			secret.get("/served/quota", "X-User", "api-key");
+			secret.get("/served/combined", "X-User", "api-key");
 		}
+		Response response = secret.get(DENIED);
+		assertThat(response.body()).doesNotContain("api-key", "/served");
+		assertThat(response.json().path("denied")).extracting(MostDeniedIT::text)
+			.containsExactly("combined " + hashed(new Identifier("header:X-User+path", "api-key+/served/combined"))
+					+ " denied 2", "quota " + hashed(new Identifier("header:X-User", "api-key")) + " denied 1");
+		Response one = secret.get(DENIED + "?policy=quota&identifier=header:X-User:api-key");
+		assertThat(one.json().path("denied")).hasSize(1);
+		assertThat(one.body()).doesNotContain("api-key");
 	}
 
 	/** It would be hashed once more, and block nobody. */
 	@Test
 	void hashIsRejectedWhereAnIdentifierIsExpected() {
-		try (ActuatorApplication secret = application("ratelimit.identifier-secret=pepper",
-				"management.endpoint.ratelimits.access=unrestricted")) {
-			String hash = hashed(new Identifier("header:X-User", "api-key")).toString();
-			Response blocked = secret.post("/actuator/ratelimits/blocks",
-					"{\"identifier\":\"%s\",\"time\":\"1h\"}".formatted(hash));
-			assertThat(blocked.status()).isEqualTo(400);
-			assertThat(blocked.body())
-				.contains("Invalid identifier (%s): is a hash. Name the identifier itself, such as ip:203.0.113.7."
-					.formatted(hash));
-			assertThat(secret.get("/actuator/ratelimits/counts?identifier=" + hash).status()).isEqualTo(400);
-		}
+		String hash = hashed(new Identifier("header:X-User", "api-key")).toString();
+		Response blocked = secret.post("/actuator/ratelimits/blocks",
+				"{\"identifier\":\"%s\",\"time\":\"1h\"}".formatted(hash));
+		assertThat(blocked.status()).isEqualTo(400);
+		assertThat(blocked.body())
+			.contains("Invalid identifier (%s): is a hash. Name the identifier itself, such as ip:203.0.113.7."
+				.formatted(hash));
+		assertThat(secret.get("/actuator/ratelimits/counts?identifier=" + hash).status()).isEqualTo(400);
 	}
 
 	private static Identifier hashed(Identifier identifier) {

@@ -5,6 +5,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
 
+import io.github.ratelimit.spring.OwnRedis;
 import io.github.ratelimit.spring.actuate.ActuatorApplication.Response;
 import io.github.ratelimit.test.TestRedis;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -13,7 +14,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
-import redis.embedded.RedisServer;
 import tools.jackson.databind.JsonNode;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -32,19 +32,17 @@ class RateLimitHealthIT {
 
 	@Test
 	void healthFollowsTheStore() {
-		int port = TestRedis.freePort();
-		RedisServer server = TestRedis.startServer(port);
-		try (ActuatorApplication application = start(port)) {
+		try (OwnRedis redis = OwnRedis.started(); ActuatorApplication application = start(redis.port())) {
 			Response healthy = application.get("/actuator/health");
 			assertThat(ratelimit(healthy))
 				.hasToString("{\"details\":{\"store\":\"reachable\",\"limits\":\"enforced\"},\"status\":\"UP\"}");
-			TestRedis.stop(server);
+			redis.stop();
 			assertThat(application.get("/api").status()).isEqualTo(200);
 			// Before, connections that were open may end without naming an address.
 			await().atMost(SOON)
 				.untilAsserted(() -> assertThat(
 						ratelimit(application.get("/actuator/health")).path("details").path("cause").stringValue())
-					.contains("127.0.0.1:" + port)
+					.contains("127.0.0.1:" + redis.port())
 					.endsWith("java.net.ConnectException: Connection refused"));
 			Response failing = application.get("/actuator/health");
 			assertThat(failing.status()).isEqualTo(200);
@@ -62,23 +60,19 @@ class RateLimitHealthIT {
 			assertThat(failingGauge(application)).isEqualTo(1);
 			assertThat(application.get("/actuator/health/readiness").json().path("status").stringValue())
 				.isEqualTo("UP");
-			server = TestRedis.startServer(port);
+			redis.start();
 			await().atMost(SOON)
 				.untilAsserted(() -> assertThat(ratelimit(application.get("/actuator/health")))
 					.hasToString(ratelimit(healthy).toString()));
 			assertThat(failingGauge(application)).isZero();
 		}
-		finally {
-			TestRedis.stop(server);
-		}
 	}
 
 	@Test
 	void storeThatCanOnlyBeReadFails() {
-		int port = TestRedis.freePort();
-		RedisServer server = TestRedis.startServer(port);
-		try (ActuatorApplication application = start(port);
-				UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
+		try (OwnRedis redis = OwnRedis.started();
+				ActuatorApplication application = start(redis.port());
+				UnifiedJedis jedis = RedisClient.create("127.0.0.1", redis.port())) {
 			jedis.configSet("maxmemory", "1");
 			application.get("/api");
 			assertThat(ratelimit(application.get("/actuator/health")).at("/details/store").stringValue())
@@ -91,38 +85,30 @@ class RateLimitHealthIT {
 				.counter()
 				.count()).isPositive();
 		}
-		finally {
-			TestRedis.stop(server);
-		}
 	}
 
 	@ParameterizedTest
 	@ValueSource(ints = { 1, 7 })
 	void applicationWithoutTrafficIsUpAgainOnceRedisIs(int requestsInOutage) {
-		int port = TestRedis.freePort();
-		RedisServer server = TestRedis.startServer(port);
-		try (ActuatorApplication application = start(port, "ratelimit.health.down-when-failing=true")) {
+		try (OwnRedis redis = OwnRedis.started();
+				ActuatorApplication application = start(redis.port(), "ratelimit.health.down-when-failing=true")) {
 			assertThat(application.get("/actuator/health").status()).isEqualTo(200);
-			TestRedis.stop(server);
+			redis.stop();
 			for (int i = 0; i < requestsInOutage; i++) {
 				assertThat(application.get("/api").status()).isIn(200, 429);
 			}
 			assertThat(application.get("/actuator/health").status()).isEqualTo(503);
-			server = TestRedis.startServer(port);
+			redis.start();
 			await().atMost(SOON).until(() -> application.get("/actuator/health").status() == 200);
 			assertThat(failingGauge(application)).isZero();
-		}
-		finally {
-			TestRedis.stop(server);
 		}
 	}
 
 	@Test
 	void applicationWithoutTrafficIsUpAgainOnceRedisCanBeWritten() {
-		int port = TestRedis.freePort();
-		RedisServer server = TestRedis.startServer(port);
-		try (ActuatorApplication application = start(port, "ratelimit.health.down-when-failing=true");
-				UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
+		try (OwnRedis redis = OwnRedis.started();
+				ActuatorApplication application = start(redis.port(), "ratelimit.health.down-when-failing=true");
+				UnifiedJedis jedis = RedisClient.create("127.0.0.1", redis.port())) {
 			jedis.configSet("maxmemory", "1");
 			application.get("/api");
 			Response down = application.get("/actuator/health");
@@ -134,24 +120,17 @@ class RateLimitHealthIT {
 			await().atMost(SOON.multipliedBy(3)).until(() -> application.get("/actuator/health").status() == 200);
 			assertThat(failingGauge(application)).isZero();
 		}
-		finally {
-			TestRedis.stop(server);
-		}
 	}
 
 	@Test
 	void healthWritesNothing() {
-		int port = TestRedis.freePort();
-		RedisServer server = TestRedis.startServer(port);
-		try (ActuatorApplication application = start(port);
-				UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
+		try (OwnRedis redis = OwnRedis.started();
+				ActuatorApplication application = start(redis.port());
+				UnifiedJedis jedis = RedisClient.create("127.0.0.1", redis.port())) {
 			for (int i = 0; i < 3; i++) {
 				assertThat(ratelimit(application.get("/actuator/health")).path("status").stringValue()).isEqualTo("UP");
 			}
 			assertThat(jedis.dbSize()).isZero();
-		}
-		finally {
-			TestRedis.stop(server);
 		}
 	}
 
@@ -172,14 +151,6 @@ class RateLimitHealthIT {
 			assertThat(application.get("/actuator/health").status()).isEqualTo(503);
 			assertThat(application.get("/actuator/health/readiness").status()).isEqualTo(200);
 			assertThat(application.get("/actuator/health/liveness").status()).isEqualTo(200);
-		}
-	}
-
-	@Test
-	void contributorCanBeSwitchedOff() {
-		try (ActuatorApplication application = start(TestRedis.freePort(),
-				"management.health.ratelimit.enabled=false")) {
-			assertThat(application.get("/actuator/health").json().path("components").has("ratelimit")).isFalse();
 		}
 	}
 

@@ -17,6 +17,7 @@ import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.redis.RedisConnections;
 import io.github.ratelimit.redis.RedisErrorKind;
 import io.github.ratelimit.redis.RedisRateLimiter;
+import io.github.ratelimit.spring.OwnRedis;
 import io.github.ratelimit.test.TestRedis;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
@@ -25,7 +26,6 @@ import redis.clients.jedis.Connection;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
-import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -89,13 +89,8 @@ class StoreErrorMetricsIT {
 
 	@Test
 	void refusalOfServerIsErrorReply() {
-		int port = TestRedis.freePort();
-		RedisServer server = TestRedis.startServer(port, "rename-command EVALSHA \"\"");
-		try {
-			assertFailureIs("error-reply", client(port, PATIENT, new GenericObjectPoolConfig<>()));
-		}
-		finally {
-			TestRedis.stop(server);
+		try (OwnRedis redis = OwnRedis.started("rename-command EVALSHA \"\"")) {
+			assertFailureIs("error-reply", client(redis.port(), PATIENT, new GenericObjectPoolConfig<>()));
 		}
 	}
 

@@ -19,18 +19,14 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.OpenApplication;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -134,9 +130,7 @@ final class Fleet implements AutoCloseable {
 		this.instances.forEach(ConfigurableApplicationContext::close);
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(exclude = { ServletWebSecurityAutoConfiguration.class,
-			UserDetailsServiceAutoConfiguration.class, ManagementWebSecurityAutoConfiguration.class })
+	@OpenApplication
 	@RestController
 	static class Application {
 

@@ -24,6 +24,7 @@ import java.util.concurrent.atomic.LongAdder;
 import io.github.ratelimit.Decision.Source;
 import io.github.ratelimit.redis.RedisListener;
 import io.github.ratelimit.spring.DecisionListener;
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.Outcome;
 import io.github.ratelimit.spring.PolicyDecision;
 import io.github.ratelimit.test.TestRedis;
@@ -36,15 +37,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import redis.embedded.RedisServer;
 
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -261,9 +257,7 @@ class SaturationIT {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(exclude = { ServletWebSecurityAutoConfiguration.class,
-			UserDetailsServiceAutoConfiguration.class, ManagementWebSecurityAutoConfiguration.class })
+	@OpenApplication
 	@RestController
 	static class Application {
 

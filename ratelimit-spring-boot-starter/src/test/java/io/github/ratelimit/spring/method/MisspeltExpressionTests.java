@@ -5,24 +5,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.RateLimitedExpressionException;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
-import io.github.ratelimit.test.ManualClock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
+import static io.github.ratelimit.spring.method.LimitedBeans.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -35,12 +31,7 @@ class MisspeltExpressionTests {
 
 	private static final String NAME = MisspeltExpressionTests.class.getName();
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-				RateLimitNonWebAutoConfiguration.class))
-		.withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
-		.withPropertyValues("ratelimit.defaults.identifiers=global");
+	private final ApplicationContextRunner runner = StarterRunners.inMemory();
 
 	private final MethodExpressions expressions = new MethodExpressions(Sample.class.getDeclaredMethods()[0],
 			TypedSample.class, "here");
@@ -113,8 +104,7 @@ class MisspeltExpressionTests {
 
 	@Test
 	void logNamesMethodOnceWhenExpressionFails(CapturedOutput output) {
-		this.runner.withBean(Failing.class).run((context) -> {
-			Failing bean = context.getBean(Failing.class);
+		run(this.runner, Failing.class, (bean) -> {
 			for (int i = 0; i < 2; i++) {
 				assertThatExceptionOfType(RateLimitedExpressionException.class).isThrownBy(() -> bean.call("secret"));
 			}

@@ -10,11 +10,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.DecisionListener;
-import io.github.ratelimit.spring.RateLimitExceededException;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
-import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
 import io.github.ratelimit.test.ManualClock;
 import jakarta.validation.ConstraintViolationException;
 import jakarta.validation.constraints.Min;
@@ -23,8 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -46,6 +42,8 @@ import org.springframework.security.access.prepost.PreFilter;
 import org.springframework.security.authentication.TestingAuthenticationToken;
 import org.springframework.security.config.annotation.method.configuration.EnableMethodSecurity;
 import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.test.context.TestPropertySource;
+import org.springframework.test.context.junit.jupiter.SpringJUnitConfig;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
@@ -59,6 +57,7 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.servlet.config.annotation.EnableWebMvc;
 
+import static io.github.ratelimit.spring.method.LimitedBeans.assertDenied;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
@@ -67,21 +66,26 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
  * Methods that have other advice beside the limit.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@SpringJUnitConfig({ StarterRunners.InMemory.class, OtherAdviceTests.Application.class })
+@TestPropertySource(properties = "ratelimit.defaults.identifiers=global")
 class OtherAdviceTests {
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-				RateLimitNonWebAutoConfiguration.class))
-		.withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
-		.withPropertyValues("ratelimit.defaults.identifiers=global")
-		.withUserConfiguration(Application.class);
+	private final ApplicationContextRunner runner = StarterRunners.inMemory().withUserConfiguration(Application.class);
 
-	private final WebApplicationContextRunner webRunner = new WebApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-				RateLimitWebAutoConfiguration.class))
+	private final WebApplicationContextRunner webRunner = StarterRunners.web()
 		.withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")));
+
+	@Autowired
+	private Methods methods;
+
+	@Autowired
+	private ValidatedMethods validated;
+
+	@Autowired
+	private Transactions transactions;
+
+	@Autowired
+	private AtomicInteger decisions;
 
 	@AfterEach
 	void logOut() {
@@ -90,14 +94,10 @@ class OtherAdviceTests {
 
 	@Test
 	void deniedCallBeginsNoTransaction() {
-		this.runner.run((context) -> {
-			Methods methods = context.getBean(Methods.class);
-			Transactions transactions = context.getBean(Transactions.class);
-			methods.transactional();
-			assertThat(transactions.begun).hasValue(1);
-			assertDenied(methods::transactional);
-			assertThat(transactions.begun).hasValue(1);
-		});
+		this.methods.transactional();
+		assertThat(this.transactions.begun).hasValue(1);
+		assertDenied(this.methods::transactional);
+		assertThat(this.transactions.begun).hasValue(1);
 	}
 
 	@Test
@@ -123,13 +123,10 @@ class OtherAdviceTests {
 
 	@Test
 	void callThatIsNotAuthorizedIsCounted() {
-		this.runner.run((context) -> {
-			Methods methods = context.getBean(Methods.class);
-			logIn("anna", "ROLE_USER");
-			assertRefused(methods::secured);
-			assertRefused(methods::secured);
-			assertDenied(methods::secured);
-		});
+		logIn("anna", "ROLE_USER");
+		assertRefused(this.methods::secured);
+		assertRefused(this.methods::secured);
+		assertDenied(this.methods::secured);
 	}
 
 	@Test
@@ -149,24 +146,18 @@ class OtherAdviceTests {
 
 	@Test
 	void costIsThatOfArgumentsBeforeTheyAreFiltered() {
-		this.runner.run((context) -> {
-			Methods methods = context.getBean(Methods.class);
-			logIn("anna", "ROLE_USER");
-			assertThat(methods.filtered(new ArrayList<>(List.of(1, -1, -2, -3, 2)))).isEqualTo(2);
-			assertDenied(() -> methods.filtered(new ArrayList<>(List.of(1, -1, -2, -3, 2, 3))));
-			assertThat(methods.filtered(new ArrayList<>(List.of(1, -1, -2, -3, 2)))).isEqualTo(2);
-		});
+		logIn("anna", "ROLE_USER");
+		assertThat(this.methods.filtered(new ArrayList<>(List.of(1, -1, -2, -3, 2)))).isEqualTo(2);
+		assertDenied(() -> this.methods.filtered(new ArrayList<>(List.of(1, -1, -2, -3, 2, 3))));
+		assertThat(this.methods.filtered(new ArrayList<>(List.of(1, -1, -2, -3, 2)))).isEqualTo(2);
 	}
 
 	@Test
 	void invalidCallIsCountedAndDeniedCallIsNotValidated() {
-		this.runner.run((context) -> {
-			ValidatedMethods methods = context.getBean(ValidatedMethods.class);
-			for (int i = 0; i < 2; i++) {
-				assertThatExceptionOfType(ConstraintViolationException.class).isThrownBy(() -> methods.call(0));
-			}
-			assertDenied(() -> methods.call(0));
-		});
+		for (int i = 0; i < 2; i++) {
+			assertThatExceptionOfType(ConstraintViolationException.class).isThrownBy(() -> this.validated.call(0));
+		}
+		assertDenied(() -> this.validated.call(0));
 	}
 
 	@Test
@@ -181,12 +172,10 @@ class OtherAdviceTests {
 	}
 
 	@Test
-	void callerIsToldWhenAsynchronousCallIsDenied() {
-		this.runner.run((context) -> {
-			Methods methods = context.getBean(Methods.class);
-			assertThat(methods.asynchronous().get(10, TimeUnit.SECONDS)).isNotEqualTo(Thread.currentThread().getName());
-			assertDenied(methods::asynchronous);
-		});
+	void callerIsToldWhenAsynchronousCallIsDenied() throws Exception {
+		assertThat(this.methods.asynchronous().get(10, TimeUnit.SECONDS))
+			.isNotEqualTo(Thread.currentThread().getName());
+		assertDenied(this.methods::asynchronous);
 	}
 
 	@Test
@@ -202,20 +191,17 @@ class OtherAdviceTests {
 
 	@Test
 	void asynchronousCallCountsForTheUserWhoCalls() {
-		this.runner.run((context) -> {
-			Methods methods = context.getBean(Methods.class);
-			logIn("anna", "ROLE_USER");
-			methods.asynchronousOfUser();
-			assertDenied(methods::asynchronousOfUser);
-			logIn("bert", "ROLE_USER");
-			methods.asynchronousOfUser();
-		});
+		logIn("anna", "ROLE_USER");
+		this.methods.asynchronousOfUser();
+		assertDenied(this.methods::asynchronousOfUser);
+		logIn("bert", "ROLE_USER");
+		this.methods.asynchronousOfUser();
 	}
 
 	@Test
 	void logWarnsOfAsynchronousMethodThatIsLimitedByUser(CapturedOutput output) {
-		this.runner.run((context) -> {
-			String method = "public void " + Methods.class.getName() + ".asynchronousOfUser()";
+		this.runner.withBean(AsynchronousOfUser.class).run((context) -> {
+			String method = "public void " + AsynchronousOfUser.class.getName() + ".call()";
 			assertThat(output).containsOnlyOnce(method + " is @Async and limited by user: ");
 			assertThat(output).doesNotContain("asynchronous() is @Async");
 		});
@@ -232,35 +218,29 @@ class OtherAdviceTests {
 
 	@Test
 	void retriedCallIsCountedOnceAndDenialIsNotRetried() {
-		this.runner.run((context) -> {
-			Methods methods = context.getBean(Methods.class);
-			AtomicInteger decisions = context.getBean(AtomicInteger.class);
-			assertThat(methods.retried(new AtomicInteger())).isEqualTo(3);
-			assertThat(decisions).hasValue(1);
-			AtomicInteger tries = new AtomicInteger();
-			assertDenied(() -> methods.retried(tries));
-			assertThat(decisions).hasValue(2);
-			assertThat(tries).hasValue(0);
-		});
+		this.decisions.set(0);
+		assertThat(this.methods.retried(new AtomicInteger())).isEqualTo(3);
+		assertThat(this.decisions).hasValue(1);
+		AtomicInteger tries = new AtomicInteger();
+		assertDenied(() -> this.methods.retried(tries));
+		assertThat(this.decisions).hasValue(2);
+		assertThat(tries).hasValue(0);
 	}
 
 	@Test
-	void deniedCallDoesNotWaitForConcurrentOnes() {
-		this.runner.run((context) -> {
-			Methods methods = context.getBean(Methods.class);
-			CountDownLatch entered = new CountDownLatch(1);
-			CountDownLatch end = new CountDownLatch(1);
-			CompletableFuture<Void> first = CompletableFuture.runAsync(() -> methods.oneAtATime(entered, end));
-			try {
-				assertThat(entered.await(10, TimeUnit.SECONDS)).isTrue();
-				assertTimeoutPreemptively(Duration.ofSeconds(10),
-						() -> assertDenied(() -> methods.oneAtATime(entered, end)));
-			}
-			finally {
-				end.countDown();
-				first.get(10, TimeUnit.SECONDS);
-			}
-		});
+	void deniedCallDoesNotWaitForConcurrentOnes() throws Exception {
+		CountDownLatch entered = new CountDownLatch(1);
+		CountDownLatch end = new CountDownLatch(1);
+		CompletableFuture<Void> first = CompletableFuture.runAsync(() -> this.methods.oneAtATime(entered, end));
+		try {
+			assertThat(entered.await(10, TimeUnit.SECONDS)).isTrue();
+			assertTimeoutPreemptively(Duration.ofSeconds(10),
+					() -> assertDenied(() -> this.methods.oneAtATime(entered, end)));
+		}
+		finally {
+			end.countDown();
+			first.get(10, TimeUnit.SECONDS);
+		}
 	}
 
 	@Test
@@ -287,10 +267,6 @@ class OtherAdviceTests {
 
 	private static void logIn(String name, String role) {
 		SecurityContextHolder.getContext().setAuthentication(new TestingAuthenticationToken(name, "", role));
-	}
-
-	private static void assertDenied(ThrowingCallable call) {
-		assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(call);
 	}
 
 	private static void assertRefused(ThrowingCallable call) {
@@ -480,6 +456,15 @@ class OtherAdviceTests {
 
 		@Async
 		@Override
+		public void call() {
+		}
+
+	}
+
+	static class AsynchronousOfUser {
+
+		@Async
+		@RateLimited(limits = "1/m", identifiers = "user")
 		public void call() {
 		}
 

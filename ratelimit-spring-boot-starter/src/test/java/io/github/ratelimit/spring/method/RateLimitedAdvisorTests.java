@@ -5,21 +5,19 @@ import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
 
 import io.github.ratelimit.LimitStatus;
-import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.RateLimitExceededException;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
 import io.github.ratelimit.test.ManualClock;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.annotation.AliasFor;
 
+import static io.github.ratelimit.spring.method.LimitedBeans.assertDenied;
+import static io.github.ratelimit.spring.method.LimitedBeans.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -30,17 +28,11 @@ class RateLimitedAdvisorTests {
 
 	private final ManualClock clock = new ManualClock("2026-01-01T00:00:00Z");
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-				RateLimitNonWebAutoConfiguration.class))
-		.withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(this.clock))
-		.withPropertyValues("ratelimit.defaults.identifiers=global");
+	private final ApplicationContextRunner runner = StarterRunners.inMemory(this.clock);
 
 	@Test
 	void callIsDeniedWhenLimitOfMethodIsUsedUp() {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Methods bean = context.getBean(Methods.class);
+		run(this.runner, Methods.class, (bean) -> {
 			assertThat(AopUtils.isCglibProxy(bean)).isTrue();
 			bean.limited();
 			bean.limited();
@@ -51,8 +43,7 @@ class RateLimitedAdvisorTests {
 
 	@Test
 	void exceptionCarriesDecision() {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Methods bean = context.getBean(Methods.class);
+		run(this.runner, Methods.class, (bean) -> {
 			bean.limited();
 			bean.limited();
 			assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(bean::limited).satisfies((ex) -> {
@@ -67,8 +58,7 @@ class RateLimitedAdvisorTests {
 
 	@Test
 	void messageNamesEveryViolatedLimit() {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Methods bean = context.getBean(Methods.class);
+		run(this.runner, Methods.class, (bean) -> {
 			bean.limitedTwice();
 			assertDenied(bean::limitedTwice,
 					"Rate limit exceeded: Methods.limitedTwice (1/s), Methods.limitedTwice (1/m)");
@@ -77,8 +67,7 @@ class RateLimitedAdvisorTests {
 
 	@Test
 	void callIsAllowedAgainWhenWindowHasPassed() {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Methods bean = context.getBean(Methods.class);
+		run(this.runner, Methods.class, (bean) -> {
 			bean.limited();
 			bean.limited();
 			this.clock.advance(Duration.ofMinutes(1));
@@ -101,8 +90,7 @@ class RateLimitedAdvisorTests {
 
 	@Test
 	void everyCallCountsItsCost() {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Methods bean = context.getBean(Methods.class);
+		run(this.runner, Methods.class, (bean) -> {
 			bean.expensive();
 			assertDenied(bean::expensive, "Rate limit exceeded: Methods.expensive (5/m)");
 		});
@@ -134,8 +122,7 @@ class RateLimitedAdvisorTests {
 
 	@Test
 	void methodsShareCountWhenTypeIsAnnotated() {
-		this.runner.withBean(Typed.class).run((context) -> {
-			Typed bean = context.getBean(Typed.class);
+		run(this.runner, Typed.class, (bean) -> {
 			bean.one();
 			bean.two();
 			assertDenied(bean::one, "Rate limit exceeded: Typed (2/m)");
@@ -145,8 +132,7 @@ class RateLimitedAdvisorTests {
 
 	@Test
 	void annotationOfMethodReplacesThatOfType() {
-		this.runner.withBean(Typed.class).run((context) -> {
-			Typed bean = context.getBean(Typed.class);
+		run(this.runner, Typed.class, (bean) -> {
 			bean.own();
 			assertDenied(bean::own, "Rate limit exceeded: Typed.own (1/m)");
 			bean.one();
@@ -156,8 +142,7 @@ class RateLimitedAdvisorTests {
 
 	@Test
 	void methodIsLimitedWhenTypeIsAnnotatedAndMethodIsNotPrivate() {
-		this.runner.withBean(Typed.class).run((context) -> {
-			Typed bean = context.getBean(Typed.class);
+		run(this.runner, Typed.class, (bean) -> {
 			bean.packagePrivate();
 			bean.guarded();
 			assertDenied(bean::packagePrivate, "Rate limit exceeded: Typed (2/m)");
@@ -168,8 +153,7 @@ class RateLimitedAdvisorTests {
 
 	@Test
 	void methodIsFreeWhenItIsStaticOrOfObject() {
-		this.runner.withBean(Typed.class).run((context) -> {
-			Typed bean = context.getBean(Typed.class);
+		run(this.runner, Typed.class, (bean) -> {
 			for (int i = 0; i < 5; i++) {
 				assertThat(bean).hasToString("typed");
 				assertThat(Typed.fixed()).isEqualTo(1);
@@ -180,8 +164,7 @@ class RateLimitedAdvisorTests {
 
 	@Test
 	void composedAnnotationCounts() {
-		this.runner.withBean(Composed.class).run((context) -> {
-			Composed bean = context.getBean(Composed.class);
+		run(this.runner, Composed.class, (bean) -> {
 			bean.call();
 			assertDenied(bean::call, "Rate limit exceeded: Composed.call (3/h)");
 		});
@@ -197,10 +180,6 @@ class RateLimitedAdvisorTests {
 			assertDenied(first::call, "Rate limit exceeded: First.call (1/m)");
 			assertDenied(second::call, "Rate limit exceeded: Second.call (1/m)");
 		});
-	}
-
-	private static void assertDenied(Runnable call, String message) {
-		assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(call::run).withMessage(message);
 	}
 
 	private static Methods target(Methods proxy) {

@@ -3,13 +3,10 @@ package io.github.ratelimit.spring.method;
 import java.lang.reflect.Proxy;
 import java.util.function.Supplier;
 
-import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.PackagePrivate;
-import io.github.ratelimit.spring.RateLimitExceededException;
+import io.github.ratelimit.spring.StartFailure;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
-import io.github.ratelimit.test.ManualClock;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -21,8 +18,6 @@ import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -37,8 +32,9 @@ import org.springframework.context.support.SimpleThreadScope;
 import org.springframework.core.PriorityOrdered;
 import org.springframework.web.context.support.WebApplicationObjectSupport;
 
+import static io.github.ratelimit.spring.method.LimitedBeans.assertDenied;
+import static io.github.ratelimit.spring.method.LimitedBeans.run;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link RateLimitedBeanCheck}: beans whose calls cannot be intercepted.
@@ -50,12 +46,8 @@ class RateLimitedBeanCheckTests {
 
 	private static final String NOT_INTERCEPTED = "calls of private, static and final methods cannot be intercepted; make the method non-final, or annotate a method that other beans call.";
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-				RateLimitNonWebAutoConfiguration.class))
-		.withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
-		.withPropertyValues("ratelimit.defaults.identifiers=global", "ratelimit.policies.api.limits=1/s");
+	private final ApplicationContextRunner runner = StarterRunners.inMemory()
+		.withPropertyValues("ratelimit.policies.api.limits=1/s");
 
 	private final ApplicationContextRunner lazyRunner = this.runner.withInitializer(
 			(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()));
@@ -221,9 +213,7 @@ class RateLimitedBeanCheckTests {
 
 	@Test
 	void inheritedFinalMethodsAreLeftOutWhenTypeIsAnnotated(CapturedOutput output) {
-		this.runner.withBean(Supported.class).run((context) -> {
-			assertThat(context).hasNotFailed();
-			Supported bean = context.getBean(Supported.class);
+		run(this.runner, Supported.class, (bean) -> {
 			bean.call();
 			assertDenied(bean::call, "Rate limit exceeded: Supported (1/s)");
 			assertThat(output).contains("@RateLimited on " + NAME + "$Supported does not limit the inherited method ")
@@ -239,20 +229,9 @@ class RateLimitedBeanCheckTests {
 	}
 
 	private static void assertRefused(AssertableApplicationContext context, String place, String reason) {
-		Throwable failure = context.getStartupFailure();
-		while (failure != null && !(failure instanceof InvalidRateLimitedException)) {
-			failure = failure.getCause();
-		}
-		assertThat(failure).hasMessage("Invalid @RateLimited on %s: %s", place, reason)
+		assertThat(StartFailure.cause(context, InvalidRateLimitedException.class))
+			.hasMessage("Invalid @RateLimited on %s: %s", place, reason)
 			.hasFieldOrPropertyWithValue("place", place);
-	}
-
-	private static void assertDenied(Runnable call) {
-		assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(call::run);
-	}
-
-	private static void assertDenied(Runnable call, String message) {
-		assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(call::run).withMessage(message);
 	}
 
 	interface Service {

@@ -1,50 +1,40 @@
 package io.github.ratelimit.spring.method;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 
-import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.Decision;
 import io.github.ratelimit.StoreException;
-import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.RateLimitExceededException;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
-import io.github.ratelimit.test.ManualClock;
+import io.github.ratelimit.spring.policy.PolicyUse;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.mockito.BDDMockito;
-import org.mockito.Mockito;
 
 import org.springframework.aop.support.AopUtils;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
+import static io.github.ratelimit.spring.method.LimitedBeans.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIOException;
-import static org.mockito.ArgumentMatchers.any;
 
 /**
  * Methods that answer denied calls.
  */
 class RateLimitedFallbackTests {
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-				RateLimitNonWebAutoConfiguration.class))
-		.withBean(RateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
-		.withPropertyValues("ratelimit.defaults.identifiers=global", "ratelimit.policies.api.limits=1/s");
+	private final ApplicationContextRunner runner = StarterRunners.inMemory()
+		.withPropertyValues("ratelimit.policies.api.limits=1/s");
 
 	@Test
 	void fallbackAnswersDeniedCalls() throws Exception {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Methods bean = context.getBean(Methods.class);
+		run(this.runner, Methods.class, (bean) -> {
 			assertThat(bean.same("a")).isEqualTo("called a");
 			assertThat(bean.same("b")).isEqualTo("instead of b");
 			bean.longer("a");
@@ -60,9 +50,8 @@ class RateLimitedFallbackTests {
 
 	@Test
 	void fallbackIsNotCalledForExceptionsOfMethod() {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Methods bean = context.getBean(Methods.class);
-			RateLimitExceededException deeper = Mockito.mock();
+		run(this.runner, Methods.class, (bean) -> {
+			RateLimitExceededException deeper = new RateLimitExceededException(new Decision(false, List.of()));
 			assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(() -> bean.failing(deeper))
 				.isSameAs(deeper);
 			assertThat(bean.failing(deeper)).isEqualTo("instead");
@@ -71,8 +60,7 @@ class RateLimitedFallbackTests {
 
 	@Test
 	void exceptionsOfFallbackAreNotWrapped() {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Methods bean = context.getBean(Methods.class);
+		run(this.runner, Methods.class, (bean) -> {
 			bean.strict();
 			assertThatIOException().isThrownBy(bean::strict).withMessage("too often");
 		});
@@ -81,18 +69,17 @@ class RateLimitedFallbackTests {
 	@Test
 	void fallbackIsNotCalledWhenStoreFails() {
 		StoreException failure = new StoreException("gone", new IllegalStateException());
-		PolicyEnforcer enforcer = Mockito.mock();
-		BDDMockito.given(enforcer.enforce(any())).willThrow(failure);
-		this.runner.withBean(PolicyEnforcer.class, () -> enforcer).withBean(Methods.class).run((context) -> {
-			Methods bean = context.getBean(Methods.class);
-			assertThatExceptionOfType(StoreException.class).isThrownBy(() -> bean.same("a")).isSameAs(failure);
-		});
+		this.runner.withBean(PolicyEnforcer.class, () -> new FailingEnforcer(failure))
+			.withBean(Methods.class)
+			.run((context) -> {
+				Methods bean = context.getBean(Methods.class);
+				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> bean.same("a")).isSameAs(failure);
+			});
 	}
 
 	@Test
 	void fallbackAnswersForAllAnnotations() {
-		this.runner.withBean(Methods.class).run((context) -> {
-			Methods bean = context.getBean(Methods.class);
+		run(this.runner, Methods.class, (bean) -> {
 			bean.several("a");
 			assertThat(bean.several("b")).isEqualTo("instead of b");
 		});
@@ -100,8 +87,7 @@ class RateLimitedFallbackTests {
 
 	@Test
 	void fallbackMayStandAboveOrBelowGenericMethod() {
-		this.runner.withBean(Concrete.class).run((context) -> {
-			Concrete bean = context.getBean(Concrete.class);
+		run(this.runner, Concrete.class, (bean) -> {
 			bean.find("a");
 			assertThat(bean.find("b")).isEqualTo("private b");
 			bean.load("a");
@@ -124,19 +110,19 @@ class RateLimitedFallbackTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "Missing,none of that name", "WrongParameter,only private java.lang.String",
-			"WrongReturn,only private int", "WrongException,only private java.lang.String", "Itself,none of that name",
-			"TooLong,only private java.lang.String" })
-	void startFailsWhenFallbackDoesNotFit(String name, String found) throws Exception {
-		Class<?> type = Class.forName(RateLimitedFallbackTests.class.getName() + "$" + name);
-		String fallback = name.equals("Itself") ? "call" : "instead";
-		this.runner.withBean(type)
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.message()
-				.startsWith(
-						"Invalid fallbackMethod (%s): there must be a method 'java.lang.String %1$s(int)' or 'java.lang.String %1$s(int, RateLimitExceededException)' in %s, but there is %s"
-							.formatted(fallback, type.getName(), found)));
+	@CsvSource({ "ofNothing, nothing, none of that name", "ofParameter, parameter, only private java.lang.String",
+			"ofType, type, only private int", "ofException, exception, only private java.lang.String",
+			"itself, itself, none of that name", "ofMore, more, only private java.lang.String" })
+	void fallbackThatDoesNotFitIsRefused(String method, String fallback, String found) {
+		this.runner.run((context) -> {
+			RateLimitedOperations operations = context.getBean(RateLimitedAdvisor.class).operations();
+			assertThatExceptionOfType(InvalidRateLimitedException.class)
+				.isThrownBy(() -> operations.find(Unfit.class.getMethod(method, int.class), Unfit.class))
+				.havingRootCause()
+				.withMessageStartingWith(
+						"Invalid fallbackMethod (%s): there must be a method 'java.lang.String %1$s(int)' or 'java.lang.String %1$s(int, RateLimitExceededException)' in %s, but there is %s",
+						fallback, Unfit.class.getName(), found);
+		});
 	}
 
 	@Test
@@ -151,6 +137,19 @@ class RateLimitedFallbackTests {
 					.hasStackTraceContaining(InvalidRateLimitedException.class.getName()))
 				.rootCause()
 				.hasMessage("Invalid fallbackMethod [one, two]: there must be one for all annotations of the method."));
+	}
+
+	private record FailingEnforcer(StoreException failure) implements PolicyEnforcer {
+
+		@Override
+		public Decision enforce(List<PolicyUse> uses) {
+			throw this.failure;
+		}
+
+		@Override
+		public void requireKnown(String identifier) {
+		}
+
 	}
 
 	static class Methods {
@@ -292,71 +291,51 @@ class RateLimitedFallbackTests {
 
 	}
 
-	static class Missing {
+	static class Unfit {
 
-		@RateLimited(policy = "api", fallbackMethod = "instead")
-		public String call(int number) {
+		@RateLimited(policy = "api", fallbackMethod = "nothing")
+		public String ofNothing(int number) {
 			return "";
 		}
 
-	}
+		@RateLimited(policy = "api", fallbackMethod = "parameter")
+		public String ofParameter(int number) {
+			return parameter(number);
+		}
 
-	static class WrongParameter {
-
-		@RateLimited(policy = "api", fallbackMethod = "instead")
-		public String call(int number) {
+		private String parameter(long number) {
 			return "";
 		}
 
-		private String instead(long number) {
-			return "";
+		@RateLimited(policy = "api", fallbackMethod = "type")
+		public String ofType(int number) {
+			return "" + type(number);
 		}
 
-	}
-
-	static class WrongReturn {
-
-		@RateLimited(policy = "api", fallbackMethod = "instead")
-		public String call(int number) {
-			return "";
-		}
-
-		private int instead(int number) {
+		private int type(int number) {
 			return 0;
 		}
 
-	}
-
-	static class WrongException {
-
-		@RateLimited(policy = "api", fallbackMethod = "instead")
-		public String call(int number) {
+		@RateLimited(policy = "api", fallbackMethod = "exception")
+		public String ofException(int number) {
 			return "";
 		}
 
-		private String instead(int number, IOException ex) {
+		private String exception(int number, IOException ex) {
 			return "";
 		}
 
-	}
-
-	static class TooLong {
-
-		@RateLimited(policy = "api", fallbackMethod = "instead")
-		public String call(int number) {
+		@RateLimited(policy = "api", fallbackMethod = "more")
+		public String ofMore(int number) {
 			return "";
 		}
 
-		private String instead(int number, int other, RateLimitExceededException ex) {
+		private String more(int number, int other, RateLimitExceededException ex) {
 			return "";
 		}
 
-	}
-
-	static class Itself {
-
-		@RateLimited(policy = "api", fallbackMethod = "call")
-		public String call(int number) {
+		@RateLimited(policy = "api", fallbackMethod = "itself")
+		public String itself(int number) {
 			return "";
 		}
 

@@ -1,14 +1,9 @@
 package io.github.ratelimit.spring.method;
 
-import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
-import io.github.ratelimit.test.ManualClock;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -20,13 +15,8 @@ class RateLimitedModifierTests {
 
 	private static final String NAME = RateLimitedModifierTests.class.getName();
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-				RateLimitNonWebAutoConfiguration.class))
-		.withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
-		.withPropertyValues("ratelimit.defaults.identifiers=global", "ratelimit.policies.api.limits=10/s",
-				"ratelimit.policies.web.limits=5/s");
+	private final ApplicationContextRunner runner = StarterRunners.inMemory()
+		.withPropertyValues("ratelimit.policies.api.limits=10/s", "ratelimit.policies.web.limits=5/s");
 
 	@Test
 	void startFailsWhenMethodIsPrivate() {

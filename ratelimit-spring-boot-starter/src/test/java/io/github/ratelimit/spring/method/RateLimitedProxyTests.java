@@ -1,25 +1,19 @@
 package io.github.ratelimit.spring.method;
 
-import io.github.ratelimit.memory.MemoryRateLimiter;
-import io.github.ratelimit.spring.RateLimitExceededException;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
-import io.github.ratelimit.test.ManualClock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.util.ClassUtils;
 
+import static io.github.ratelimit.spring.method.LimitedBeans.assertDenied;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Proxies of limited beans, however the application wants them made.
@@ -27,12 +21,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @ExtendWith(OutputCaptureExtension.class)
 class RateLimitedProxyTests {
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-				RateLimitNonWebAutoConfiguration.class))
-		.withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
-		.withPropertyValues("ratelimit.defaults.identifiers=global");
+	private final ApplicationContextRunner runner = StarterRunners.inMemory();
 
 	@Test
 	void annotationOfInterfaceCountsWhenProxyIsOfClass() {
@@ -82,10 +71,6 @@ class RateLimitedProxyTests {
 	@Test
 	void methodsAreLimitedWithoutAspectJ() {
 		assertThat(ClassUtils.isPresent("org.aspectj.weaver.Advice", null)).isFalse();
-	}
-
-	private static void assertDenied(Runnable call, String message) {
-		assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(call::run).withMessage(message);
 	}
 
 	static class Methods {

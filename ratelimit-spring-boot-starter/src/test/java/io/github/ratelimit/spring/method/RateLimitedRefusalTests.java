@@ -4,18 +4,17 @@ import java.util.stream.Collectors;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.algorithm.Algorithms;
-import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.spring.StartFailure;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
-import io.github.ratelimit.test.ManualClock;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Annotations that cannot be enforced stop the start.
@@ -24,79 +23,50 @@ class RateLimitedRefusalTests {
 
 	private static final String NAME = RateLimitedRefusalTests.class.getName();
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-				RateLimitNonWebAutoConfiguration.class))
-		.withBean(MemoryRateLimiter.class, () -> new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")))
-		.withPropertyValues("ratelimit.defaults.identifiers=global", "ratelimit.policies.api.limits=10/s",
-				"ratelimit.policies.web.limits=5/s");
+	private final ApplicationContextRunner runner = StarterRunners.inMemory()
+		.withPropertyValues("ratelimit.policies.api.limits=10/s", "ratelimit.policies.web.limits=5/s");
 
-	@Test
-	void startFailsWhenPolicyIsUnknown() {
-		assertRefused(UnknownPolicy.class, "public void " + NAME + "$UnknownPolicy.call()",
-				"there is no policy 'nothing' below ratelimit.policies, only [api, web].");
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '"',
+			textBlock = """
+					unknownPolicy     | there is no policy 'nothing' below ratelimit.policies, only [api, web].
+					wrongLimit        | Invalid limit (ten/s): must be quota/window, such as 10/s, 100/15m or 10/500ms; the units are ms, s, m, h and d.
+					nothing           | it must name a policy or have limits.
+					both              | Invalid limits [1/s, 2/m]: the policy 'api' is from the configuration; remove the limits, or the policy.
+					renamed           | Invalid name (foo): the policy 'api' is from the configuration; remove the name, or the policy.
+					otherAlgorithm    | Invalid algorithm (fixed-window): the policy 'api' is from the configuration; remove the algorithm, or the policy.
+					tooExpensive      | Invalid cost (11): the limit 10/s would never allow it.
+					negative          | Invalid cost (-1): must not be negative.
+					twoCosts          | Invalid cost (2): cannot be combined with a costExpression.
+					unknownIdentifier | Invalid identifier (ip): must be global or user outside of web requests.
+					twice             | Invalid identifiers [global, global]: there must be at least one, and no duplicates.
+					""")
+	void annotationIsRefused(String method, String reason) {
+		assertRefused(method, reason);
 	}
 
 	@Test
-	void startFailsWhenLimitIsWrong() {
-		assertRefused(WrongLimit.class, "public void " + NAME + "$WrongLimit.call()",
-				"Invalid limit (ten/s): must be quota/window, such as 10/s, 100/15m or 10/500ms; the units are ms, s, m, h and d.");
+	void annotationIsRefusedWhenAlgorithmIsUnknown() {
+		assertRefused("unknownAlgorithm", "Invalid algorithm (guess): must be one of "
+				+ Algorithms.all().stream().map(Algorithm::name).collect(Collectors.joining(", ")) + ".");
+	}
+
+	private void assertRefused(String method, String reason) {
+		String place = "public void " + Wrong.class.getName() + "." + method + "()";
+		this.runner.run((context) -> {
+			RateLimitedOperations operations = context.getBean(RateLimitedAdvisor.class).operations();
+			assertThatExceptionOfType(InvalidRateLimitedException.class)
+				.isThrownBy(() -> operations.find(Wrong.class.getMethod(method), Wrong.class))
+				.withMessage("Invalid @RateLimited on %s: %s", place, reason)
+				.satisfies((ex) -> assertThat(ex).hasFieldOrPropertyWithValue("place", place));
+		});
 	}
 
 	@Test
-	void startFailsWhenAlgorithmIsUnknown() {
-		assertRefused(UnknownAlgorithm.class, "public void " + NAME + "$UnknownAlgorithm.call()",
-				"Invalid algorithm (guess): must be one of "
-						+ Algorithms.all().stream().map(Algorithm::name).collect(Collectors.joining(", ")) + ".");
-	}
-
-	@Test
-	void startFailsWhenThereIsNeitherPolicyNorLimit() {
-		assertRefused(Nothing.class, "public void " + NAME + "$Nothing.call()",
-				"it must name a policy or have limits.");
-	}
-
-	@Test
-	void startFailsWhenThereArePolicyAndLimits() {
-		assertRefused(Both.class, "public void " + NAME + "$Both.call()",
-				"Invalid limits [1/s, 2/m]: the policy 'api' is from the configuration; remove the limits, or the policy.");
-	}
-
-	@Test
-	void startFailsWhenPolicyOfTheConfigurationIsGivenAName() {
-		assertRefused(Renamed.class, "public void " + NAME + "$Renamed.call()",
-				"Invalid name (foo): the policy 'api' is from the configuration; remove the name, or the policy.");
-	}
-
-	@Test
-	void startFailsWhenPolicyOfTheConfigurationIsGivenAnAlgorithm() {
-		assertRefused(OtherAlgorithm.class, "public void " + NAME + "$OtherAlgorithm.call()",
-				"Invalid algorithm (fixed-window): the policy 'api' is from the configuration; remove the algorithm, or the policy.");
-	}
-
-	@Test
-	void startFailsWhenCostIsMoreThanQuota() {
-		assertRefused(TooExpensive.class, "public void " + NAME + "$TooExpensive.call()",
-				"Invalid cost (11): the limit 10/s would never allow it.");
-	}
-
-	@Test
-	void startFailsWhenCostIsNegative() {
-		assertRefused(Negative.class, "public void " + NAME + "$Negative.call()",
-				"Invalid cost (-1): must not be negative.");
-	}
-
-	@Test
-	void startFailsWhenIdentifierIsUnknown() {
-		assertRefused(UnknownIdentifier.class, "public void " + NAME + "$UnknownIdentifier.call()",
-				"Invalid identifier (ip): must be global or user outside of web requests.");
-	}
-
-	@Test
-	void startFailsWhenIdentifierStandsTwice() {
-		assertRefused(Twice.class, "public void " + NAME + "$Twice.call()",
-				"Invalid identifiers [global, global]: there must be at least one, and no duplicates.");
+	void startFailsWhenAnnotationIsWrong() {
+		this.runner.withBean(Wrong.class)
+			.run((context) -> assertThat(StartFailure.cause(context, InvalidRateLimitedException.class))
+				.hasMessageStartingWith("Invalid @RateLimited on public void " + Wrong.class.getName()));
 	}
 
 	@Test
@@ -153,103 +123,54 @@ class RateLimitedRefusalTests {
 						+ "$Base.call() in " + NAME + "$One$Heir already uses; give one of them another name."));
 	}
 
-	private void assertRefused(Class<?> type, String place, String reason) {
-		this.runner.withBean(type).run((context) -> {
-			assertThat(context).hasFailed();
-			Throwable failure = context.getStartupFailure();
-			while (failure != null && !(failure instanceof InvalidRateLimitedException)) {
-				failure = failure.getCause();
-			}
-			assertThat(failure).isInstanceOf(InvalidRateLimitedException.class)
-				.hasMessage("Invalid @RateLimited on %s: %s", place, reason)
-				.hasFieldOrPropertyWithValue("place", place);
-		});
-	}
-
-	static class UnknownPolicy {
+	static class Wrong {
 
 		@RateLimited("nothing")
-		public void call() {
+		public void unknownPolicy() {
 		}
-
-	}
-
-	static class WrongLimit {
 
 		@RateLimited(limits = { "1/s", "ten/s" })
-		public void call() {
+		public void wrongLimit() {
 		}
-
-	}
-
-	static class UnknownAlgorithm {
 
 		@RateLimited(limits = "1/s", algorithm = "guess")
-		public void call() {
+		public void unknownAlgorithm() {
 		}
-
-	}
-
-	static class Nothing {
 
 		@RateLimited
-		public void call() {
+		public void nothing() {
 		}
-
-	}
-
-	static class Both {
 
 		@RateLimited(policy = "api", limits = { "1/s", "2/m" }, name = "both")
-		public void call() {
+		public void both() {
 		}
-
-	}
-
-	static class Renamed {
 
 		@RateLimited(policy = "api", name = "foo")
-		public void call() {
+		public void renamed() {
 		}
-
-	}
-
-	static class OtherAlgorithm {
 
 		@RateLimited(policy = "api", algorithm = "fixed-window")
-		public void call() {
+		public void otherAlgorithm() {
 		}
-
-	}
-
-	static class TooExpensive {
 
 		@RateLimited(policy = "api", cost = 11)
-		public void call() {
+		public void tooExpensive() {
 		}
-
-	}
-
-	static class Negative {
 
 		@RateLimited(policy = "api", cost = -1)
-		public void call() {
+		public void negative() {
 		}
 
-	}
-
-	static class UnknownIdentifier {
+		@RateLimited(policy = "api", cost = 2, costExpression = "7")
+		public void twoCosts() {
+		}
 
 		@RateLimited(policy = "api", identifiers = "ip")
-		public void call() {
+		public void unknownIdentifier() {
 		}
 
-	}
-
-	static class Twice {
-
 		@RateLimited(policy = "api", identifiers = { "global", "global" })
-		public void call() {
+		public void twice() {
 		}
 
 	}

@@ -4,26 +4,20 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.github.ratelimit.Decision;
-import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Policy;
-import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.memory.MemoryRateLimiter;
-import io.github.ratelimit.spring.RateLimitExceededException;
+import io.github.ratelimit.spring.ObservedRateLimiter;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
 import io.github.ratelimit.test.ManualClock;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.annotation.AliasFor;
 
+import static io.github.ratelimit.spring.method.LimitedBeans.assertDenied;
+import static io.github.ratelimit.spring.method.LimitedBeans.run;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Several annotations of one method, and where annotations are found.
@@ -32,19 +26,17 @@ class RateLimitedRepeatedTests {
 
 	private final AtomicInteger decisions = new AtomicInteger();
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-				RateLimitNonWebAutoConfiguration.class))
+	private final ApplicationContextRunner runner = StarterRunners.nonWeb()
 		.withBean(RateLimiter.class,
-				() -> new Counting(new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")), this.decisions))
+				() -> new ObservedRateLimiter(new MemoryRateLimiter(new ManualClock("2026-01-01T00:00:00Z")),
+						(request) -> this.decisions.incrementAndGet(), (request) -> {
+						}))
 		.withPropertyValues("ratelimit.defaults.identifiers=global", "ratelimit.policies.api.limits=10/s",
 				"ratelimit.policies.web.limits=3/s");
 
 	@Test
 	void annotationsAreDecidedTogetherAllOrNothing() {
-		this.runner.withBean(Several.class).run((context) -> {
-			Several bean = context.getBean(Several.class);
+		run(this.runner, Several.class, (bean) -> {
 			bean.call("a");
 			assertDenied(() -> bean.call("a"), "Rate limit exceeded: Several.call (1/m)");
 			bean.call("b");
@@ -58,8 +50,7 @@ class RateLimitedRepeatedTests {
 
 	@Test
 	void composedAnnotationsAreDecidedTogetherWithDirectOnes() {
-		this.runner.withBean(Composed.class).run((context) -> {
-			Composed bean = context.getBean(Composed.class);
+		run(this.runner, Composed.class, (bean) -> {
 			bean.call();
 			bean.call();
 			assertDenied(bean::call, "Rate limit exceeded: Composed.call (2/m)");
@@ -70,8 +61,7 @@ class RateLimitedRepeatedTests {
 
 	@Test
 	void annotationMayBeComposedOfSeveral() {
-		this.runner.withBean(Composed.class).run((context) -> {
-			Composed bean = context.getBean(Composed.class);
+		run(this.runner, Composed.class, (bean) -> {
 			for (int i = 0; i < 3; i++) {
 				bean.usual();
 			}
@@ -82,8 +72,7 @@ class RateLimitedRepeatedTests {
 
 	@Test
 	void annotationsOfTypeAreDecidedTogether() {
-		this.runner.withBean(OnType.class).run((context) -> {
-			OnType bean = context.getBean(OnType.class);
+		run(this.runner, OnType.class, (bean) -> {
 			bean.one();
 			assertDenied(bean::two, "Rate limit exceeded: OnType (1/m)");
 			assertThat(this.decisions).hasValue(2);
@@ -135,17 +124,16 @@ class RateLimitedRepeatedTests {
 
 	@Test
 	void annotationOfDefaultMethodCounts() {
-		this.runner.withBean(StringSink.class).run((context) -> {
-			StringSink bean = context.getBean(StringSink.class);
+		run(this.runner, StringSink.class, (bean) -> {
 			bean.flush();
-			assertDenied(bean::flush, "Rate limit exceeded: StringSink.flush (2/m)", 1);
+			bean.flush();
+			assertDenied(bean::flush, "Rate limit exceeded: StringSink.flush (2/m)");
 		});
 	}
 
 	@Test
 	void annotationOfInterfaceCountsWhenMethodComesFromClassThatKnowsNothingOfIt() {
-		this.runner.withBean(Meeting.class).run((context) -> {
-			Meeting bean = context.getBean(Meeting.class);
+		run(this.runner, Meeting.class, (bean) -> {
 			bean.put("a");
 			assertDenied(() -> bean.put("a"), "Rate limit exceeded: Meeting.put (1/m)");
 		});
@@ -153,8 +141,7 @@ class RateLimitedRepeatedTests {
 
 	@Test
 	void annotationOfClassReplacesThatOfInterface() {
-		this.runner.withBean(Overriding.class).run((context) -> {
-			Overriding bean = context.getBean(Overriding.class);
+		run(this.runner, Overriding.class, (bean) -> {
 			bean.put("a");
 			bean.put("a");
 			assertDenied(() -> bean.put("a"), "Rate limit exceeded: Overriding.put (2/m)");
@@ -184,17 +171,6 @@ class RateLimitedRepeatedTests {
 	private void assertRefused(Class<?> type, String... reasons) {
 		this.runner.withBean(type)
 			.run((context) -> assertThat(context).getFailure().rootCause().message().isIn((Object[]) reasons));
-	}
-
-	private static void assertDenied(Runnable call, String message) {
-		assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(call::run).withMessage(message);
-	}
-
-	private static void assertDenied(Runnable call, String message, int after) {
-		for (int i = 0; i < after; i++) {
-			call.run();
-		}
-		assertDenied(call, message);
 	}
 
 	static class Several {
@@ -382,36 +358,6 @@ class RateLimitedRepeatedTests {
 
 		@RateLimited(limits = "1/m")
 		void work();
-
-	}
-
-	private record Counting(RateLimiter limiter, AtomicInteger decisions) implements RateLimiter {
-
-		@Override
-		public Decision tryAcquire(RateLimitRequest request) {
-			this.decisions.incrementAndGet();
-			return this.limiter.tryAcquire(request);
-		}
-
-		@Override
-		public Decision peek(RateLimitRequest request) {
-			return this.limiter.peek(request);
-		}
-
-		@Override
-		public void charge(RateLimitRequest request) {
-			this.limiter.charge(request);
-		}
-
-		@Override
-		public void refund(RateLimitRequest request) {
-			this.limiter.refund(request);
-		}
-
-		@Override
-		public void reset(Policy policy, Identifier identifier) {
-			this.limiter.reset(policy, identifier);
-		}
 
 	}
 

@@ -1,16 +1,18 @@
 package io.github.ratelimit.spring.policy;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.ConfiguredPolicies;
-import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
-import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
-import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
+import io.github.ratelimit.spring.StarterRunners;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -18,19 +20,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
-import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.boot.web.context.servlet.AnnotationConfigServletWebApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.PropertiesPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
-import org.springframework.mock.web.MockServletContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
@@ -75,31 +71,35 @@ class EnvironmentSettingsTests {
 		}
 
 		@ParameterizedTest
-		@ValueSource(strings = { "RATELIMITER_URL=x", "RATELIMIT=on", "RATELIMIT_SERVICE_HOST=10.0.0.1",
-				"RATELIMIT_SERVICE_PORT=6379", "RATELIMIT_SERVICE_PORT_GRPC=1", "RATELIMIT_PORT=tcp://10.0.0.1:6379",
-				"RATELIMIT_PORT_6379_TCP=tcp://10.0.0.1:6379", "RATELIMIT_PORT_6379_TCP_PROTO=tcp",
-				"RATELIMIT_PORT_53_UDP_ADDR=10.0.0.1", "RATELIMIT_REDIS_SERVICE_HOST=10.0.0.1",
-				"RATELIMIT_REDIS_PORT_6379_TCP_PORT=6379", "RATELIMIT_HEALTH_SERVICE_PORT=1",
-				"RATELIMIT_POLICIES_API_ON_STORE_FAILURE=deny", "RATELIMIT_POLICIES_API_ONSTOREFAILURE=deny",
-				"RATELIMIT_POLICIES_API_ALGORITHM=sliding-log", "RATELIMIT_DENIALCACHE_MAXAGE=1s",
-				"RATELIMIT_DENIAL_CACHE_MAX_AGE=1s", "RATELIMIT_DEFAULTS_IDENTIFIERS=global",
-				"RATELIMIT_DEFAULTS_IDENTIFIERS_0=global", "RATELIMIT_REDIS_SSL_ENABLED=false",
-				"RATELIMIT_REDIS_HOST=localhost", "RATELIMIT_KEY_PREFIX=a" })
-		void nothingIsSaidOfVariable(String variable, CapturedOutput output) {
-			String[] parts = variable.split("=");
-			start(Map.of(parts[0], parts[1]), Map.of("--ratelimit.redis.host", "localhost"));
+		@ValueSource(strings = {
+				"RATELIMITER_URL=x RATELIMIT=on RATELIMIT_SERVICE_HOST=10.0.0.1 RATELIMIT_SERVICE_PORT=6379 RATELIMIT_SERVICE_PORT_GRPC=1",
+				"RATELIMIT_PORT=tcp://10.0.0.1:6379 RATELIMIT_PORT_6379_TCP=tcp://10.0.0.1:6379 RATELIMIT_PORT_6379_TCP_PROTO=tcp",
+				"RATELIMIT_PORT_53_UDP_ADDR=10.0.0.1 RATELIMIT_REDIS_SERVICE_HOST=10.0.0.1 RATELIMIT_REDIS_PORT_6379_TCP_PORT=6379",
+				"RATELIMIT_HEALTH_SERVICE_PORT=1 RATELIMIT_POLICIES_API_ALGORITHM=sliding-log RATELIMIT_REDIS_SSL_ENABLED=false",
+				"RATELIMIT_POLICIES_API_ON_STORE_FAILURE=deny RATELIMIT_DENIALCACHE_MAXAGE=1s RATELIMIT_DEFAULTS_IDENTIFIERS=global",
+				"RATELIMIT_POLICIES_API_ONSTOREFAILURE=deny RATELIMIT_DENIAL_CACHE_MAX_AGE=1s RATELIMIT_DEFAULTS_IDENTIFIERS_0=global",
+				"RATELIMIT_REDIS_HOST=localhost RATELIMIT_KEY_PREFIX=a" })
+		void nothingIsSaidOfVariables(String variables, CapturedOutput output) {
+			start(Arrays.stream(variables.split(" "))
+				.map((variable) -> variable.split("="))
+				.collect(Collectors.toMap((parts) -> parts[0], (parts) -> parts[1])),
+					Map.of("--ratelimit.redis.host", "localhost"));
 			assertThat(output).doesNotContain(UNKNOWN);
 		}
 
-		@ParameterizedTest
-		@CsvSource({ "RATELIMIT_URL, ''", "RATELIMIT_ENABLE, ' (RATELIMIT_ENABLED?)'", "RATELIMIT_TEST_REDIS, ''",
-				"RATELIMIT_PORT, ''", "RATELIMIT_REDIS_DB, ''", "RATELIMIT_INSTANCE, ' (RATELIMIT_INSTANCES?)'" })
-		void variableIsToldWhenItMayBeOfAnother(String variable, String meant, CapturedOutput output) {
-			start(Map.of(variable, "topsecret"), Map.of());
-			assertThat(output).contains(UNKNOWN)
-				.contains("WARN")
-				.contains(variable + meant)
-				.doesNotContain("topsecret");
+		@Test
+		void variablesAreToldWhenTheyMayBeOfAnother(CapturedOutput output) {
+			start(Stream
+				.of("RATELIMIT_URL", "RATELIMIT_ENABLE", "RATELIMIT_TEST_REDIS", "RATELIMIT_PORT", "RATELIMIT_REDIS_DB",
+						"RATELIMIT_INSTANCE")
+				.collect(Collectors.toMap(Function.identity(), (variable) -> "topsecret")), Map.of());
+			assertThat(output.toString().lines().filter((line) -> line.contains(UNKNOWN))).singleElement()
+				.asString()
+				.contains("WARN", "RATELIMIT_URL", "RATELIMIT_ENABLE (RATELIMIT_ENABLED?)", "RATELIMIT_TEST_REDIS",
+						"RATELIMIT_PORT", "RATELIMIT_REDIS_DB", "RATELIMIT_INSTANCE (RATELIMIT_INSTANCES?)")
+				.doesNotContain("RATELIMIT_URL (", "RATELIMIT_TEST_REDIS (", "RATELIMIT_PORT (",
+						"RATELIMIT_REDIS_DB (");
+			assertThat(output).doesNotContain("topsecret");
 		}
 
 		@Test
@@ -224,24 +224,13 @@ class EnvironmentSettingsTests {
 			.replace(StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME,
 					new PropertiesPropertySource(StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME, system));
 		defaults.put("ratelimit.policies.api.limits", "10/s");
-		defaults.put("spring.main.banner-mode", "off");
-		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.SERVLET)
-			.contextFactory((type) -> withoutServer())
+		return StarterRunners.application(Application.class)
 			.properties(defaults)
 			.environment(environment)
 			.run(arguments.toArray(String[]::new));
 	}
 
-	private static ConfigurableApplicationContext withoutServer() {
-		AnnotationConfigServletWebApplicationContext context = new AnnotationConfigServletWebApplicationContext();
-		context.setServletContext(new MockServletContext());
-		return context;
-	}
-
 	@Configuration(proxyBeanMethods = false)
-	@ImportAutoConfiguration({ AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-			RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-			RateLimitWebAutoConfiguration.class })
 	static class Application {
 
 	}

@@ -1,8 +1,11 @@
 package io.github.ratelimit.spring.policy;
 
+import java.util.Arrays;
 import java.util.Map;
 
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
+import org.assertj.core.api.AbstractStringAssert;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -12,7 +15,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -44,8 +46,7 @@ class FailureAnalysisTests {
 					""")
 	void descriptionNamesPropertyAndValueAndRule(String argument, String property, String value, String rule,
 			CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET, argument));
-		assertThat(output).contains("APPLICATION FAILED TO START")
+		assertFails(output, argument)
 			.contains("Invalid value '%s' for configuration property '%s'".formatted(value, property))
 			.contains(rule)
 			.contains("Review the value of the property with the provided reason.");
@@ -53,10 +54,8 @@ class FailureAnalysisTests {
 
 	@Test
 	void descriptionNamesOriginOfTextThatReplacesAList(CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
-				"spring.config.location=classpath:/io/github/ratelimit/spring/autoconfigure/wrong.yml",
-				"ratelimit.policies.api.limits=5/s,seldom"));
-		assertThat(output).contains("APPLICATION FAILED TO START")
+		assertFails(output, "spring.config.location=classpath:/io/github/ratelimit/spring/autoconfigure/wrong.yml",
+				"ratelimit.policies.api.limits=5/s,seldom")
 			.contains("Invalid value '5/s,seldom' for configuration property 'ratelimit.policies.api.limits'")
 			.contains("\"commandLineArgs\"")
 			.contains("Invalid limit (seldom): must be quota/window");
@@ -64,9 +63,7 @@ class FailureAnalysisTests {
 
 	@Test
 	void descriptionNamesOriginOfValue(CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
-				"spring.config.location=classpath:/io/github/ratelimit/spring/autoconfigure/wrong.yml"));
-		assertThat(output).contains("APPLICATION FAILED TO START")
+		assertFails(output, "spring.config.location=classpath:/io/github/ratelimit/spring/autoconfigure/wrong.yml")
 			.contains("Invalid value 'often' for configuration property 'ratelimit.policies.api.limits[1]'")
 			.contains("wrong.yml] - 4:")
 			.contains("Invalid limit (often): must be quota/window");
@@ -86,9 +83,8 @@ class FailureAnalysisTests {
 			slash         | ratelimit.policies[a/b]                 | 4:15
 			""")
 	void descriptionNamesOriginOfListsAndGroups(String profile, String property, String place, CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
-				"spring.config.location=classpath:/io/github/ratelimit/spring/policy/origin/" + profile + ".yml"));
-		assertThat(output).contains("APPLICATION FAILED TO START")
+		assertFails(output,
+				"spring.config.location=classpath:/io/github/ratelimit/spring/policy/origin/" + profile + ".yml")
 			.contains("for configuration property '%s' (originating from '".formatted(property))
 			.contains(profile + ".yml] - " + place)
 			.doesNotContain("topsecret");
@@ -105,9 +101,7 @@ class FailureAnalysisTests {
 			String other, String otherPlace, CapturedOutput output) {
 		String folder = "classpath:/io/github/ratelimit/spring/policy/origin/";
 		String files = folder + file + ".yml" + ((profile != null) ? "," + folder + profile + ".yml" : "");
-		assertThatException()
-			.isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET, "spring.config.location=" + files));
-		assertThat(output.getAll().split("APPLICATION FAILED TO START")[1])
+		assertAnalysis(output, "spring.config.location=" + files)
 			.contains("for configuration property '%s' (originating from '".formatted(property))
 			.contains(place)
 			.contains("Is the same name to Spring Boot as 'ratelimit.policies.%s' (originating from '".formatted(other))
@@ -126,9 +120,7 @@ class FailureAnalysisTests {
 			ratelimit.redis.password                 | topsecret${NOT_SET}
 			""")
 	void descriptionNamesPlaceholderWithoutValue(String property, String value, CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
-				"ratelimit.policies.api.limits=10/s", property + "=" + value));
-		assertThat(output.getAll().split("APPLICATION FAILED TO START")[1])
+		assertAnalysis(output, "ratelimit.policies.api.limits=10/s", property + "=" + value)
 			.contains("Invalid value '${NOT_SET}' for configuration property '%s'".formatted(property))
 			.contains("(originating from '\"%s\" from property source \"commandLineArgs\"')".formatted(property))
 			.contains("set NOT_SET, or give it a default: ${NOT_SET:value}.")
@@ -137,8 +129,8 @@ class FailureAnalysisTests {
 
 	@Test
 	void nearestPolicyIsProposedWhenAnnotationNamesNone(CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(AnnotatedApplication.class, WebApplicationType.SERVLET,
-				"ratelimit.policies.nothin.limits=1/s"));
+		assertThatException()
+			.isThrownBy(() -> start(AnnotatedApplication.class, "ratelimit.policies.nothin.limits=1/s"));
 		assertThat(output)
 			.contains("there is no policy 'nothing' below ratelimit.policies, only [nothin]. Did you mean 'nothin'?");
 	}
@@ -147,9 +139,7 @@ class FailureAnalysisTests {
 	@ValueSource(strings = { "ratelimit.policies.api.path=/api/**", "ratelimit.policy.api.limits=10/s",
 			"ratelimit.redis.hots=localhost", "ratelimit.enable=false" })
 	void propertyThatDoesNotExistStopsTheStart(String argument, CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
-				"ratelimit.policies.api.limits=10/s", argument));
-		assertThat(output).contains("APPLICATION FAILED TO START")
+		assertFails(output, "ratelimit.policies.api.limits=10/s", argument)
 			.contains("There is no property '%s', so it would have no effect"
 				.formatted(argument.substring(0, argument.indexOf('='))));
 	}
@@ -157,9 +147,7 @@ class FailureAnalysisTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "ratelimit.allowed[0]", "ratelimit.policies.api.allow", "ratelimit.ip.secret" })
 	void valueOfPropertyThatDoesNotExistIsNotPrinted(String property, CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
-				"ratelimit.policies.api.limits=10/s", property + "=header:X-Api-Key:topsecret"));
-		assertThat(output).contains("APPLICATION FAILED TO START")
+		assertFails(output, "ratelimit.policies.api.limits=10/s", property + "=header:X-Api-Key:topsecret")
 			.contains("There is no property '%s', so it would have no effect".formatted(property))
 			.contains("Origin: \"%s\" from property source \"commandLineArgs\"".formatted(property))
 			.doesNotContain("topsecret");
@@ -177,9 +165,7 @@ class FailureAnalysisTests {
 					""")
 	void allowedValuesAreListedAndNearestIsProposed(String property, String value, String values, String proposal,
 			CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
-				"ratelimit.policies.api.limits=10/s", "ratelimit.%s=%s".formatted(property, value)));
-		assertThat(output.getAll().split("APPLICATION FAILED TO START")[1])
+		assertAnalysis(output, "ratelimit.policies.api.limits=10/s", "ratelimit.%s=%s".formatted(property, value))
 			.contains("Invalid value '%s' for configuration property 'ratelimit.%s': must be one of %s."
 				.formatted(value, property, values))
 			.contains("Set 'ratelimit.%s' to one of %s.%s".formatted(property, values,
@@ -189,26 +175,21 @@ class FailureAnalysisTests {
 
 	@Test
 	void passwordOfWrongUrlIsNotPrinted(CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET,
-				"ratelimit.redis.url=http://user:sec/ret@example.com:6379"));
-		assertThat(output).contains("APPLICATION FAILED TO START")
+		assertFails(output, "ratelimit.redis.url=http://user:sec/ret@example.com:6379")
 			.contains("http://***@example.com:6379")
 			.doesNotContain("sec/ret");
 	}
 
 	@Test
 	void passwordWithoutHostIsNotPrinted(CapturedOutput output) {
-		assertThatException()
-			.isThrownBy(() -> start(Application.class, WebApplicationType.SERVLET, "ratelimit.redis.password=sec/ret"));
-		assertThat(output).contains("APPLICATION FAILED TO START")
+		assertFails(output, "ratelimit.redis.password=sec/ret")
 			.contains("Invalid value '***' for configuration property 'ratelimit.redis.password'")
 			.doesNotContain("sec/ret");
 	}
 
 	@Test
 	void descriptionNamesSeveralServersOfBeans(CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(SeveralServersApplication.class, WebApplicationType.NONE));
-		assertThat(output).contains("APPLICATION FAILED TO START")
+		assertFails(output, SeveralServersApplication.class, WebApplicationType.NONE)
 			.contains("required a single bean, but 2 were found")
 			.contains("- counts: defined by method 'counts'")
 			.contains("- sessions: defined by method 'sessions'")
@@ -224,7 +205,7 @@ class FailureAnalysisTests {
 					new SystemEnvironmentPropertySource(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
 							Map.of("RATELIMIT_REDIS_PORT", "tcp://10.0.0.1:6379", "RATELIMIT_REDIS_SERVICE_HOST",
 									"10.0.0.1", "RATELIMIT_REDIS_PORT_6379_TCP_PROTO", "tcp")));
-		SpringApplicationBuilder application = new SpringApplicationBuilder(Application.class)
+		SpringApplicationBuilder application = StarterRunners.application(Application.class)
 			.web(WebApplicationType.NONE)
 			.environment(environment);
 		assertThatException().isThrownBy(application::run);
@@ -236,16 +217,15 @@ class FailureAnalysisTests {
 
 	@Test
 	void descriptionNamesPathsWhenApplicationServesNone(CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(Application.class, WebApplicationType.NONE,
-				"ratelimit.policies.api.limits=1/s", "ratelimit.policies.api.paths=/api/**"));
-		assertThat(output).contains("APPLICATION FAILED TO START")
+		assertFails(output, Application.class, WebApplicationType.NONE, "ratelimit.policies.api.limits=1/s",
+				"ratelimit.policies.api.paths=/api/**")
 			.contains("for configuration property 'ratelimit.policies.api.paths'")
 			.contains("Paths can be limited only in a Servlet web application.");
 	}
 
 	@Test
 	void descriptionNamesMethodWhenAnnotationIsWrong(CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(AnnotatedApplication.class, WebApplicationType.SERVLET));
+		assertThatException().isThrownBy(() -> start(AnnotatedApplication.class));
 		String method = "public void " + Annotated.class.getName() + ".call()";
 		assertThat(output).contains("APPLICATION FAILED TO START")
 			.contains("Invalid @RateLimited on " + method
@@ -255,8 +235,7 @@ class FailureAnalysisTests {
 
 	@Test
 	void descriptionNamesMethodWhenItsNameCannotBeSent(CapturedOutput output) {
-		assertThatException().isThrownBy(() -> start(OddlyNamedApplication.class, WebApplicationType.SERVLET));
-		assertThat(output).contains("APPLICATION FAILED TO START")
+		assertFails(output, OddlyNamedApplication.class, WebApplicationType.SERVLET)
 			.contains("Invalid policy name (Größe.call): must be 1 to 128 printable ASCII characters other than '/'")
 			.contains("Correct the annotation on public void " + Größe.class.getName() + ".call().");
 	}
@@ -269,19 +248,35 @@ class FailureAnalysisTests {
 			.doesNotContain("annotation on");
 	}
 
+	/** Returns what is printed after the log. */
+	private static AbstractStringAssert<?> assertAnalysis(CapturedOutput output, String... properties) {
+		assertFails(output, properties);
+		return assertThat(output.getAll().split("APPLICATION FAILED TO START")[1]);
+	}
+
+	/** Returns all that is printed. */
+	private static AbstractStringAssert<?> assertFails(CapturedOutput output, String... properties) {
+		return assertFails(output, Application.class, WebApplicationType.SERVLET, properties);
+	}
+
+	private static AbstractStringAssert<?> assertFails(CapturedOutput output, Class<?> application,
+			WebApplicationType type, String... properties) {
+		assertThatException().isThrownBy(() -> start(application, type, properties));
+		return assertThat(output.getAll()).contains("APPLICATION FAILED TO START");
+	}
+
+	private static void start(Class<?> application, String... properties) {
+		start(application, WebApplicationType.SERVLET, properties);
+	}
+
 	private static void start(Class<?> application, WebApplicationType type, String... properties) {
-		String[] arguments = new String[properties.length];
-		for (int i = 0; i < properties.length; i++) {
-			arguments[i] = "--" + properties[i];
-		}
-		new SpringApplicationBuilder(application).web(type)
-			.properties("server.port=0", "spring.main.banner-mode=off")
-			.run(arguments)
+		StarterRunners.application(application)
+			.web(type)
+			.run(Arrays.stream(properties).map("--"::concat).toArray(String[]::new))
 			.close();
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
 	static class Application {
 
 	}

@@ -4,18 +4,13 @@ import java.util.Arrays;
 
 import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.PolicySource;
-import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
-import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
-import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
-import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
+import io.github.ratelimit.spring.StartFailure;
+import io.github.ratelimit.spring.StarterRunners;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.test.context.runner.AbstractApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
@@ -27,12 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class InvalidPlanTests {
 
-	private static final AutoConfigurations CONFIGURATIONS = AutoConfigurations.of(AopAutoConfiguration.class,
-			RateLimitAutoConfiguration.class, RateLimitRedisAutoConfiguration.class,
-			RateLimitMethodAutoConfiguration.class, RateLimitWebAutoConfiguration.class,
-			RateLimitNonWebAutoConfiguration.class);
-
-	private final WebApplicationContextRunner web = new WebApplicationContextRunner().withConfiguration(CONFIGURATIONS)
+	private final WebApplicationContextRunner web = StarterRunners.web()
 		.withPropertyValues("ratelimit.policies.api.limits=10/m", "ratelimit.policies.api.paths=/api/**");
 
 	@ParameterizedTest
@@ -68,7 +58,7 @@ class InvalidPlanTests {
 
 	@Test
 	void startFailsWhenThereAreNoUsers() {
-		ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(CONFIGURATIONS)
+		ApplicationContextRunner runner = StarterRunners.nonWeb()
 			.withPropertyValues("ratelimit.defaults.identifiers=global", "ratelimit.policies.api.limits=10/m");
 		assertRefused(runner, "policies.api.plans.pro.limits=4/m", "ratelimit.policies.api.plans",
 				"Plans can be used only in a Servlet web application.");
@@ -108,16 +98,7 @@ class InvalidPlanTests {
 		runner
 			.withPropertyValues(
 					Arrays.stream(properties.split(";")).map((text) -> "ratelimit." + text).toArray(String[]::new))
-			.run((context) -> assertThat(context).getFailure().rootCause().satisfies((failure) -> {
-				Throwable cause = context.getStartupFailure();
-				while (!(cause instanceof InvalidConfigurationPropertyValueException)) {
-					assertThat(cause).isNotNull();
-					cause = cause.getCause();
-				}
-				InvalidConfigurationPropertyValueException invalid = (InvalidConfigurationPropertyValueException) cause;
-				assertThat(invalid.getName()).isEqualTo(property);
-				assertThat(invalid.getReason()).contains(rule);
-			}));
+			.run((context) -> StartFailure.assertRefused(context, property, rule));
 	}
 
 }

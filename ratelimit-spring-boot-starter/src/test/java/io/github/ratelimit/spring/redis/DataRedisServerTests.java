@@ -4,17 +4,13 @@ import java.lang.reflect.Constructor;
 import java.util.List;
 
 import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.policy.RateLimitProperties;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.HostAndPort;
 
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails.Node;
@@ -34,9 +30,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  */
 class DataRedisServerTests {
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations
-		.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class, RateLimitRedisAutoConfiguration.class,
-				RateLimitMethodAutoConfiguration.class, RateLimitNonWebAutoConfiguration.class));
+	private final ApplicationContextRunner runner = StarterRunners.nonWeb();
 
 	@Test
 	void serverIsThatOfDetails() {

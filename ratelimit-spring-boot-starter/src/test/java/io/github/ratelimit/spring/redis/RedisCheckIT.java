@@ -13,17 +13,16 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreBusyException;
 import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.OwnRedis;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
-import redis.embedded.RedisServer;
 
 import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -71,90 +70,66 @@ class RedisCheckIT {
 
 	@Test
 	void warningSaysThatPasswordIsWrong(CapturedOutput output) {
-		int port = TestRedis.freePort();
-		RedisServer server = TestRedis.startServer(port, "requirepass secret");
-		try (ConfigurableApplicationContext context = start(":wrong@", port, "10s")) {
+		try (OwnRedis redis = OwnRedis.started("requirepass secret");
+				ConfigurableApplicationContext context = start(":wrong@", redis.port(), "10s")) {
 			context.getBean(RedisCheck.class).check(context);
 			assertThat(output).contains(WARNING)
 				.contains("Are the user name and password right? Tried")
 				.contains("WRONGPASS")
 				.doesNotContain(":wrong@");
 		}
-		finally {
-			TestRedis.stop(server);
-		}
 	}
 
 	/** What the server itself says then is that a command is too long. */
 	@Test
 	void warningSaysThatPasswordIsMissing(CapturedOutput output) {
-		int port = TestRedis.freePort();
-		RedisServer server = TestRedis.startServer(port, "requirepass secret");
-		try (ConfigurableApplicationContext context = start(port, "10s")) {
+		try (OwnRedis redis = OwnRedis.started("requirepass secret");
+				ConfigurableApplicationContext context = start(redis.port(), "10s")) {
 			context.getBean(RedisCheck.class).check(context);
 			assertThat(output).contains(WARNING).contains("Redis requires a login: is its password configured? Tried");
-		}
-		finally {
-			TestRedis.stop(server);
 		}
 	}
 
 	@Test
 	void warningSaysThatEncryptionWasTried(CapturedOutput output) {
-		int port = TestRedis.freePort();
-		RedisServer server = TestRedis.startServer(port);
-		try (ConfigurableApplicationContext context = start("", TestRedis.freePort(), "2s",
-				"--ratelimit.redis.url=rediss://user:topsecret@127.0.0.1:" + port)) {
+		try (OwnRedis redis = OwnRedis.started();
+				ConfigurableApplicationContext context = start("", TestRedis.freePort(), "2s",
+						"--ratelimit.redis.url=rediss://user:topsecret@127.0.0.1:" + redis.port())) {
 			context.getBean(RedisCheck.class).check(context);
-			assertThat(output).contains("Tried: 127.0.0.1:%d, with TLS. ".formatted(port)).doesNotContain("topsecret");
-		}
-		finally {
-			TestRedis.stop(server);
+			assertThat(output).contains("Tried: 127.0.0.1:%d, with TLS. ".formatted(redis.port()))
+				.doesNotContain("topsecret");
 		}
 	}
 
 	/** Without a request. */
 	@Test
 	void failureOfTheCheckIsKnownUntilRedisAnswers(CapturedOutput output) {
-		int port = TestRedis.freePort();
-		try (ConfigurableApplicationContext context = start(port, "2s")) {
+		try (OwnRedis redis = OwnRedis.stopped(); ConfigurableApplicationContext context = start(redis.port(), "2s")) {
 			PolicyDecisions decisions = context.getBean(PolicyDecisions.class);
 			await().atMost(SOON).until(() -> decisions.outage().failingSince().isPresent());
-			RedisServer server = TestRedis.startServer(port);
-			try {
-				await().atMost(SOON).until(() -> decisions.outage().failingSince().isEmpty());
-				assertThat(output.getOut().lines().filter((line) -> line.contains("WARN"))).singleElement()
-					.asString()
-					.contains("The store failed: until it answers, the on-store-failure of each policy applies. "
-							+ WARNING, "Tried: 127.0.0.1:" + port);
-				assertThat(output).containsOnlyOnce("The store answers again: limits are enforced");
-			}
-			finally {
-				TestRedis.stop(server);
-			}
+			redis.start();
+			await().atMost(SOON).until(() -> decisions.outage().failingSince().isEmpty());
+			assertThat(output.getOut().lines().filter((line) -> line.contains("WARN"))).singleElement()
+				.asString()
+				.contains("The store failed: until it answers, the on-store-failure of each policy applies. " + WARNING,
+						"Tried: 127.0.0.1:" + redis.port());
+			assertThat(output).containsOnlyOnce("The store answers again: limits are enforced");
 		}
 	}
 
 	@Test
 	void thereIsNoWarningWhenRedisAnswers(CapturedOutput output) {
-		int port = TestRedis.freePort();
-		RedisServer server = TestRedis.startServer(port);
-		try (ConfigurableApplicationContext context = start(port, "10s")) {
+		try (OwnRedis redis = OwnRedis.started(); ConfigurableApplicationContext context = start(redis.port(), "10s")) {
 			context.getBean(RedisCheck.class).check(context);
-			assertThat(output).contains("Rate limits are counted in Redis at 127.0.0.1:" + port)
+			assertThat(output).contains("Rate limits are counted in Redis at 127.0.0.1:" + redis.port())
 				.doesNotContain(WARNING);
-		}
-		finally {
-			TestRedis.stop(server);
 		}
 	}
 
 	/** It takes long to answer, but not for ever: nothing is wrong. */
 	@Test
 	void thereIsNoWarningWhenRedisIsSlowAtFirst(CapturedOutput output) throws Exception {
-		int port = TestRedis.freePort();
-		RedisServer server = TestRedis.startServer(port);
-		try (ConfigurableApplicationContext context = start(port, "10s")) {
+		try (OwnRedis redis = OwnRedis.started(); ConfigurableApplicationContext context = start(redis.port(), "10s")) {
 			AtomicInteger asked = new AtomicInteger();
 			RateLimiter busy = (RateLimiter) Proxy.newProxyInstance(getClass().getClassLoader(),
 					new Class<?>[] { RateLimiter.class }, (proxy, method, arguments) -> {
@@ -168,9 +143,6 @@ class RedisCheckIT {
 				.check(context);
 			assertThat(asked).hasValue(3);
 			assertThat(output).doesNotContain(WARNING);
-		}
-		finally {
-			TestRedis.stop(server);
 		}
 	}
 
@@ -189,11 +161,10 @@ class RedisCheckIT {
 
 	@Test
 	void scriptsOfPoliciesAreLoadedBeforeTheFirstRequest() {
-		int port = TestRedis.freePort();
-		RedisServer server = TestRedis.startServer(port);
-		try (ConfigurableApplicationContext context = start("", port, "10s", "--ratelimit.policies.api.limits=5/m",
-				"--ratelimit.policies.api.identifiers=global");
-				UnifiedJedis jedis = RedisClient.create("127.0.0.1", port)) {
+		try (OwnRedis redis = OwnRedis.started();
+				ConfigurableApplicationContext context = start("", redis.port(), "10s",
+						"--ratelimit.policies.api.limits=5/m", "--ratelimit.policies.api.identifiers=global");
+				UnifiedJedis jedis = RedisClient.create("127.0.0.1", redis.port())) {
 			long evals = calls(jedis, "eval");
 			assertThat(evals).isEqualTo(2);
 			context.getBean(RateLimiter.class)
@@ -201,9 +172,6 @@ class RedisCheckIT {
 						Identifier.GLOBAL);
 			assertThat(calls(jedis, "eval")).isEqualTo(evals);
 			assertThat(jedis.keys("*")).hasSize(1);
-		}
-		finally {
-			TestRedis.stop(server);
 		}
 	}
 
@@ -229,14 +197,14 @@ class RedisCheckIT {
 	}
 
 	private static ConfigurableApplicationContext start(String login, int port, String timeout, String... properties) {
-		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
-			.properties("spring.main.banner-mode=off", "ratelimit.redis.url=redis://" + login + "127.0.0.1:" + port,
+		return StarterRunners.application(Application.class)
+			.web(WebApplicationType.NONE)
+			.properties("ratelimit.redis.url=redis://" + login + "127.0.0.1:" + port,
 					"ratelimit.redis.timeout=" + timeout)
 			.run(properties);
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
 	static class Application {
 
 	}

@@ -19,11 +19,9 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.spring.ConfiguredPolicies;
-import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
 import io.github.ratelimit.spring.policy.PolicyUse;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestCluster.Node;
 import io.github.ratelimit.test.TestRedis;
@@ -34,8 +32,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.RedisClusterClient;
 import redis.clients.jedis.UnifiedJedis;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -63,10 +59,7 @@ class RedisClusterIT {
 
 	private final String keyPrefix = TestRedis.newKeyPrefix();
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-				RateLimitNonWebAutoConfiguration.class))
+	private final ApplicationContextRunner runner = StarterRunners.nonWeb()
 		.withPropertyValues("ratelimit.key-prefix=" + this.keyPrefix, "ratelimit.redis.timeout=2s",
 				"ratelimit.redis.client-name=" + this.keyPrefix, "ratelimit.defaults.identifiers=global",
 				"ratelimit.policies.closed.limits=100/3650d", "ratelimit.policies.closed.on-store-failure=deny");

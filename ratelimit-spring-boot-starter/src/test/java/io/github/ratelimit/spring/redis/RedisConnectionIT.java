@@ -10,9 +10,7 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.FixedWindow;
-import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -28,8 +26,6 @@ import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.embedded.RedisServer;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
@@ -53,10 +49,7 @@ class RedisConnectionIT {
 
 	private static UnifiedJedis jedis;
 
-	private final ApplicationContextRunner withoutPrefix = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-				RateLimitNonWebAutoConfiguration.class))
+	private final ApplicationContextRunner withoutPrefix = StarterRunners.nonWeb()
 		.withPropertyValues("ratelimit.redis.timeout=10s");
 
 	private final ApplicationContextRunner runner = this.withoutPrefix
@@ -80,26 +73,13 @@ class RedisConnectionIT {
 		jedis.flushAll();
 	}
 
-	@Test
-	void countsArriveWhenOwnUrlIsConfigured() {
-		assertCountsArrive(this.runner.withPropertyValues("ratelimit.redis.url=redis://:secret@127.0.0.1:" + port));
-	}
-
-	@Test
-	void countsArriveWhenOwnPartsAreConfigured() {
-		assertCountsArrive(this.runner.withPropertyValues("ratelimit.redis.host=127.0.0.1",
-				"ratelimit.redis.port=" + port, "ratelimit.redis.password=secret"));
-	}
-
-	@Test
-	void countsArriveWhenPartsOfSpringAreConfigured() {
-		assertCountsArrive(this.runner.withPropertyValues("spring.data.redis.host=127.0.0.1",
-				"spring.data.redis.port=" + port, "spring.data.redis.password=secret"));
-	}
-
-	@Test
-	void countsArriveWhenUrlOfSpringIsConfigured() {
-		assertCountsArrive(this.runner.withPropertyValues("spring.data.redis.url=redis://:secret@127.0.0.1:" + port));
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.redis.url=redis://:secret@127.0.0.1:%d",
+			"ratelimit.redis.host=127.0.0.1 ratelimit.redis.port=%d ratelimit.redis.password=secret",
+			"spring.data.redis.host=127.0.0.1 spring.data.redis.port=%d spring.data.redis.password=secret",
+			"spring.data.redis.url=redis://:secret@127.0.0.1:%d" })
+	void countsArriveWhenServerIsConfigured(String properties) {
+		assertCountsArrive(this.runner.withPropertyValues(properties.formatted(port).split(" ")));
 	}
 
 	@Test

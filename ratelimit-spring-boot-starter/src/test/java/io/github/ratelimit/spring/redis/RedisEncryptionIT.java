@@ -9,9 +9,7 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
-import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.test.TestRedis;
 import org.assertj.core.api.ThrowableAssertAlternative;
 import org.junit.jupiter.api.AfterAll;
@@ -26,7 +24,6 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.embedded.RedisServer;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
@@ -57,10 +54,8 @@ class RedisEncryptionIT {
 
 	private static UnifiedJedis jedis;
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, SslAutoConfiguration.class,
-				RateLimitAutoConfiguration.class, RateLimitRedisAutoConfiguration.class,
-				RateLimitMethodAutoConfiguration.class, RateLimitNonWebAutoConfiguration.class))
+	private final ApplicationContextRunner runner = StarterRunners.nonWeb()
+		.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class))
 		.withPropertyValues("ratelimit.redis.timeout=10s");
 
 	@BeforeAll

@@ -38,61 +38,51 @@ class RedisServerTests {
 
 	@Test
 	void serverOfSpringIsUsedWhenThereIsNoOther() {
-		this.environment.withProperty("spring.data.redis.host", "spring.example.com")
-			.withProperty("spring.data.redis.port", "6380")
-			.withProperty("spring.data.redis.username", "user")
-			.withProperty("spring.data.redis.password", "secret")
-			.withProperty("spring.data.redis.database", "3")
-			.withProperty("spring.data.redis.ssl.enabled", "true");
+		set("spring.data.redis.host=spring.example.com", "spring.data.redis.port=6380",
+				"spring.data.redis.username=user", "spring.data.redis.password=secret", "spring.data.redis.database=3",
+				"spring.data.redis.ssl.enabled=true");
 		assertThat(find())
 			.isEqualTo(new RedisServer(new HostAndPort("spring.example.com", 6380), "user", "secret", 3, ENCRYPTED));
 	}
 
 	@Test
 	void portOfSpringIsUsedWhenItHasNoHost() {
-		this.environment.withProperty("spring.data.redis.port", "6380");
+		set("spring.data.redis.port=6380");
 		assertThat(find().address()).isEqualTo(new HostAndPort("localhost", 6380));
 	}
 
 	@Test
 	void urlOfSpringIsUsedWhenThereIsNoOther() {
-		this.environment.withProperty("spring.data.redis.url", "redis://spring.example.com:6380/2");
+		set("spring.data.redis.url=redis://spring.example.com:6380/2");
 		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("spring.example.com", 6380), null, null, 2, null));
 	}
 
 	@Test
 	void ownHostComesBeforeSpringAndTakesNothingFromIt() {
-		this.environment.withProperty("ratelimit.redis.host", "own.example.com")
-			.withProperty("spring.data.redis.url", "redis://user:secret@spring.example.com:6380/2")
-			.withProperty("spring.data.redis.password", "secret")
-			.withProperty("spring.data.redis.port", "6380");
+		set("ratelimit.redis.host=own.example.com",
+				"spring.data.redis.url=redis://user:secret@spring.example.com:6380/2",
+				"spring.data.redis.password=secret", "spring.data.redis.port=6380");
 		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("own.example.com", 6379), null, null, 0, null));
 	}
 
 	@Test
 	void urlOfSpringComesBeforeItsHostAndPort() {
-		this.environment.withProperty("spring.data.redis.host", "host.example.com")
-			.withProperty("spring.data.redis.port", "6381")
-			.withProperty("spring.data.redis.url", "redis://url.example.com:6380");
+		set("spring.data.redis.host=host.example.com", "spring.data.redis.port=6381",
+				"spring.data.redis.url=redis://url.example.com:6380");
 		assertThat(find().address()).isEqualTo(new HostAndPort("url.example.com", 6380));
 	}
 
 	@Test
 	void ownUrlComesBeforeHostAndPortOfSpring() {
-		this.environment.withProperty("spring.data.redis.host", "host.example.com")
-			.withProperty("spring.data.redis.port", "6381")
-			.withProperty("ratelimit.redis.url", "redis://url.example.com");
+		set("spring.data.redis.host=host.example.com", "spring.data.redis.port=6381",
+				"ratelimit.redis.url=redis://url.example.com");
 		assertThat(find().address()).isEqualTo(new HostAndPort("url.example.com", 6379));
 	}
 
 	@Test
 	void ownPartsAreUsed() {
-		this.environment.withProperty("ratelimit.redis.host", "own.example.com")
-			.withProperty("ratelimit.redis.port", "6380")
-			.withProperty("ratelimit.redis.username", "user")
-			.withProperty("ratelimit.redis.password", "secret")
-			.withProperty("ratelimit.redis.database", "3")
-			.withProperty("ratelimit.redis.ssl.enabled", "true");
+		set("ratelimit.redis.host=own.example.com", "ratelimit.redis.port=6380", "ratelimit.redis.username=user",
+				"ratelimit.redis.password=secret", "ratelimit.redis.database=3", "ratelimit.redis.ssl.enabled=true");
 		assertThat(find())
 			.isEqualTo(new RedisServer(new HostAndPort("own.example.com", 6380), "user", "secret", 3, ENCRYPTED));
 	}
@@ -114,7 +104,7 @@ class RedisServerTests {
 			""")
 	void urlIsTakenApart(String url, String host, int port, String username, String password, int database,
 			boolean ssl) {
-		this.environment.withProperty("ratelimit.redis.url", url);
+		set("ratelimit.redis.url=" + url);
 		RedisServer server = find();
 		assertThat(server).isEqualTo(
 				new RedisServer(new HostAndPort(host, port), username, password, database, ssl ? ENCRYPTED : null));
@@ -122,11 +112,8 @@ class RedisServerTests {
 
 	@Test
 	void propertiesFillInWhatUrlDoesNotSay() {
-		this.environment.withProperty("ratelimit.redis.url", "redis://example.com:6380")
-			.withProperty("ratelimit.redis.username", "user")
-			.withProperty("ratelimit.redis.password", "secret")
-			.withProperty("ratelimit.redis.database", "3")
-			.withProperty("ratelimit.redis.ssl.enabled", "true");
+		set("ratelimit.redis.url=redis://example.com:6380", "ratelimit.redis.username=user",
+				"ratelimit.redis.password=secret", "ratelimit.redis.database=3", "ratelimit.redis.ssl.enabled=true");
 		assertThat(find())
 			.isEqualTo(new RedisServer(new HostAndPort("example.com", 6380), "user", "secret", 3, ENCRYPTED));
 	}
@@ -134,38 +121,31 @@ class RedisServerTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
 	void bundleEncrypts(String prefix) {
-		this.environment.withProperty(prefix + ".host", "example.com").withProperty(prefix + ".ssl.bundle", "mine");
+		set(prefix + ".host=example.com", prefix + ".ssl.bundle=mine");
 		assertThat(find().ssl()).isEqualTo(new RedisSsl(this.bundle));
-		this.environment.withProperty(prefix + ".ssl.enabled", "true");
+		set(prefix + ".ssl.enabled=true");
 		assertThat(find().ssl()).isEqualTo(new RedisSsl(this.bundle));
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "redis", "rediss" })
 	void bundleEncryptsWhenThereIsUrl(String scheme) {
-		this.environment.withProperty("ratelimit.redis.url", scheme + "://example.com")
-			.withProperty("ratelimit.redis.ssl.bundle", "mine");
+		set("ratelimit.redis.url=" + scheme + "://example.com", "ratelimit.redis.ssl.bundle=mine");
 		assertThat(find().ssl()).isEqualTo(new RedisSsl(this.bundle));
 	}
 
 	@Test
 	void nothingIsEncryptedWhenSpringHasSwitchedItsBundleOff() {
-		this.environment.withProperty("spring.data.redis.ssl.bundle", "mine")
-			.withProperty("spring.data.redis.ssl.enabled", "false");
+		set("spring.data.redis.ssl.bundle=mine", "spring.data.redis.ssl.enabled=false");
 		assertThat(find().ssl()).isNull();
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
 	void sentinelsAreUsed(String prefix) {
-		this.environment.withProperty(prefix + ".sentinel.master", "main")
-			.withProperty(prefix + ".sentinel.nodes", "a:26379,[::1]:26380")
-			.withProperty(prefix + ".sentinel.username", "guard")
-			.withProperty(prefix + ".sentinel.password", "open")
-			.withProperty(prefix + ".username", "user")
-			.withProperty(prefix + ".password", "secret")
-			.withProperty(prefix + ".database", "3")
-			.withProperty(prefix + ".ssl.enabled", "true");
+		set(prefix + ".sentinel.master=main", prefix + ".sentinel.nodes=a:26379,[::1]:26380",
+				prefix + ".sentinel.username=guard", prefix + ".sentinel.password=open", prefix + ".username=user",
+				prefix + ".password=secret", prefix + ".database=3", prefix + ".ssl.enabled=true");
 		assertThat(find())
 			.isEqualTo(new RedisServer(List.of(new HostAndPort("a", 26379), new HostAndPort("[::1]", 26380)),
 					new RedisSentinel("main", "guard", "open"), false, "user", "secret", 3, ENCRYPTED));
@@ -176,11 +156,8 @@ class RedisServerTests {
 	@ParameterizedTest
 	@CsvSource({ "ratelimit.redis, 0", "spring.data.redis, 3" })
 	void clusterIsUsed(String prefix, String database) {
-		this.environment.withProperty(prefix + ".cluster.nodes", "a:6379,[::1]:6380")
-			.withProperty(prefix + ".username", "user")
-			.withProperty(prefix + ".password", "secret")
-			.withProperty(prefix + ".database", database)
-			.withProperty(prefix + ".ssl.enabled", "true");
+		set(prefix + ".cluster.nodes=a:6379,[::1]:6380", prefix + ".username=user", prefix + ".password=secret",
+				prefix + ".database=" + database, prefix + ".ssl.enabled=true");
 		assertThat(find())
 			.isEqualTo(new RedisServer(List.of(new HostAndPort("a", 6379), new HostAndPort("[::1]", 6380)), null, true,
 					"user", "secret", 0, ENCRYPTED));
@@ -191,7 +168,7 @@ class RedisServerTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
 	void nodesMayBeAddressesWithoutBrackets(String prefix) {
-		this.environment.withProperty(prefix + ".cluster.nodes", "::1:7000,2001:db8::7:7001,[::1]:7002");
+		set(prefix + ".cluster.nodes=::1:7000,2001:db8::7:7001,[::1]:7002");
 		assertThat(find().nodes()).containsExactly(new HostAndPort("[::1]", 7000),
 				new HostAndPort("[2001:db8::7]", 7001), new HostAndPort("[::1]", 7002));
 	}
@@ -201,15 +178,13 @@ class RedisServerTests {
 	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
 	void emptyTextsAreAsIfTheyWereNotSet(String prefix) {
 		for (String name : List.of("username", "password", "ssl.bundle", "client-name")) {
-			this.environment.withProperty(prefix + "." + name, "");
+			set(prefix + "." + name + "=");
 		}
-		this.environment.withProperty("spring.data.redis.port", "6380");
+		set("spring.data.redis.port=6380");
 		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("localhost", 6380), null, null, 0, null));
 		assertThat(ConnectionSettings.of(properties(), this.environment).clientName()).isNull();
-		this.environment.withProperty(prefix + ".sentinel.master", "main")
-			.withProperty(prefix + ".sentinel.nodes", "a:1")
-			.withProperty(prefix + ".sentinel.username", "")
-			.withProperty(prefix + ".sentinel.password", "");
+		set(prefix + ".sentinel.master=main", prefix + ".sentinel.nodes=a:1", prefix + ".sentinel.username=",
+				prefix + ".sentinel.password=");
 		assertThat(find()).isEqualTo(new RedisServer(List.of(new HostAndPort("a", 1)),
 				new RedisSentinel("main", null, null), false, null, null, 0, null));
 	}
@@ -218,22 +193,21 @@ class RedisServerTests {
 	@ParameterizedTest
 	@CsvSource({ "ratelimit.redis, :", "spring.data.redis, :", "ratelimit.redis, ''", "spring.data.redis, ''" })
 	void emptyLoginInUrlIsNone(String prefix, String login) {
-		this.environment.withProperty(prefix + ".url", "redis://" + login + "@example.com");
+		set(prefix + ".url=redis://" + login + "@example.com");
 		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("example.com", 6379), null, null, 0, null));
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
 	void userWithEmptyPasswordInUrlIsNoLogin(String prefix) {
-		this.environment.withProperty(prefix + ".url", "redis://user:@example.com");
+		set(prefix + ".url=redis://user:@example.com");
 		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("example.com", 6379), "user", null, 0, null));
 	}
 
 	@Test
 	void propertiesFillInEmptyLoginOfUrl() {
-		this.environment.withProperty("ratelimit.redis.url", "redis://:@example.com")
-			.withProperty("ratelimit.redis.username", "user")
-			.withProperty("ratelimit.redis.password", "secret");
+		set("ratelimit.redis.url=redis://:@example.com", "ratelimit.redis.username=user",
+				"ratelimit.redis.password=secret");
 		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("example.com", 6379), "user", "secret", 0, null));
 	}
 
@@ -241,46 +215,49 @@ class RedisServerTests {
 	@ParameterizedTest
 	@CsvSource({ "url, redis://example.com:6379", "cluster.nodes, example.com:6379" })
 	void emptyHostOfSpringDoesNotMatterBesideOthers(String part, String value) {
-		this.environment.withProperty("spring.data.redis.host", "").withProperty("spring.data.redis." + part, value);
+		set("spring.data.redis.host=", "spring.data.redis." + part + "=" + value);
 		assertThat(find().address()).isEqualTo(new HostAndPort("example.com", 6379));
 	}
 
 	@Test
 	void emptyHostOfSpringDoesNotMatterBesideSentinels() {
-		this.environment.withProperty("spring.data.redis.host", "")
-			.withProperty("spring.data.redis.sentinel.master", "main")
-			.withProperty("spring.data.redis.sentinel.nodes", "a:26379");
+		set("spring.data.redis.host=", "spring.data.redis.sentinel.master=main",
+				"spring.data.redis.sentinel.nodes=a:26379");
 		assertThat(find().nodes()).containsExactly(new HostAndPort("a", 26379));
 	}
 
 	@Test
 	void emptyNameOfClientIsThatOfSpring() {
-		this.environment.withProperty("ratelimit.redis.client-name", "")
-			.withProperty("spring.data.redis.client-name", "app");
+		set("ratelimit.redis.client-name=", "spring.data.redis.client-name=app");
 		assertThat(ConnectionSettings.of(properties(), this.environment).clientName()).isEqualTo("app");
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "ratelimit.redis", "spring.data.redis" })
 	void loginWithoutColonIsPassword(String prefix) {
-		this.environment.withProperty(prefix + ".url", "redis://secret@example.com");
+		set(prefix + ".url=redis://secret@example.com");
 		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("example.com", 6379), null, "secret", 0, null));
 	}
 
 	/** It replaces them there, as it does for Spring Boot itself. */
 	@Test
 	void propertiesOfSpringDoNotFillInWhatItsUrlDoesNotSay() {
-		this.environment.withProperty("spring.data.redis.url", "redis://example.com")
-			.withProperty("spring.data.redis.username", "user")
-			.withProperty("spring.data.redis.password", "secret")
-			.withProperty("spring.data.redis.database", "3");
+		set("spring.data.redis.url=redis://example.com", "spring.data.redis.username=user",
+				"spring.data.redis.password=secret", "spring.data.redis.database=3");
 		assertThat(find()).isEqualTo(new RedisServer(new HostAndPort("example.com", 6379), null, null, 0, null));
 	}
 
 	@Test
 	void textNamesNoPassword() {
-		this.environment.withProperty("ratelimit.redis.url", "redis://user:secret@example.com:6380/7");
+		set("ratelimit.redis.url=redis://user:secret@example.com:6380/7");
 		assertThat(find()).hasToString("example.com:6380");
+	}
+
+	private void set(String... properties) {
+		for (String property : properties) {
+			int end = property.indexOf('=');
+			this.environment.setProperty(property.substring(0, end), property.substring(end + 1));
+		}
 	}
 
 	private RedisServer find() {

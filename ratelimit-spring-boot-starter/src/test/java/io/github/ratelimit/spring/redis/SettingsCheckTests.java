@@ -10,9 +10,7 @@ import java.util.Map;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.InstanceCount;
-import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.policy.RateLimitProperties;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -21,7 +19,6 @@ import redis.clients.jedis.UnifiedJedis;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -37,9 +34,7 @@ class SettingsCheckTests {
 	private static final String NOT_DIVIDED = "ratelimit.instances is not set: while the store fails, each instance grants "
 			+ "the whole quota of the policies [api]. Set it to the number of instances, even if it is 1";
 
-	private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(
-			AutoConfigurations.of(RateLimitAutoConfiguration.class, RateLimitRedisAutoConfiguration.class,
-					RateLimitMethodAutoConfiguration.class, RateLimitNonWebAutoConfiguration.class));
+	private final ApplicationContextRunner runner = StarterRunners.nonWeb();
 
 	@Test
 	void settingsThatHaveAnEffectAreNotMentioned() {

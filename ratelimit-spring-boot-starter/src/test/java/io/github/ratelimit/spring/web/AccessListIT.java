@@ -1,12 +1,11 @@
 package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
-import java.util.Base64;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.annotation.RateLimited;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.json.JsonMapper;
@@ -22,82 +21,84 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Clients that are never limited or always denied, beside Spring Security.
  */
+@StartApplication("""
+		ratelimit:
+		  ip.trusted-proxies: 127.0.0.1
+		  allow: [header:X-Api-Key:k1, user:anna, ip:198.51.100.1]
+		  deny: [user:clara, ip:203.0.113.0/24]
+		  policies:
+		    address: { paths: /address, limits: 1/m }
+		    user: { paths: /user, limits: 1/m, identifiers: user }
+		""")
 class AccessListIT {
 
-	@RegisterExtension
-	static final TestApplications applications = new TestApplications();
+	private static final String[] DENIED = { "X-Forwarded-For", "203.0.113.7" };
 
-	private static final String[] LIMITS = { "ratelimit.policies.address.paths=/address",
-			"ratelimit.policies.address.limits=1/m", "ratelimit.policies.user.paths=/user",
-			"ratelimit.policies.user.limits=1/m", "ratelimit.policies.user.identifiers=user" };
+	@Parameter
+	TestApplication application;
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/address", "/user", "/annotated" })
 	void allowedClientIsNeverCounted(String path) {
-		TestApplication application = application("ratelimit.allow=header:X-Api-Key:k1");
 		for (int i = 0; i < 3; i++) {
-			HttpResponse<String> response = get(application, path, "anna", "X-Api-Key", "k1");
+			HttpResponse<String> response = get(path, "berta", "X-Api-Key", "k1");
 			assertThat(response.statusCode()).isEqualTo(200);
 			assertThat(response.headers().firstValue("RateLimit")).isEmpty();
 		}
-		assertThat(application.decisions()).isZero();
-		assertThat(get(application, path, "anna").statusCode()).isEqualTo(200);
-		assertThat(get(application, path, "anna", "X-Api-Key", "k2").statusCode()).isEqualTo(429);
+		assertThat(this.application.decisions()).isZero();
+		assertThat(get(path, "berta").statusCode()).isEqualTo(200);
+		assertThat(get(path, "berta", "X-Api-Key", "k2").statusCode()).isEqualTo(429);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/address", "/user", "/annotated", "/free", "/nothing" })
 	void deniedClientIsForbiddenEverywhere(String path) {
-		TestApplication application = application("ratelimit.deny=ip:127.0.0.0/8");
-		assertForbidden(get(application, path, "anna"));
-		assertThat(application.decisions()).isZero();
+		assertForbidden(get(path, "berta", DENIED));
+		assertThat(this.application.decisions()).isZero();
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/address", "/user", "/annotated", "/free" })
 	void deniedUserIsForbiddenEverywhere(String path) {
-		TestApplication application = application("ratelimit.deny=user:anna");
-		assertForbidden(get(application, path, "anna"));
-		assertThat(get(application, path, "berta").statusCode()).isIn(200, 429);
+		assertForbidden(get(path, "clara"));
+		assertThat(get(path, "berta").statusCode()).isIn(200, 429);
 	}
 
 	@Test
 	void denyWinsOverAllow() {
-		TestApplication application = application("ratelimit.deny=user:anna", "ratelimit.allow=ip:127.0.0.1");
-		assertForbidden(get(application, "/address", "anna"));
-		assertThat(get(application, "/address", "berta").statusCode()).isEqualTo(200);
-		assertThat(get(application, "/address", "berta").statusCode()).isEqualTo(200);
+		String[] allowed = { "X-Forwarded-For", "198.51.100.1" };
+		assertForbidden(get("/address", "clara", allowed));
+		assertThat(get("/address", "berta", allowed).statusCode()).isEqualTo(200);
+		assertThat(get("/address", "berta", allowed).statusCode()).isEqualTo(200);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/user", "/annotated" })
 	void allowedUserIsNeverCountedByWhatComesAfterLogin(String path) {
-		TestApplication application = application("ratelimit.allow=user:anna");
 		for (int i = 0; i < 3; i++) {
-			assertThat(get(application, path, "anna").statusCode()).isEqualTo(200);
+			assertThat(get(path, "anna").statusCode()).isEqualTo(200);
 		}
-		assertThat(application.decisions()).isZero();
-		assertThat(get(application, path, "berta").statusCode()).isEqualTo(200);
-		assertThat(get(application, path, "berta").statusCode()).isEqualTo(429);
+		assertThat(this.application.decisions()).isZero();
+		assertThat(get(path, "berta").statusCode()).isEqualTo(200);
+		assertThat(get(path, "berta").statusCode()).isEqualTo(429);
 	}
 
 	/** Users are unknown before the login, so what was counted before is refunded. */
 	@Test
 	void allowedUserUsesNothingOfWhatComesBeforeLogin() {
-		TestApplication application = application("ratelimit.allow=user:anna");
 		for (int i = 0; i < 3; i++) {
-			assertThat(get(application, "/address", "anna").statusCode()).isEqualTo(200);
+			assertThat(get("/address", "anna").statusCode()).isEqualTo(200);
 		}
-		assertThat(get(application, "/address", "berta").statusCode()).isEqualTo(200);
-		assertThat(get(application, "/address", "berta").statusCode()).isEqualTo(429);
-		assertThat(get(application, "/address", "anna").statusCode()).isEqualTo(429);
+		assertThat(get("/address", "berta").statusCode()).isEqualTo(200);
+		assertThat(get("/address", "berta").statusCode()).isEqualTo(429);
+		assertThat(get("/address", "anna").statusCode()).isEqualTo(429);
 	}
 
 	@Test
 	void preflightOfDeniedClientIsDeniedWhenCorsCodeMayNotAnswerIt() {
-		TestApplication application = application("ratelimit.deny=ip:127.0.0.1");
-		assertThat(application
-			.send("OPTIONS", "/address", "Origin", "https://example.com", "Access-Control-Request-Method", "GET")
+		assertThat(this.application
+			.send("OPTIONS", "/address", "Origin", "https://example.com", "Access-Control-Request-Method", "GET",
+					DENIED[0], DENIED[1])
 			.body()).contains("Forbidden");
 	}
 
@@ -109,19 +110,10 @@ class AccessListIT {
 			.hasToString("{\"type\":\"about:blank\",\"title\":\"Forbidden\",\"status\":403}");
 	}
 
-	private static TestApplication application(String... properties) {
-		String[] all = new String[LIMITS.length + properties.length];
-		System.arraycopy(LIMITS, 0, all, 0, LIMITS.length);
-		System.arraycopy(properties, 0, all, LIMITS.length, properties.length);
-		return applications.get(Application.class, all);
-	}
-
-	private static HttpResponse<String> get(TestApplication application, String path, String user, String... headers) {
-		String[] all = new String[headers.length + 2];
-		all[0] = "Authorization";
-		all[1] = "Basic " + Base64.getEncoder().encodeToString((user + ":secret").getBytes(StandardCharsets.UTF_8));
-		System.arraycopy(headers, 0, all, 2, headers.length);
-		return application.get(path, all);
+	private HttpResponse<String> get(String path, String user, String... headers) {
+		return this.application.get(path,
+				Stream.concat(Stream.of("Authorization", TestUsers.basic(user + ":secret")), Stream.of(headers))
+					.toArray(String[]::new));
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -3,22 +3,16 @@ package io.github.ratelimit.spring.web;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.http.HttpServletRequest;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.AfterParameterizedClassInvocation;
-import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.Parameter;
 
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.bind.annotation.ExceptionHandler;
@@ -34,42 +28,25 @@ import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
  * Methods of a policy that counts the path of the request as well.
  */
 @ExtendWith(OutputCaptureExtension.class)
-@EachContainer
+@StartApplication("""
+		ratelimit.policies:
+		  api: { paths: /api/**, limits: 5/m }
+		  both: { paths: /both/**, limits: 5/m, identifiers: [ip, header:X-User] }
+		  counted: { paths: /counted/**, limits: 5/m, count-denied: true }
+		""")
 class AnnotatedPathIT {
-
-	@Parameter
-	Container container;
 
 	private static final int QUOTA = 5;
 
-	private static TestApplication application;
-
-	@BeforeParameterizedClassInvocation
-	static void start(Container container) {
-		application = TestApplication.start(container, Application.class, "ratelimit.policies.api.paths=/api/**",
-				"ratelimit.policies.api.limits=5/m", "ratelimit.policies.both.paths=/both/**",
-				"ratelimit.policies.both.limits=5/m", "ratelimit.policies.both.identifiers=ip,header:X-User",
-				"ratelimit.policies.counted.paths=/counted/**", "ratelimit.policies.counted.limits=5/m",
-				"ratelimit.policies.counted.count-denied=true");
-	}
-
-	@AfterParameterizedClassInvocation
-	static void stop() {
-		application.close();
-	}
-
-	@BeforeEach
-	void forget() {
-		application.forget();
-	}
+	@Parameter
+	TestApplication application;
 
 	/** Once at each start. */
 	@Test
 	void startTellsWhatIsCountedTwice(CapturedOutput output) {
 		assertThat(
 				output.getAll().lines().filter((line) -> line.contains("These policies count a request by its path")))
-			.hasSize(1 + this.container.ordinal())
-			.last(as(STRING))
+			.singleElement(as(STRING))
 			.contains("api (AnnotatedPathIT.Controller.heavy)", "api (AnnotatedPathIT.Controller.withFallback)",
 					"api (AnnotatedPathIT.Controller.odd)", "counted (", "both (")
 			.doesNotContain("repeated", "light");
@@ -78,7 +55,7 @@ class AnnotatedPathIT {
 	@Test
 	void pathAndMethodPayEachTheirCost() {
 		assertThat(assertStatus("/api/heavy", 200).headers().firstValue("RateLimit")).hasValue("\"api\";r=1;t=60");
-		application.assertUsed("api", 1 + 3);
+		this.application.assertUsed("api", 1 + 3);
 	}
 
 	@Test
@@ -87,7 +64,7 @@ class AnnotatedPathIT {
 		HttpResponse<String> denied = assertStatus("/api/heavy", 429);
 		assertThat(denied.headers().firstValue("Retry-After")).hasValue("60");
 		assertThat(denied.headers().firstValue("RateLimit")).hasValue("\"api\";r=0;t=60");
-		application.assertUsed("api", 4 + 1);
+		this.application.assertUsed("api", 4 + 1);
 	}
 
 	@Test
@@ -96,54 +73,52 @@ class AnnotatedPathIT {
 			assertStatus("/api/light", 200);
 		}
 		assertStatus("/api/fallback", 429);
-		application.assertUsed("api", QUOTA);
+		this.application.assertUsed("api", QUOTA);
 	}
 
 	@Test
 	void deniedMethodCountsWherePolicySaysSo() {
 		assertStatus("/counted/light", 200);
 		assertStatus("/counted/heavy", 429);
-		application.assertUsed("counted", 5);
+		this.application.assertUsed("counted", 5);
 	}
 
 	@Test
 	void requestThatIsServedThoughItsMethodIsDeniedPaysForItsPath() {
 		assertThat(assertStatus("/api/fallback", 200).body()).isEqualTo("instead");
-		application.assertUsed("api", 1);
+		this.application.assertUsed("api", 1);
 	}
 
 	@Test
 	void handlerOfTheApplicationIsToldHowLongToWaitForTheCall() {
 		assertStatus("/api/light", 200);
-		application.advance(Duration.ofSeconds(10));
+		this.application.advance(Duration.ofSeconds(10));
 		HttpResponse<String> handled = assertStatus("/api/handled", 409);
 		assertThat(handled.body()).isEqualTo("PT1M");
-		application.assertUsed("api", 2);
+		this.application.assertUsed("api", 2);
 	}
 
 	@Test
 	void trueCostIsThatOfPathAndMethodTogether() {
-		application.get("/both/settled", "X-User", "alice");
-		application.assertUsed("both", 4);
+		this.application.get("/both/settled", "X-User", "alice");
+		this.application.assertUsed("both", 4);
 	}
 
 	@Test
 	void everyCallPays() {
 		assertStatus("/repeated", 200);
-		application.assertUsed("api", 4);
+		this.application.assertUsed("api", 4);
 		assertStatus("/repeated", 429);
-		application.assertUsed("api", 5);
+		this.application.assertUsed("api", 5);
 	}
 
-	private static HttpResponse<String> assertStatus(String path, int status) {
-		HttpResponse<String> response = application.get(path);
+	private HttpResponse<String> assertStatus(String path, int status) {
+		HttpResponse<String> response = this.application.get(path);
 		assertThat(response.statusCode()).isEqualTo(status);
 		return response;
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(
-			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@OpenApplication
 	@Import({ Service.class, Controller.class, HandlingController.class })
 	static class Application {
 

@@ -1,17 +1,12 @@
 package io.github.ratelimit.spring.web;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Base64;
 import java.util.List;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.PlanResolver;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.AfterParameterizedClassInvocation;
-import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -32,50 +27,29 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Policies that count denied requests, before the login and after it: whoever goes on
  * trying stays denied.
  */
-@EachContainer
+@StartApplication(on = { Container.TOMCAT, Container.JETTY },
+		value = """
+				ratelimit:
+				  ip.trusted-proxies: 127.0.0.1
+				  defaults.algorithm: sliding-log
+				  policies:
+				    plain: { paths: /plain, limits: 2/m, identifiers: [ip, user] }
+				    hammered: { paths: /hammered, limits: 2/m, identifiers: [ip, user], count-denied: true }
+				    failed: { paths: /failed, limits: 2/m, identifiers: [ip, user], count-denied: true, count-when: 'status in [401]' }
+				    tariff: { paths: /tariff, limits: 2/m, plans.pro.limits: 3/m, count-denied: true }
+				    beside: { paths: /beside, limits: 9/m, identifiers: [ip, user], count-denied: true }
+				    narrow: { paths: /beside, limits: 1/m }
+				# In all other tests it is where Spring Boot puts it.
+				spring.security.filter.order: 0
+				""")
 class CountDeniedIT {
 
 	private static final String RIGHT = "anna:secret";
 
 	private static final String WRONG = "anna:wrong";
 
-	private static TestApplication application;
-
 	@Parameter
-	Container container;
-
-	@BeforeParameterizedClassInvocation
-	static void start(Container container) {
-		application = TestApplication.start(container, Application.class,
-				Stream
-					.concat(Stream.of("ratelimit.ip.trusted-proxies=127.0.0.1",
-							"ratelimit.policies.failed.count-when=status in [401]",
-							"ratelimit.policies.tariff.plans.pro.limits=3/m",
-							"ratelimit.policies.tariff.identifiers=ip", "ratelimit.policies.narrow.paths=/beside",
-							"ratelimit.policies.narrow.limits=1/m", "ratelimit.policies.plain.count-denied=false"),
-							Stream.of("plain", "hammered", "failed", "tariff", "beside").flatMap(CountDeniedIT::policy))
-					.distinct()
-					.toArray(String[]::new));
-	}
-
-	private static Stream<String> policy(String name) {
-		String prefix = "ratelimit.policies." + name + ".";
-		return Stream
-			.of("paths=/" + name, "limits=" + (name.equals("beside") ? "9/m" : "2/m"), "algorithm=sliding-log",
-					name.equals("tariff") ? "mode=enforce" : "identifiers=ip,user",
-					name.equals("plain") ? "mode=enforce" : "count-denied=true")
-			.map(prefix::concat);
-	}
-
-	@AfterParameterizedClassInvocation
-	static void stop() {
-		application.close();
-	}
-
-	@BeforeEach
-	void forget() {
-		application.forget();
-	}
+	TestApplication application;
 
 	@Test
 	void wrongLoginIsTriedAgainAfterTheWindowOtherwise() {
@@ -88,33 +62,33 @@ class CountDeniedIT {
 		assertThat(statusesOfOneWhoHammers(path, WRONG)).containsExactly(401, 401, 429, 429, 429, 429);
 		assertThat(get(path, RIGHT, 1)).isEqualTo(429);
 		assertThat(get(path, RIGHT, 2)).isEqualTo(200);
-		application.advance(Duration.ofMinutes(1));
+		this.application.advance(Duration.ofMinutes(1));
 		assertThat(get(path, RIGHT, 1)).isEqualTo(200);
 	}
 
 	@Test
 	void onlyWhatWasAllowedIsGivenBack() {
 		get("/failed", RIGHT, 1);
-		application.assertUsed("failed", address(1), 0);
-		application.assertUsed("failed", Identifier.user("anna"), 0);
+		this.application.assertUsed("failed", address(1), 0);
+		this.application.assertUsed("failed", Identifier.user("anna"), 0);
 		get("/failed", WRONG, 1);
 		get("/failed", WRONG, 1);
-		application.advance(Duration.ofSeconds(40));
+		this.application.advance(Duration.ofSeconds(40));
 		assertThat(get("/failed", RIGHT, 1)).isEqualTo(429);
-		application.advance(Duration.ofSeconds(30));
-		application.assertUsed("failed", address(1), 1);
-		application.assertUsed("failed", Identifier.user("anna"), 0);
+		this.application.advance(Duration.ofSeconds(30));
+		this.application.assertUsed("failed", address(1), 1);
+		this.application.assertUsed("failed", Identifier.user("anna"), 0);
 	}
 
 	@Test
 	void deniedRequestsOfAUserCountForTheUserAndTheirAddressesOnce() {
 		assertThat(get("/hammered", RIGHT, 1)).isEqualTo(200);
 		assertThat(get("/hammered", RIGHT, 2)).isEqualTo(200);
-		application.advance(Duration.ofSeconds(40));
+		this.application.advance(Duration.ofSeconds(40));
 		assertThat(get("/hammered", RIGHT, 3)).isEqualTo(429);
 		assertThat(get("/hammered", RIGHT, 4)).isEqualTo(429);
-		application.assertUsed("hammered", address(3), 1);
-		application.advance(Duration.ofSeconds(30));
+		this.application.assertUsed("hammered", address(3), 1);
+		this.application.advance(Duration.ofSeconds(30));
 		assertThat(get("/hammered", RIGHT, 5)).isEqualTo(429);
 		assertThat(get("/hammered", "berta:secret", 3)).isEqualTo(200);
 	}
@@ -135,22 +109,21 @@ class CountDeniedIT {
 	void requestThatAnotherPolicyDeniesCounts() {
 		List<Integer> statuses = Stream.of(WRONG, WRONG, WRONG).map((login) -> get("/beside", login, 1)).toList();
 		assertThat(statuses).containsExactly(401, 429, 429);
-		application.assertUsed("beside", address(1), 3);
-		application.assertUsed("narrow", address(1), 1);
+		this.application.assertUsed("beside", address(1), 3);
+		this.application.assertUsed("narrow", address(1), 1);
 	}
 
 	/** Two tries at once, three later, and one when the first two are forgotten. */
-	private static List<Integer> statusesOfOneWhoHammers(String path, String login) {
+	private List<Integer> statusesOfOneWhoHammers(String path, String login) {
 		return Stream.of(0, 0, 40, 0, 0, 30).map((seconds) -> {
-			application.advance(Duration.ofSeconds(seconds));
+			this.application.advance(Duration.ofSeconds(seconds));
 			return get(path, login, 1);
 		}).toList();
 	}
 
-	private static int get(String path, String login, int address) {
-		return application
-			.get(path, "X-Forwarded-For", address(address).value(), "Authorization",
-					"Basic " + Base64.getEncoder().encodeToString(login.getBytes(StandardCharsets.UTF_8)))
+	private int get(String path, String login, int address) {
+		return this.application
+			.get(path, "X-Forwarded-For", address(address).value(), "Authorization", TestUsers.basic(login))
 			.statusCode();
 	}
 

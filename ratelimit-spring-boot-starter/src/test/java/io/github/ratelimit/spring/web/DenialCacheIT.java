@@ -6,48 +6,33 @@ import java.util.stream.Stream;
 
 import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.redis.RedisConnections;
+import io.github.ratelimit.spring.OwnRedis;
+import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;
 import io.github.ratelimit.test.StoppedServer;
-import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
-import redis.embedded.RedisServer;
-
-import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Clients that do not wait.
  */
 @SuppressWarnings("try")
-@EachContainer
 class DenialCacheIT {
 
-	@Parameter
-	Container container;
+	private final OwnRedis redis = OwnRedis.started();
 
-	private final int port = TestRedis.freePort();
-
-	private RedisServer server;
-
-	private UnifiedJedis jedis;
-
-	@BeforeEach
-	void start() {
-		this.server = TestRedis.startServer(this.port);
-		this.jedis = RedisClient.create("127.0.0.1", this.port);
-	}
+	private final UnifiedJedis jedis = RedisClient.create("127.0.0.1", this.redis.port());
 
 	@AfterEach
 	void stop() {
 		this.jedis.close();
-		TestRedis.stop(this.server);
+		this.redis.close();
 	}
 
 	@Test
@@ -100,16 +85,13 @@ class DenialCacheIT {
 		}
 	}
 
-	@Test
-	void redisIsAskedEachTimeUnlessDenialsMayBeRemembered() {
-		for (String property : new String[] { "ratelimit.redis.scripting=false",
-				"ratelimit.denial-cache.enabled=false" }) {
-			try (TestApplication application = start("ratelimit.policies.api.algorithm=fixed-window", property)) {
-				assertThatExceptionOfType(NoSuchBeanDefinitionException.class)
-					.isThrownBy(() -> application.bean(DenialCache.class));
-				assertThat(application.bean(RedisConnections.class)).isNotNull();
-			}
-		}
+	@ParameterizedTest
+	@ValueSource(strings = { "ratelimit.redis.scripting=false", "ratelimit.denial-cache.enabled=false" })
+	void redisIsAskedEachTimeUnlessDenialsMayBeRemembered(String property) {
+		StarterRunners.web()
+			.withPropertyValues(property)
+			.run((context) -> assertThat(context).hasSingleBean(RedisConnections.class)
+				.doesNotHaveBean(DenialCache.class));
 	}
 
 	/** How often each command was called, without what this class calls itself. */
@@ -124,15 +106,13 @@ class DenialCacheIT {
 	}
 
 	private TestApplication start(String... properties) {
-		return TestApplication.startWithOwnLimiter(this.container, Application.class, Stream
-			.concat(Stream.of("ratelimit.redis.url=redis://127.0.0.1:" + this.port, "ratelimit.redis.timeout=20s",
-					"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=1/d",
-					"management.endpoints.web.exposure.include=ratelimits"), Stream.of(properties))
-			.toArray(String[]::new));
-	}
-
-	static class Application extends TestApplication.Served {
-
+		return TestApplication.startWithOwnLimiter(TestApplication.Served.class,
+				Stream
+					.concat(Stream.of("ratelimit.redis.url=redis://127.0.0.1:" + this.redis.port(),
+							"ratelimit.redis.timeout=20s", "ratelimit.policies.api.paths=/api",
+							"ratelimit.policies.api.limits=1/d",
+							"management.endpoints.web.exposure.include=ratelimits"), Stream.of(properties))
+					.toArray(String[]::new));
 	}
 
 }

@@ -11,13 +11,12 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.spring.Caller;
 import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.OwnRedis;
 import io.github.ratelimit.spring.Plan;
 import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
-import redis.embedded.RedisServer;
 
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
@@ -29,51 +28,50 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Requests that are denied, or limited, later than by the first filter.
  */
-@EachContainer
+@StartApplication("""
+		ratelimit.policies:
+		  api: { paths: [/few, /keyed], limits: 5/d }
+		  few: { limits: 1/m }
+		  counted: { paths: /counted, limits: 3/h, count-when: 'status in [429]' }
+		  one: { limits: 1/d }
+		  keyed: { limits: 1/m, identifiers: header:X-Key, missing-identifier: deny }
+		  planned: { paths: /planned, limits: 2/d }
+		""")
 class DeniedLaterIT {
 
 	@Parameter
-	Container container;
+	TestApplication application;
 
 	@Test
 	void whatThePathHasPaidStaysPaidWhenACallIsDenied() {
-		try (TestApplication application = TestApplication.start(this.container, Application.class,
-				"ratelimit.policies.api.paths=/few", "ratelimit.policies.api.limits=5/d",
-				"ratelimit.policies.few.limits=1/m")) {
-			assertThat(application.get("/few").statusCode()).isEqualTo(200);
-			HttpResponse<String> denied = application.get("/few");
-			assertThat(denied.statusCode()).isEqualTo(429);
-			assertThat(denied.headers().firstValue("Retry-After")).hasValue("60");
-			assertThat(denied.headers().firstValue("RateLimit").orElseThrow()).contains("\"api\";r=3;")
-				.contains("\"few\";r=0;");
-			assertThat(denied.body()).contains("\"few\"").doesNotContain("\"api\"");
-			application.assertUsed("api", 2);
-		}
+		assertThat(this.application.get("/few").statusCode()).isEqualTo(200);
+		HttpResponse<String> denied = this.application.get("/few");
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertThat(denied.headers().firstValue("Retry-After")).hasValue("60");
+		assertThat(denied.headers().firstValue("RateLimit").orElseThrow()).contains("\"api\";r=3;")
+			.contains("\"few\";r=0;");
+		assertThat(denied.body()).contains("\"few\"").doesNotContain("\"api\"");
+		this.application.assertUsed("api", 2);
 	}
 
 	@Test
 	void deniedCallCountsByTheStatusOfItsResponse() {
-		try (TestApplication application = TestApplication.start(this.container, Application.class,
-				"ratelimit.policies.denied.paths=/few", "ratelimit.policies.denied.limits=3/h",
-				"ratelimit.policies.denied.count-when=status in [429]", "ratelimit.policies.few.limits=1/d")) {
-			assertThat(application.get("/few").statusCode()).isEqualTo(200);
-			for (int i = 1; i <= 3; i++) {
-				assertThat(application.get("/few").body()).contains("\"few\"").doesNotContain("\"denied\"");
-				application.assertUsed("denied", i);
-			}
-			assertThat(application.get("/few").body()).contains("\"denied\"");
+		assertThat(this.application.get("/counted").statusCode()).isEqualTo(200);
+		for (int i = 1; i <= 3; i++) {
+			assertThat(this.application.get("/counted").body()).contains("\"one\"").doesNotContain("\"counted\"");
+			this.application.assertUsed("counted", i);
 		}
+		assertThat(this.application.get("/counted").body()).contains("\"counted\"");
 	}
 
 	@Test
 	void headersTellWhatThePathHasUsedWhenTheStoreFailsLater() {
-		int port = TestRedis.freePort();
-		RedisServer server = TestRedis.startServer(port);
-		try (TestApplication application = TestApplication.startWithOwnLimiter(this.container, StepsApplication.class,
-				"ratelimit.redis.url=redis://127.0.0.1:" + port, "ratelimit.redis.timeout=2s",
-				"ratelimit.policies.api.paths=/steps", "ratelimit.policies.api.limits=5/d",
-				"ratelimit.policies.few.limits=1/d", "ratelimit.policies.few.on-store-failure=deny")) {
-			application.bean(Steps.class).before(() -> TestRedis.stop(server));
+		try (OwnRedis redis = OwnRedis.started();
+				TestApplication application = TestApplication.startWithOwnLimiter(StepsApplication.class,
+						"ratelimit.redis.url=redis://127.0.0.1:" + redis.port(), "ratelimit.redis.timeout=2s",
+						"ratelimit.policies.api.paths=/steps", "ratelimit.policies.api.limits=5/d",
+						"ratelimit.policies.few.limits=1/d", "ratelimit.policies.few.on-store-failure=deny")) {
+			application.bean(Steps.class).before(() -> redis.stop());
 			HttpResponse<String> response = application.get("/steps");
 			assertThat(response.statusCode()).isEqualTo(503);
 			assertThat(response.headers().firstValue("Retry-After")).hasValue("1");
@@ -83,24 +81,16 @@ class DeniedLaterIT {
 
 	@Test
 	void headersOfAForbiddenRequestTellWhatItsPathHasPaid() {
-		try (TestApplication application = TestApplication.start(this.container, StepsApplication.class,
-				"ratelimit.policies.api.paths=/steps", "ratelimit.policies.api.limits=5/d",
-				"ratelimit.policies.few.limits=1/m", "ratelimit.policies.few.identifiers=header:X-Key",
-				"ratelimit.policies.few.missing-identifier=deny")) {
-			HttpResponse<String> response = application.get("/steps");
-			assertThat(response.statusCode()).isEqualTo(403);
-			assertThat(response.headers().firstValue("RateLimit").orElseThrow()).startsWith("\"api\";r=4;");
-			application.assertUsed("api", 1);
-		}
+		HttpResponse<String> response = this.application.get("/keyed");
+		assertThat(response.statusCode()).isEqualTo(403);
+		assertThat(response.headers().firstValue("RateLimit").orElseThrow()).startsWith("\"api\";r=4;");
+		this.application.assertUsed("api", 1);
 	}
 
 	@Test
 	void policyIsLimitedWhateverBeanGivesItPlans() {
-		try (TestApplication application = TestApplication.start(this.container, PlannedApplication.class,
-				"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=2/d")) {
-			assertThat(IntStream.range(0, 4).mapToObj((i) -> application.get("/api").statusCode()))
-				.isEqualTo(List.of(200, 200, 429, 429));
-		}
+		assertThat(IntStream.range(0, 4).mapToObj((i) -> this.application.get("/planned").statusCode()))
+			.isEqualTo(List.of(200, 200, 429, 429));
 	}
 
 	static class Application extends TestApplication.Served {
@@ -109,6 +99,28 @@ class DeniedLaterIT {
 		@RateLimited("few")
 		String few() {
 			return "served";
+		}
+
+		@GetMapping("/counted")
+		@RateLimited("one")
+		String one() {
+			return "served";
+		}
+
+		@GetMapping("/keyed")
+		@RateLimited("keyed")
+		String keyed() {
+			return "served";
+		}
+
+		@GetMapping("/planned")
+		String planned() {
+			return "served";
+		}
+
+		@Bean
+		static Supplier<String> tenants() {
+			return new Tenants();
 		}
 
 	}
@@ -156,20 +168,11 @@ class DeniedLaterIT {
 
 	}
 
-	static class PlannedApplication extends TestApplication.Served {
-
-		@Bean
-		static Supplier<String> tenants() {
-			return new Tenants();
-		}
-
-	}
-
 	private static final class Tenants implements PolicySource, Supplier<String> {
 
 		@Override
 		public IdentifiedPolicy current(IdentifiedPolicy policy, Caller caller) {
-			return policy.withPlans(
+			return !policy.policy().name().equals("planned") ? policy : policy.withPlans(
 					Map.of("free", new Plan(Policy.of(policy.policy().name(), new SlidingLog(), Limit.parse("3/d")))));
 		}
 

@@ -5,6 +5,7 @@ import java.net.http.HttpResponse;
 
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.spring.CallerDeniedException;
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
@@ -13,22 +14,15 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.AfterParameterizedClassInvocation;
-import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -36,34 +30,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Methods with {@code @RateLimited} that filters and plain servlets call.
  */
-@EachContainer
+@StartApplication(on = { Container.TOMCAT, Container.JETTY })
 class DeniedOutsideHandlerIT {
 
 	@Parameter
-	Container container;
-
-	private static TestApplication application;
-
-	@BeforeParameterizedClassInvocation
-	static void start(Container container) {
-		application = TestApplication.start(container, Application.class);
-	}
-
-	@AfterParameterizedClassInvocation
-	static void stop() {
-		application.close();
-	}
-
-	@BeforeEach
-	void forget() {
-		application.forget();
-	}
+	TestApplication application;
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/filter", "/servlet", "/wrapped" })
 	void deniedRequestIsAnsweredAsAllOthers(String path) {
-		assertThat(application.get(path).statusCode()).isEqualTo(200);
-		HttpResponse<String> denied = application.get(path);
+		assertThat(this.application.get(path).statusCode()).isEqualTo(200);
+		HttpResponse<String> denied = this.application.get(path);
 		assertThat(denied.statusCode()).isEqualTo(429);
 		assertThat(denied.headers().firstValue("Retry-After")).hasValue("60");
 		assertThat(denied.headers().firstValue("Content-Type")).hasValue("application/problem+json");
@@ -73,22 +50,20 @@ class DeniedOutsideHandlerIT {
 
 	@Test
 	void callOfFilterBeforeThatOfTheRequestContextIsCountedByTheRequest() {
-		assertThat(application.get("/early", "X-Key", "a").statusCode()).isEqualTo(200);
-		HttpResponse<String> denied = application.get("/early", "X-Key", "a");
+		assertThat(this.application.get("/early", "X-Key", "a").statusCode()).isEqualTo(200);
+		HttpResponse<String> denied = this.application.get("/early", "X-Key", "a");
 		assertThat(denied.statusCode()).isEqualTo(429);
 		assertThat(denied.headers().firstValue("RateLimit")).hasValue("\"early\";r=0;t=60");
-		assertThat(application.get("/early", "X-Key", "b").statusCode()).isEqualTo(200);
+		assertThat(this.application.get("/early", "X-Key", "b").statusCode()).isEqualTo(200);
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "/caller, 403", "/store, 503", "/broken, 500", "/no-cost, 400" })
 	void otherExceptionsAreAnsweredAsInHandlers(String path, int status) {
-		assertThat(application.get(path).statusCode()).isEqualTo(status);
+		assertThat(this.application.get(path).statusCode()).isEqualTo(status);
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(
-			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@OpenApplication
 	static class Application {
 
 		@Bean

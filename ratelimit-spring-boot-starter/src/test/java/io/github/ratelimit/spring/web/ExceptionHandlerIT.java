@@ -1,25 +1,20 @@
 package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
-import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
 import io.github.ratelimit.StoreException;
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.RateLimitedExpressionException;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.http.HttpServletRequest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
@@ -39,11 +34,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Who answers a denied call: exception handlers of the application that are made for it,
  * and none that are made for failures.
  */
-@EachContainer
 class ExceptionHandlerIT {
-
-	@Parameter
-	Container container;
 
 	@RegisterExtension
 	static final TestApplications applications = new TestApplications();
@@ -51,7 +42,7 @@ class ExceptionHandlerIT {
 	@ParameterizedTest
 	@ValueSource(strings = { "/plain", "/local", "/wrapped" })
 	void handlersForFailuresDoNotGetDenials(String path) {
-		TestApplication application = applications.get(this.container, CatchAll.class);
+		TestApplication application = applications.get(CatchAll.class);
 		assertThat(application.get(path).statusCode()).isEqualTo(200);
 		HttpResponse<String> denied = application.get(path);
 		assertThat(denied.statusCode()).isEqualTo(429);
@@ -63,7 +54,7 @@ class ExceptionHandlerIT {
 
 	@Test
 	void adviceThatNamesDenialComesFirst() {
-		TestApplication application = applications.get(this.container, Named.class);
+		TestApplication application = applications.get(Named.class);
 		application.get("/plain");
 		assertAnswer(application.get("/plain"), 402, "named by advice");
 		application.get("/wrapped");
@@ -80,7 +71,7 @@ class ExceptionHandlerIT {
 
 	@Test
 	void catchAllOfControllerDoesNotHideDenialThatAdviceNames() {
-		TestApplication application = applications.get(this.container, Named.class);
+		TestApplication application = applications.get(Named.class);
 		application.get("/local");
 		assertAnswer(application.get("/local"), 402, "named by advice");
 	}
@@ -88,61 +79,38 @@ class ExceptionHandlerIT {
 	@ParameterizedTest
 	@ValueSource(strings = { "spring.mvc.problemdetails.enabled=false", "spring.mvc.problemdetails.enabled=true" })
 	void adviceThatNamesDenialComesFirstWhateverIsBeforeIt(String property) {
-		try (TestApplication application = TestApplication.start(this.container, NamedLast.class, property)) {
-			application.get("/plain");
-			HttpResponse<String> denied = application.get("/plain");
-			assertAnswer(denied, 402, "named by advice");
-			assertThat(denied.headers().allValues("Retry-After")).containsExactly("60");
-			assertThat(denied.headers().allValues("X-Rate-Limit-Remaining")).containsExactly("0");
-			assertThat(denied.headers().allValues("RateLimit")).hasSize(1);
-			assertThat(application.get("/broken").body()).isEqualTo("caught by first advice");
-		}
+		TestApplication application = applications.get(NamedLast.class, property);
+		application.get("/plain");
+		HttpResponse<String> denied = application.get("/plain");
+		assertAnswer(denied, 402, "named by advice");
+		assertThat(denied.headers().allValues("Retry-After")).containsExactly("60");
+		assertThat(denied.headers().allValues("X-Rate-Limit-Remaining")).containsExactly("0");
+		assertThat(denied.headers().allValues("RateLimit")).hasSize(1);
+		assertThat(application.get("/broken").body()).isEqualTo("caught by first advice");
 	}
 
 	@Test
 	void exceptionHandlerMayReplaceHeaders() {
-		try (TestApplication application = TestApplication.start(this.container, Replacing.class)) {
-			application.get("/plain");
-			HttpResponse<String> denied = application.get("/plain");
-			assertAnswer(denied, 402, "replaced");
-			assertThat(denied.headers().allValues("Retry-After")).containsExactly("7");
-			assertThat(denied.headers().allValues("X-Rate-Limit-Remaining")).containsExactly("none");
-			assertThat(denied.headers().allValues("X-Rate-Limit-Limit")).containsExactly("1");
-		}
+		TestApplication application = applications.get(Replacing.class);
+		application.get("/plain");
+		HttpResponse<String> denied = application.get("/plain");
+		assertAnswer(denied, 402, "replaced");
+		assertThat(denied.headers().allValues("Retry-After")).containsExactly("7");
+		assertThat(denied.headers().allValues("X-Rate-Limit-Remaining")).containsExactly("none");
+		assertThat(denied.headers().allValues("X-Rate-Limit-Limit")).containsExactly("1");
 	}
 
 	@Test
 	void controllerThatNamesDenialComesFirst() {
-		TestApplication application = applications.get(this.container, CatchAll.class);
+		TestApplication application = applications.get(CatchAll.class);
 		application.get("/named");
 		assertAnswer(application.get("/named"), 402, "named by controller");
 	}
 
 	@Test
-	void denialWithoutStoreIsAnsweredWith503() {
-		try (TestApplication application = startWithoutStore(StrictCatchAll.class)) {
-			assertThat(List.of("/strict", "/strict/path")).map(application::get).allSatisfy((response) -> {
-				assertThat(response.statusCode()).isEqualTo(503);
-				assertThat(response.headers().allValues("Retry-After")).containsExactly("1");
-				assertThat(response.headers().allValues("Content-Type")).containsExactly("application/problem+json");
-				assertThat(response.headers().map()).doesNotContainKeys("ratelimit", "ratelimit-policy");
-				assertThat(response.body()).contains("#temporary-reduced-capacity");
-			});
-		}
-	}
-
-	@Test
 	void handlerThatNamesFailureOfStoreComesFirst() {
-		try (TestApplication application = startWithoutStore(StrictNamed.class)) {
-			assertAnswer(application.get("/strict"), 402, "store named by advice");
-		}
-	}
-
-	private TestApplication startWithoutStore(Class<?> configuration) {
-		return TestApplication.startWithOwnLimiter(this.container, configuration,
-				"ratelimit.redis.url=redis://127.0.0.1:1", "ratelimit.policies.strict.limits=1/m",
-				"ratelimit.policies.strict.on-store-failure=deny", "ratelimit.policies.path.limits=1/m",
-				"ratelimit.policies.path.on-store-failure=deny", "ratelimit.policies.path.paths=/strict/path");
+		assertAnswer(applications.get(Named.class).get("/store"), 402, "store named by advice");
+		assertThat(applications.get(CatchAll.class).get("/store").statusCode()).isEqualTo(503);
 	}
 
 	private static void assertAnswer(HttpResponse<String> response, int status, String body) {
@@ -150,9 +118,7 @@ class ExceptionHandlerIT {
 		assertThat(response.body()).isEqualTo(body);
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(
-			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@OpenApplication
 	@Import({ Service.class, Plain.class, Local.class, NamedByController.class })
 	static class Application {
 
@@ -178,16 +144,6 @@ class ExceptionHandlerIT {
 
 	}
 
-	@Import(Strict.class)
-	static class StrictCatchAll extends CatchAll {
-
-	}
-
-	@Import(Strict.class)
-	static class StrictNamed extends Named {
-
-	}
-
 	static class Service {
 
 		@RateLimited(limits = "1/m")
@@ -203,29 +159,7 @@ class ExceptionHandlerIT {
 	}
 
 	@RestController
-	static class Strict {
-
-		@GetMapping("/strict/path")
-		String path() {
-			return "served";
-		}
-
-		@GetMapping("/strict")
-		@RateLimited("strict")
-		public String strict() {
-			return "served";
-		}
-
-	}
-
-	@RestController
-	static class Plain {
-
-		private final Service service;
-
-		Plain(Service service) {
-			this.service = service;
-		}
+	record Plain(Service service) {
 
 		@GetMapping("/plain")
 		String plain() {
@@ -247,6 +181,11 @@ class ExceptionHandlerIT {
 			}
 		}
 
+		@GetMapping("/store")
+		String store() {
+			throw new StoreException("expected by this test", new IllegalStateException());
+		}
+
 		@GetMapping("/broken")
 		String broken() {
 			throw new IllegalStateException("expected by this test");
@@ -255,13 +194,7 @@ class ExceptionHandlerIT {
 	}
 
 	@RestController
-	static class Local {
-
-		private final Service service;
-
-		Local(Service service) {
-			this.service = service;
-		}
+	record Local(Service service) {
 
 		@GetMapping("/local")
 		String local() {
@@ -282,13 +215,7 @@ class ExceptionHandlerIT {
 	}
 
 	@RestController
-	static class NamedByController {
-
-		private final Service service;
-
-		NamedByController(Service service) {
-			this.service = service;
-		}
+	record NamedByController(Service service) {
 
 		@GetMapping("/named")
 		String named() {

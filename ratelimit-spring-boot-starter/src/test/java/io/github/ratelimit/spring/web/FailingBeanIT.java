@@ -1,38 +1,24 @@
 package io.github.ratelimit.spring.web;
 
-import java.io.IOException;
 import java.net.http.HttpResponse;
-import java.security.Principal;
 import java.util.List;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.IdentifierResolver;
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.RateLimitExemption;
-import jakarta.servlet.FilterChain;
-import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletRequestWrapper;
-import jakarta.servlet.http.HttpServletResponse;
-import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.AfterParameterizedClassInvocation;
-import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
-import org.springframework.web.filter.OncePerRequestFilter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -40,40 +26,24 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Requests on a path of several policies, where a bean of the application fails: each
  * policy counts once or not at all, whatever the error page reaches.
  */
-@EachContainer
+@StartApplication(on = { Container.TOMCAT, Container.JETTY }, value = """
+		ratelimit:
+		  filter.after-login-order: 10
+		  plan-cache-ttl: 0
+		  policies:
+		    all: { paths: /**, limits: 100/h }
+		    api: { paths: /api, limits: 100/h, when: "#request.getHeader('X-Short').length() < 3" }
+		    tenant: { paths: /api, limits: 100/h, identifiers: tenant }
+		    user: { paths: /**, limits: 100/h, identifiers: [ip, user] }
+		    error: { paths: /error, limits: 100/h, unless: "'exemption'.equals(#request.getHeader('X-Fail'))" }
+		    planned: { paths: /api, limits: 100/h, plans.pro.limits: 50/h }
+		""")
 class FailingBeanIT {
 
 	private static final Identifier ANNA = Identifier.user("anna");
 
-	private static TestApplication application;
-
 	@Parameter
-	Container container;
-
-	@BeforeParameterizedClassInvocation
-	static void start(Container container) {
-		application = TestApplication.start(container, Application.class, "ratelimit.filter.after-login-order=10",
-				"ratelimit.plan-cache-ttl=0", "ratelimit.policies.all.paths=/**", "ratelimit.policies.all.limits=100/h",
-				"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=100/h",
-				"ratelimit.policies.api.when=#request.getHeader('X-Short').length() < 3",
-				"ratelimit.policies.tenant.paths=/api", "ratelimit.policies.tenant.limits=100/h",
-				"ratelimit.policies.tenant.identifiers=tenant", "ratelimit.policies.user.paths=/**",
-				"ratelimit.policies.user.limits=100/h", "ratelimit.policies.user.identifiers=ip,user",
-				"ratelimit.policies.error.paths=/error", "ratelimit.policies.error.limits=100/h",
-				"ratelimit.policies.error.unless='exemption'.equals(#request.getHeader('X-Fail'))",
-				"ratelimit.policies.planned.paths=/api", "ratelimit.policies.planned.limits=100/h",
-				"ratelimit.policies.planned.plans.pro.limits=50/h");
-	}
-
-	@AfterParameterizedClassInvocation
-	static void stop() {
-		application.close();
-	}
-
-	@BeforeEach
-	void forget() {
-		application.forget();
-	}
+	TestApplication application;
 
 	@ParameterizedTest
 	@ValueSource(strings = { "none", "tenant", "plan" })
@@ -81,7 +51,8 @@ class FailingBeanIT {
 		HttpResponse<String> response = get("/api", failing);
 		assertThat(response.statusCode()).isEqualTo(200);
 		assertUsed(1, "all", "api", "tenant", "user", "planned");
-		application.assertUsed("user", ANNA, 1);
+		this.application.assertUsed("user", ANNA, 1);
+		this.application.assertUsed("user", Identifier.user("berta"), 0);
 		assertUsed(0, "error");
 	}
 
@@ -90,7 +61,7 @@ class FailingBeanIT {
 	void errorPageIsChargedByItsOwnPolicyOnlyWhereResolverFails(String failing) {
 		assertErrorPage(get("/api", failing, "X-Throw", "yes"));
 		assertUsed(1, "all", "api", "tenant", "user", "planned", "error");
-		application.assertUsed("user", ANNA, 1);
+		this.application.assertUsed("user", ANNA, 1);
 	}
 
 	@ParameterizedTest
@@ -98,7 +69,7 @@ class FailingBeanIT {
 	void nothingCountsWhenCostFails(String failing) {
 		assertErrorPage(get("/api", failing));
 		assertUsed(0, "all", "api", "tenant", "user", "planned");
-		application.assertUsed("user", ANNA, 0);
+		this.application.assertUsed("user", ANNA, 0);
 		assertUsed(1, "error");
 	}
 
@@ -107,7 +78,7 @@ class FailingBeanIT {
 		assertErrorPage(get("/api", "later"));
 		assertUsed(1, "all", "api", "tenant", "user", "error");
 		assertUsed(0, "planned");
-		application.assertUsed("user", ANNA, 0);
+		this.application.assertUsed("user", ANNA, 0);
 	}
 
 	/** The exemption would fail again, but is not asked where nothing is limited. */
@@ -115,18 +86,18 @@ class FailingBeanIT {
 	void nothingCountsWhenExemptionFails() {
 		assertErrorPage(get("/api", "exemption"));
 		assertUsed(0, "all", "api", "tenant", "user", "planned", "error");
-		application.assertUsed("user", ANNA, 0);
+		this.application.assertUsed("user", ANNA, 0);
 	}
 
 	@Test
 	void requestStaysCountedWhenOnlyItsErrorPageFails() {
 		assertThat(get("/api", "cost:error", "X-Throw", "yes").statusCode()).isEqualTo(500);
 		assertUsed(1, "all", "api", "tenant", "user", "planned");
-		application.assertUsed("user", ANNA, 1);
+		this.application.assertUsed("user", ANNA, 1);
 	}
 
-	private static HttpResponse<String> get(String path, String failing, String... more) {
-		return application.get(path,
+	private HttpResponse<String> get(String path, String failing, String... more) {
+		return this.application.get(path,
 				Stream.concat(Stream.of("X-Fail", failing, "X-User", "anna"), Stream.of(more)).toArray(String[]::new));
 	}
 
@@ -135,8 +106,8 @@ class FailingBeanIT {
 		assertThat(response.body()).contains("\"path\":\"/api\"");
 	}
 
-	private static void assertUsed(long used, String... policies) {
-		List.of(policies).forEach((policy) -> application.assertUsed(policy, used));
+	private void assertUsed(long used, String... policies) {
+		List.of(policies).forEach((policy) -> this.application.assertUsed(policy, used));
 	}
 
 	private static void failIf(HttpServletRequest request, String bean) {
@@ -145,9 +116,7 @@ class FailingBeanIT {
 		}
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(
-			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@OpenApplication
 	@RestController
 	static class Application {
 
@@ -195,27 +164,8 @@ class FailingBeanIT {
 		}
 
 		@Bean
-		FilterRegistrationBean<OncePerRequestFilter> login() {
-			FilterRegistrationBean<OncePerRequestFilter> registration = new FilterRegistrationBean<>(new Login());
-			registration.setOrder(0);
-			return registration;
-		}
-
-	}
-
-	private static final class Login extends OncePerRequestFilter {
-
-		@Override
-		protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
-				throws ServletException, IOException {
-			chain.doFilter(new HttpServletRequestWrapper(request) {
-
-				@Override
-				public @Nullable Principal getUserPrincipal() {
-					return () -> request.getHeader("X-User");
-				}
-
-			}, response);
+		FilterRegistrationBean<HeaderLogin> login() {
+			return HeaderLogin.at(0);
 		}
 
 	}

@@ -2,16 +2,12 @@ package io.github.ratelimit.spring.web;
 
 import java.util.List;
 
-import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
+import io.github.ratelimit.spring.StarterRunners;
 import jakarta.servlet.DispatcherType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.security.autoconfigure.web.servlet.SecurityFilterProperties;
 import org.springframework.boot.test.context.assertj.AssertableWebApplicationContext;
@@ -26,19 +22,18 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class FilterRegistrationTests {
 
-	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-				RateLimitWebAutoConfiguration.class));
+	private final WebApplicationContextRunner runner = StarterRunners.web();
 
 	@Test
 	void filtersStandBeforeAndAfterSecurity() {
-		this.runner.run((context) -> {
-			assertThat(filter(context, "rateLimitFilterBeforeSecurity").getOrder())
-				.isLessThan(SecurityFilterProperties.DEFAULT_FILTER_ORDER);
-			assertThat(filter(context, "rateLimitFilterAfterSecurity").getOrder())
-				.isGreaterThan(SecurityFilterProperties.DEFAULT_FILTER_ORDER);
-		});
+		this.runner.run((context) -> assertStandAround(context, SecurityFilterProperties.DEFAULT_FILTER_ORDER));
+		this.runner.withPropertyValues("spring.security.filter.order=0")
+			.run((context) -> assertStandAround(context, 0));
+	}
+
+	private static void assertStandAround(AssertableWebApplicationContext context, int order) {
+		assertThat(filter(context, "rateLimitFilterBeforeSecurity").getOrder()).isLessThan(order);
+		assertThat(filter(context, "rateLimitFilterAfterSecurity").getOrder()).isGreaterThan(order);
 	}
 
 	@Test

@@ -1,47 +1,271 @@
 package io.github.ratelimit.spring.web;
 
+import java.io.IOException;
+import java.util.Collections;
+import java.util.Enumeration;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.Ordered;
+import org.springframework.web.filter.ForwardedHeaderFilter;
+import org.springframework.web.filter.OncePerRequestFilter;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
 
 /**
- * Clients behind a proxy that forwards their addresses: none gets a count of its own by
- * the way its address is written.
+ * Clients behind proxies, and clients that invent addresses, where forwarded headers are
+ * read by the limiter, the servers, or filters.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class ForwardedAddressIT {
 
 	@RegisterExtension
 	static final TestApplications applications = new TestApplications();
 
+	private static final String STRATEGY = "server.forward-headers-strategy";
+
+	private static final String KUBERNETES = "spring.main.cloud-platform=kubernetes";
+
+	private static final String PROXIES = "ratelimit.ip.trusted-proxies=10.0.0.0/8";
+
+	/** What reads the headers before the limiter, behind proxies or before them. */
+	@ParameterizedTest
+	@EnumSource
+	void inventedAddressesDoNotCountBehindTrustedProxies(Rewriting rewriting) {
+		try (TestApplication application = start(rewriting, PROXIES)) {
+			assertForgedIsCountedOnce(application, "6.6.6.%d"::formatted);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void lastUntrustedAddressIsUsedWhateverReadsHeaders(Rewriting rewriting) {
+		try (TestApplication application = start(rewriting, "ratelimit.ip.trusted-proxies=127.0.0.1,10.0.0.0/8")) {
+			assertForgedIsCountedOnce(application, "6.6.6.%d, 203.0.113.7, 10.0.0.2"::formatted);
+			assertThat(application.get("/api", "X-Forwarded-For", "203.0.113.8").statusCode()).isEqualTo(200);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void startFailsInKubernetesWhenServerReadsHeadersOfTrustedProxies(Container container, CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(container, PROXIES, KUBERNETES).close());
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("Invalid value 'native' for configuration property '" + STRATEGY + "'")
+			.contains("Spring Boot sets it by itself on the cloud platform KUBERNETES")
+			.contains("set " + STRATEGY + " to none");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void inventedAddressesDoNotCountInKubernetesWhenStrategyIsNone(Container container) {
+		try (TestApplication application = start(container, PROXIES, KUBERNETES, STRATEGY + "=none")) {
+			assertForgedIsCountedOnce(application, "6.6.6.%d"::formatted);
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ STRATEGY + "=native, " + STRATEGY + ", native",
+			"server.tomcat.remoteip.remote-ip-header=X-Real-IP, server.tomcat.remoteip.remote-ip-header, X-Real-IP",
+			"server.tomcat.remoteip.protocol-header=X-Proto, server.tomcat.remoteip.protocol-header, X-Proto" })
+	void startFailsWhenServerReadsHeadersOfTrustedProxies(String argument, String property, String value,
+			CapturedOutput output) {
+		assertThatException().isThrownBy(() -> start(Container.TOMCAT, PROXIES, argument).close());
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("Invalid value '%s' for configuration property '%s'".formatted(value, property));
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void everyPortOfClientSharesItsCount(Container container) {
+		TestApplication application = shared(container, STRATEGY + "=framework");
+		assertForgedIsCountedOnce(application, "203.0.113.7:%d"::formatted);
+		application.forget();
+		assertForgedIsCountedOnce(application, "[2001:db8::1]:%d"::formatted);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "TOMCAT, native", "TOMCAT, framework", "JETTY, native", "JETTY, framework" })
+	void emptyHeaderIsCountedByAddressOfConnection(Container container, String strategy) {
+		TestApplication application = shared(container, STRATEGY + "=" + strategy);
+		for (int i = 0; i < 3; i++) {
+			assertThat(application.get("/api").statusCode()).isEqualTo(200);
+		}
+		assertThat(application.get("/api", "X-Forwarded-For", "").statusCode()).isEqualTo(429);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "TOMCAT, framework", "JETTY, framework", "JETTY, native" })
+	void strategyThatTrustsAllClientsIsLogged(Container container, String strategy, CapturedOutput output) {
+		start(container, STRATEGY + "=" + strategy).close();
+		assertThat(output).contains(
+				"Any client can choose the address that it is counted by, because of " + STRATEGY + "=" + strategy);
+	}
+
+	/** None gets a count of its own by the way its address is written. */
 	@ParameterizedTest
 	@CsvSource({ "framework, Forwarded, 'for=\"[2001:db8:1:2::%d]\"'",
 			"framework, Forwarded, 'for=\"[2001:db8:1:2::%d]:555%<d\"'", "framework, X-Forwarded-For, 2001:db8:1:2::%d",
 			"native, X-Forwarded-For, 2001:db8:1:2::%d", "native, X-Forwarded-For, [2001:db8:1:2::%d]:555%<d",
 			"native, X-Forwarded-For, 203.0.113.7:555%d", "framework, Forwarded, 'for=\"203.0.113.7:555%d\"'" })
 	void addressesOfOneClientShareCount(String strategy, String header, String form) {
-		TestApplication application = application(strategy);
-		for (int i = 0; i < 10; i++) {
-			assertThat(application.get("/api", header, form.formatted(i)).statusCode()).isEqualTo((i < 3) ? 200 : 429);
-		}
+		TestApplication application = shared(Container.TOMCAT, STRATEGY + "=" + strategy);
+		assertCountedOnce(application, header, form::formatted);
 		assertThat(application.get("/api", header, "for=203.0.113.99".substring(header.equals("Forwarded") ? 0 : 4))
 			.statusCode()).isEqualTo(200);
 	}
 
 	@Test
 	void forwardedAddressIsNotUsedByDefault() {
-		TestApplication application = application("none");
-		for (int i = 0; i < 10; i++) {
-			assertThat(application.get("/api", "X-Forwarded-For", "203.0.113." + i).statusCode())
-				.isEqualTo((i < 3) ? 200 : 429);
+		assertForgedIsCountedOnce(shared(Container.TOMCAT, STRATEGY + "=none"), "203.0.113.%d"::formatted);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "x-forwarded-for, X-Forwarded-For, '%s, 203.0.113.7, 10.0.0.2', '203.0.113.8'",
+			"forwarded, Forwarded, 'for=%s, for=203.0.113.7, for=10.0.0.2', 'for=203.0.113.8'" })
+	void clientBehindTrustedProxiesCannotChooseAnotherCount(String header, String name, String form, String other) {
+		try (TestApplication application = start(Container.TOMCAT,
+				"ratelimit.ip.trusted-proxies=127.0.0.0/8,10.0.0.0/8", "ratelimit.ip.forwarded-header=" + header)) {
+			assertCountedOnce(application, name, (i) -> form.formatted("6.6.6." + i));
+			assertThat(application.get("/api", name, other).statusCode()).isEqualTo(200);
 		}
 	}
 
-	private static TestApplication application(String strategy) {
-		return applications.get(TestApplication.Served.class, "server.forward-headers-strategy=" + strategy,
-				"ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=3/m");
+	@Test
+	void networkIsAsLongAsConfigured() {
+		try (TestApplication application = start(Container.TOMCAT, "ratelimit.ip.trusted-proxies=127.0.0.1",
+				"ratelimit.ip.ipv6-prefix=48")) {
+			assertCountedOnce(application, "X-Forwarded-For", "2001:db8:1:%d::1"::formatted);
+			assertThat(application.get("/api", "X-Forwarded-For", "2001:db8:2::1").statusCode()).isEqualTo(200);
+		}
+	}
+
+	private static void assertForgedIsCountedOnce(TestApplication application, Function<Integer, String> address) {
+		assertCountedOnce(application, "X-Forwarded-For", address);
+	}
+
+	private static void assertCountedOnce(TestApplication application, String header,
+			Function<Integer, String> address) {
+		for (int i = 1; i <= 9; i++) {
+			assertThat(application.get("/api", header, address.apply(i)).statusCode()).as("request %d", i)
+				.isEqualTo((i <= 3) ? 200 : 429);
+		}
+	}
+
+	private static TestApplication shared(Container container, String property) {
+		return applications.get(container, TestApplication.Served.class, withPolicy(property));
+	}
+
+	private static TestApplication start(Rewriting rewriting, String proxies) {
+		return TestApplication.start(rewriting.container, rewriting.configuration,
+				withPolicy(proxies, rewriting.property));
+	}
+
+	private static TestApplication start(Container container, String... properties) {
+		return TestApplication.start(container, TestApplication.Served.class, withPolicy(properties));
+	}
+
+	private static String[] withPolicy(String... properties) {
+		return Stream
+			.concat(Stream.of("ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=3/m"),
+					Stream.of(properties))
+			.toArray(String[]::new);
+	}
+
+	enum Rewriting {
+
+		TOMCAT_FRAMEWORK(Container.TOMCAT, TestApplication.Served.class, STRATEGY + "=framework"),
+		JETTY_FRAMEWORK(Container.JETTY, TestApplication.Served.class, STRATEGY + "=framework"),
+		FILTER(Container.TOMCAT, FilterBean.class, STRATEGY + "=none"),
+		FILTER_ON_JETTY(Container.JETTY, FilterBean.class, STRATEGY + "=none"),
+		REGISTRATION(Container.TOMCAT, Registration.class, STRATEGY + "=none"),
+		OWN(Container.TOMCAT, OwnFilter.class, STRATEGY + "=none");
+
+		private final Container container;
+
+		private final Class<?> configuration;
+
+		private final String property;
+
+		Rewriting(Container container, Class<?> configuration, String property) {
+			this.container = container;
+			this.configuration = configuration;
+			this.property = property;
+		}
+
+	}
+
+	static class FilterBean extends TestApplication.Served {
+
+		@Bean
+		ForwardedHeaderFilter forwardedHeaderFilter() {
+			return new ForwardedHeaderFilter();
+		}
+
+	}
+
+	static class Registration extends TestApplication.Served {
+
+		@Bean
+		FilterRegistrationBean<?> forwardedRegistration() {
+			FilterRegistrationBean<ForwardedHeaderFilter> registration = new FilterRegistrationBean<>(
+					new ForwardedHeaderFilter());
+			registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
+			return registration;
+		}
+
+	}
+
+	/** Believes the first address, and hides the header. */
+	static class OwnFilter extends TestApplication.Served {
+
+		@Bean
+		FilterRegistrationBean<OncePerRequestFilter> believing() {
+			FilterRegistrationBean<OncePerRequestFilter> registration = new FilterRegistrationBean<>(new Believing());
+			registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
+			return registration;
+		}
+
+	}
+
+	private static final class Believing extends OncePerRequestFilter {
+
+		@Override
+		protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+				throws ServletException, IOException {
+			String header = request.getHeader("X-Forwarded-For");
+			chain.doFilter(new HttpServletRequestWrapper(request) {
+
+				@Override
+				public String getRemoteAddr() {
+					return (header != null) ? header.split(",")[0] : super.getRemoteAddr();
+				}
+
+				@Override
+				public Enumeration<String> getHeaders(String name) {
+					return Collections.emptyEnumeration();
+				}
+
+			}, response);
+		}
+
 	}
 
 }

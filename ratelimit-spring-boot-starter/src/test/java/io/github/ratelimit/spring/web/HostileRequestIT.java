@@ -9,20 +9,17 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Random;
 
+import io.github.ratelimit.spring.OpenApplication;
+import io.github.ratelimit.spring.OwnRedis;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
-import redis.embedded.RedisServer;
 
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -43,18 +40,15 @@ class HostileRequestIT {
 	/** Two parts of at most 64 characters or a hash each, the prefix, and the policy. */
 	private static final int LONGEST_KEY = 300;
 
-	private final int port = TestRedis.freePort();
-
 	private static final String CHARACTERS = ",;=\"\\ \t:[]%./_-+*{}()#'$&?<>@!|~^`abcdefFOR0123456789\u00e9\u00ff\u007f\u0001";
 
 	private final Random random = new Random(42);
 
 	@Test
 	void nothingThatIsSentBreaksTheServer(CapturedOutput output) throws IOException {
-		RedisServer server = TestRedis.startServer(this.port);
-		try (UnifiedJedis jedis = RedisClient.create("127.0.0.1", this.port)) {
+		try (OwnRedis redis = OwnRedis.started(); UnifiedJedis jedis = RedisClient.create("127.0.0.1", redis.port())) {
 			for (String header : new String[] { "x-forwarded-for", "forwarded" }) {
-				try (TestApplication application = start(header)) {
+				try (TestApplication application = start(redis.port(), header)) {
 					for (int i = 0; i < REQUESTS / 2; i++) {
 						byte[] request = request();
 						String status = send(application.port(), request);
@@ -66,9 +60,6 @@ class HostileRequestIT {
 			assertThat(jedis.keys("*")).hasSizeGreaterThan(100)
 				.allSatisfy((key) -> assertThat(key).startsWith("ratelimit:{").hasSizeLessThan(LONGEST_KEY));
 			assertThat(jedis.info("keyspace")).matches("(?s).*db0:keys=(\\d+),expires=\\1,.*");
-		}
-		finally {
-			TestRedis.stop(server);
 		}
 		assertThat(output).doesNotContain("Servlet.service()");
 		// What Testcontainers looks for and does not find is about the test.
@@ -83,7 +74,7 @@ class HostileRequestIT {
 
 	@Test
 	void whatCannotBeReadIsNoFaultOfTheServer() throws IOException {
-		try (TestApplication application = start("x-forwarded-for")) {
+		try (TestApplication application = start(TestRedis.freePort(), "x-forwarded-for")) {
 			String cookies = "/api/x HTTP/1.1\r\nCookie: " + "a=b; ".repeat(1000) + "session=1";
 			assertThat(get(application, cookies)).matches("HTTP/1.1 [24]\\d\\d.*");
 			for (String end : List.of("a=%", "%", "a=%4", "a=%zz")) {
@@ -97,10 +88,10 @@ class HostileRequestIT {
 				("GET " + request + "\r\nHost: x\r\nConnection: close\r\n\r\n").getBytes(StandardCharsets.ISO_8859_1));
 	}
 
-	private TestApplication start(String header) {
-		return TestApplication.startWithOwnLimiter(Application.class,
-				"ratelimit.redis.url=redis://127.0.0.1:" + this.port, "ratelimit.redis.timeout=10s",
-				"ratelimit.ip.trusted-proxies=127.0.0.0/8,10.0.0.0/8", "ratelimit.ip.forwarded-header=" + header,
+	private TestApplication start(int port, String header) {
+		return TestApplication.startWithOwnLimiter(Application.class, "ratelimit.redis.url=redis://127.0.0.1:" + port,
+				"ratelimit.redis.timeout=10s", "ratelimit.ip.trusted-proxies=127.0.0.0/8,10.0.0.0/8",
+				"ratelimit.ip.forwarded-header=" + header,
 				"ratelimit.identifiers.odd=#request.getHeader('X-Odd').substring(9)",
 				"ratelimit.identifiers.tenant=#request.getHeader('X-Odd')", "ratelimit.policies.api.paths=/api/**",
 				"ratelimit.policies.api.limits=1000000/m", "ratelimit.policies.api.algorithm=fixed-window",
@@ -155,9 +146,7 @@ class HostileRequestIT {
 		}
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(
-			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@OpenApplication
 	@RestController
 	static class Application {
 

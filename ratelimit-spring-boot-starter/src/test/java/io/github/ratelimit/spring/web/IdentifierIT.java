@@ -4,23 +4,17 @@ import java.net.http.HttpResponse;
 import java.util.Set;
 
 import io.github.ratelimit.spring.IdentifierResolver;
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.TestRedis;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.AfterParameterizedClassInvocation;
-import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.json.JsonMapper;
 
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -30,42 +24,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Who is counted together, and what becomes of requests without an identifier.
  */
-@EachContainer
+@StartApplication(on = { Container.TOMCAT, Container.JETTY }, value = """
+		ratelimit:
+		  identifiers.tenant: "#request.getHeader('X-Tenant')"
+		  deny: plan:denied
+		  policies:
+		    cookie: { paths: /cookie, limits: 1/m, identifiers: cookie:huge }
+		    path: { paths: ['/path/{id}', '/path/{id}/more'], limits: 1/m, identifiers: path }
+		    method: { paths: /method, limits: 1/m, identifiers: method }
+		    tenant: { paths: /tenant, limits: 1/m, identifiers: tenant }
+		    bean: { paths: /bean, limits: 1/m, identifiers: ip+plan }
+		    skip: { paths: /skip, limits: 1/m, identifiers: header:X-User, missing-identifier: skip }
+		    deny: { paths: /deny, limits: 1/m, identifiers: [ip, header:X-User], missing-identifier: deny }
+		    named: { limits: 1/m, identifiers: header:X-User, missing-identifier: deny }
+		""")
 class IdentifierIT {
 
 	@Parameter
-	Container container;
-
-	private static TestApplication application;
-
-	@BeforeParameterizedClassInvocation
-	static void start(Container container) {
-		application = TestApplication.start(container, Application.class, "ratelimit.policies.cookie.limits=1/m",
-				"ratelimit.policies.cookie.paths=/cookie", "ratelimit.policies.cookie.identifiers=cookie:huge",
-				"ratelimit.policies.path.limits=1/m", "ratelimit.policies.path.paths=/path/{id},/path/{id}/more",
-				"ratelimit.policies.path.identifiers=path", "ratelimit.policies.method.limits=1/m",
-				"ratelimit.policies.method.paths=/method", "ratelimit.policies.method.identifiers=method",
-				"ratelimit.identifiers.tenant=#request.getHeader('X-Tenant')", "ratelimit.policies.tenant.limits=1/m",
-				"ratelimit.policies.tenant.paths=/tenant", "ratelimit.policies.tenant.identifiers=tenant",
-				"ratelimit.policies.bean.limits=1/m", "ratelimit.policies.bean.paths=/bean",
-				"ratelimit.policies.bean.identifiers=ip+plan", "ratelimit.policies.skip.limits=1/m",
-				"ratelimit.policies.skip.paths=/skip", "ratelimit.policies.skip.identifiers=header:X-User",
-				"ratelimit.policies.skip.missing-identifier=skip", "ratelimit.policies.deny.limits=1/m",
-				"ratelimit.policies.deny.paths=/deny", "ratelimit.policies.deny.identifiers=ip,header:X-User",
-				"ratelimit.policies.deny.missing-identifier=deny", "ratelimit.policies.named.limits=1/m",
-				"ratelimit.policies.named.identifiers=header:X-User",
-				"ratelimit.policies.named.missing-identifier=deny", "ratelimit.deny=plan:denied");
-	}
-
-	@AfterParameterizedClassInvocation
-	static void stop() {
-		application.close();
-	}
-
-	@BeforeEach
-	void forget() {
-		application.forget();
-	}
+	TestApplication application;
 
 	@Test
 	void everyCookieHasOwnCount() {
@@ -98,12 +74,12 @@ class IdentifierIT {
 
 	@Test
 	void everyMethodHasOwnCountButInventedOnesShareOne() {
-		assertThat(application.send("POST", "/method").statusCode()).isEqualTo(200);
-		assertThat(application.send("POST", "/method").statusCode()).isEqualTo(429);
-		assertThat(application.send("GET", "/method").statusCode()).isEqualTo(200);
-		assertThat(application.send("HEAD", "/method").statusCode()).isEqualTo(429);
-		assertThat(application.send("FETCH1", "/method").statusCode()).isNotEqualTo(429);
-		assertThat(application.send("FETCH2", "/method").statusCode()).isEqualTo(429);
+		assertThat(this.application.send("POST", "/method").statusCode()).isEqualTo(200);
+		assertThat(this.application.send("POST", "/method").statusCode()).isEqualTo(429);
+		assertThat(this.application.send("GET", "/method").statusCode()).isEqualTo(200);
+		assertThat(this.application.send("HEAD", "/method").statusCode()).isEqualTo(429);
+		assertThat(this.application.send("FETCH1", "/method").statusCode()).isNotEqualTo(429);
+		assertThat(this.application.send("FETCH2", "/method").statusCode()).isEqualTo(429);
 	}
 
 	@ParameterizedTest
@@ -126,7 +102,7 @@ class IdentifierIT {
 			assertThat(status("/deny", "X-User", "")).isEqualTo(403);
 			assertThat(status("/free", "X-Tenant", "")).isEqualTo(200);
 		}
-		assertThat(application.decisions()).isZero();
+		assertThat(this.application.decisions()).isZero();
 		assertThat(status("/cookie", "Cookie", "huge=")).isEqualTo(200);
 		assertThat(status("/cookie", "Cookie", "huge=; a=b")).isEqualTo(429);
 		assertThat(status("/cookie")).isEqualTo(429);
@@ -141,11 +117,11 @@ class IdentifierIT {
 	@Test
 	void policyDoesNotApplyWhenMissingIdentifierIsSkipped() {
 		for (int i = 0; i < 3; i++) {
-			HttpResponse<String> response = application.get("/skip");
+			HttpResponse<String> response = this.application.get("/skip");
 			assertThat(response.statusCode()).isEqualTo(200);
 			assertThat(response.headers().firstValue("RateLimit")).isEmpty();
 		}
-		assertThat(application.decisions()).isZero();
+		assertThat(this.application.decisions()).isZero();
 		assertCounts("/skip", "X-User", "a", "X-User", "b");
 	}
 
@@ -153,7 +129,7 @@ class IdentifierIT {
 	@CsvSource({ "/deny", "/named" })
 	void requestIsForbiddenWhenPolicyInsistsOnIdentifier(String path) {
 		for (int i = 0; i < 3; i++) {
-			HttpResponse<String> denied = application.get(path);
+			HttpResponse<String> denied = this.application.get(path);
 			assertThat(denied.statusCode()).isEqualTo(403);
 			assertThat(denied.headers().firstValue("Retry-After")).isEmpty();
 			assertThat(denied.headers().firstValue("RateLimit")).isEmpty();
@@ -162,25 +138,23 @@ class IdentifierIT {
 			assertThat(JsonMapper.shared().readTree(denied.body()))
 				.hasToString("{\"type\":\"about:blank\",\"title\":\"Forbidden\",\"status\":403}");
 		}
-		assertThat(application.decisions()).isZero();
+		assertThat(this.application.decisions()).isZero();
 		assertThat(status(path, "X-User", "a")).isEqualTo(200);
 		assertThat(status(path, "X-User", "a")).isEqualTo(429);
 	}
 
-	private static void assertCounts(String path, String header, String value, String otherHeader, String otherValue) {
+	private void assertCounts(String path, String header, String value, String otherHeader, String otherValue) {
 		assertThat(status(path, header, value)).isEqualTo(200);
 		assertThat(status(path, header, value)).isEqualTo(429);
 		assertThat(status(path, otherHeader, otherValue)).isEqualTo(200);
 		assertThat(status(path, otherHeader, otherValue)).isEqualTo(429);
 	}
 
-	private static int status(String path, String... headers) {
-		return application.get(path, headers).statusCode();
+	private int status(String path, String... headers) {
+		return this.application.get(path, headers).statusCode();
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(
-			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@OpenApplication
 	@RestController
 	static class Application {
 

@@ -1,7 +1,5 @@
 package io.github.ratelimit.spring.web;
 
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -9,10 +7,8 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.spring.IdentifiedPolicy;
-import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
-import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
+import io.github.ratelimit.spring.StartFailure;
+import io.github.ratelimit.spring.StarterRunners;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,12 +16,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
-import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -42,10 +32,7 @@ import static org.assertj.core.api.Assertions.assertThatException;
 @ExtendWith(OutputCaptureExtension.class)
 class InvalidPolicyOptionsTests {
 
-	private final WebApplicationContextRunner runner = new WebApplicationContextRunner()
-		.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-				RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-				RateLimitWebAutoConfiguration.class, RateLimitNonWebAutoConfiguration.class))
+	private final WebApplicationContextRunner runner = StarterRunners.web()
 		.withPropertyValues("ratelimit.policies.api.limits=10/s");
 
 	@ParameterizedTest
@@ -82,10 +69,7 @@ class InvalidPolicyOptionsTests {
 		this.runner
 			.withPropertyValues(
 					Stream.of(properties.split(";")).map((each) -> "ratelimit." + each).toArray(String[]::new))
-			.run((context) -> assertThat(refusal(context.getStartupFailure())).satisfies((ex) -> {
-				assertThat(ex.getName()).isEqualTo("ratelimit." + property);
-				assertThat(ex.getReason()).contains(rule);
-			}));
+			.run((context) -> StartFailure.assertRefused(context, "ratelimit." + property, rule));
 	}
 
 	@ParameterizedTest
@@ -103,7 +87,7 @@ class InvalidPolicyOptionsTests {
 	void policyThatIsABeanStopsTheStart(String configuration, String type, CapturedOutput output) {
 		Class<?> application = configuration.equals("OfPolicy") ? OfPolicy.class : OfIdentifiedPolicy.class;
 		assertThatException()
-			.isThrownBy(() -> new SpringApplicationBuilder(application).web(WebApplicationType.NONE).run());
+			.isThrownBy(() -> StarterRunners.application(application).web(WebApplicationType.NONE).run());
 		assertThat(output).contains("APPLICATION FAILED TO START")
 			.contains("Invalid bean 'search' of type %s: it has no effect, because policies are not beans."
 				.formatted(type))
@@ -124,10 +108,7 @@ class InvalidPolicyOptionsTests {
 			"policies.api.unless, #request.secure", "exclude, /x", "policies.api.missing-identifier, skip",
 			"defaults.missing-identifier, skip" })
 	void startFailsWhenThereAreNoRequests(String property, String value) {
-		new ApplicationContextRunner()
-			.withConfiguration(AutoConfigurations.of(AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
-					RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-					RateLimitNonWebAutoConfiguration.class))
+		StarterRunners.nonWeb()
 			.withPropertyValues("ratelimit.policies.api.limits=10/s", "ratelimit." + property + "=" + value)
 			.run((context) -> assertThat(context).hasFailed()
 				.getFailure()
@@ -141,25 +122,11 @@ class InvalidPolicyOptionsTests {
 		this.runner
 			.withPropertyValues("ratelimit.policies.api.paths=/api/**", "ratelimit.policies.api.exclude[0]=/api/x",
 					"ratelimit.policies.api.exclude[1]=/web")
-			.run((context) -> assertThat(refusal(context.getStartupFailure()).getName())
+			.run((context) -> assertThat(StartFailure.refusal(context).getName())
 				.isEqualTo("ratelimit.policies.api.exclude[1]"));
 	}
 
-	private static InvalidConfigurationPropertyValueException refusal(Throwable failure) {
-		Throwable cause = failure;
-		while (cause != null && !(cause instanceof InvalidConfigurationPropertyValueException)) {
-			cause = cause.getCause();
-		}
-		StringWriter trace = new StringWriter();
-		if (failure != null) {
-			failure.printStackTrace(new PrintWriter(trace));
-		}
-		assertThat(cause).as(trace.toString()).isNotNull();
-		return (InvalidConfigurationPropertyValueException) cause;
-	}
-
 	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
 	static class OfPolicy {
 
 		@Bean
@@ -170,7 +137,6 @@ class InvalidPolicyOptionsTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration
 	static class OfIdentifiedPolicy {
 
 		@Bean

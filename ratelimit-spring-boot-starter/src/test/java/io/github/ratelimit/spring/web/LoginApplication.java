@@ -17,13 +17,10 @@ import com.nimbusds.jose.JWSHeader;
 import com.nimbusds.jose.crypto.MACSigner;
 import com.nimbusds.jwt.JWTClaimsSet;
 import com.nimbusds.jwt.SignedJWT;
-import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
-import io.github.ratelimit.Policy;
-import io.github.ratelimit.RateLimitRequest;
-import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.spring.DecisionListener;
+import io.github.ratelimit.spring.ObservedRateLimiter;
 import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.RateLimiterDecorator;
@@ -107,7 +104,8 @@ class LoginApplication {
 
 	@Bean
 	RateLimiterDecorator countedRefunds() {
-		return CountedRefunds::new;
+		return (limiter) -> new ObservedRateLimiter(limiter, (request) -> {
+		}, (request) -> refunds.incrementAndGet());
 	}
 
 	@Bean
@@ -160,36 +158,6 @@ class LoginApplication {
 						.authenticated(key.substring(0, key.indexOf(':')), null, List.of()));
 			}
 			chain.doFilter(request, response);
-		}
-
-	}
-
-	private record CountedRefunds(RateLimiter limiter) implements RateLimiter {
-
-		@Override
-		public Decision tryAcquire(RateLimitRequest request) {
-			return this.limiter.tryAcquire(request);
-		}
-
-		@Override
-		public Decision peek(RateLimitRequest request) {
-			return this.limiter.peek(request);
-		}
-
-		@Override
-		public void refund(RateLimitRequest request) {
-			refunds.incrementAndGet();
-			this.limiter.refund(request);
-		}
-
-		@Override
-		public void charge(RateLimitRequest request) {
-			this.limiter.charge(request);
-		}
-
-		@Override
-		public void reset(Policy policy, Identifier identifier) {
-			this.limiter.reset(policy, identifier);
 		}
 
 	}

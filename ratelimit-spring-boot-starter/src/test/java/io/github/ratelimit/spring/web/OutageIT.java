@@ -12,6 +12,7 @@ import java.util.function.Consumer;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.spring.InstanceCount;
+import io.github.ratelimit.spring.OwnRedis;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
@@ -19,7 +20,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.RedisClient;
-import redis.embedded.RedisServer;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -44,13 +44,12 @@ class OutageIT {
 
 	@Test
 	void requestsAreAllowedWhenRedisIsStopped(CapturedOutput output) {
-		int port = TestRedis.freePort();
-		RedisServer server = TestRedis.startServer(port);
-		withApplication(port, "2s", (application) -> {
+		OwnRedis redis = OwnRedis.started();
+		withApplication(redis.port(), "2s", (application) -> {
 			assertThat(application.get("/api").headers().allValues("X-Rate-Limit-Remaining")).containsExactly("0");
 			assertThat(application.get("/api").statusCode()).isEqualTo(429);
 			assertThat(output).doesNotContain(WARNING);
-			TestRedis.stop(server);
+			redis.stop();
 			assertAllowedWithoutLimits(application);
 			assertThat(output.getOut().lines().filter((line) -> line.contains("WARN"))).singleElement()
 				.asString()
@@ -77,11 +76,11 @@ class OutageIT {
 
 	@Test
 	void limitsAreEnforcedWhenRedisIsStartedLater(CapturedOutput output) {
-		int port = TestRedis.freePort();
-		withApplication(port, "2s", (application) -> {
+		OwnRedis redis = OwnRedis.stopped();
+		withApplication(redis.port(), "2s", (application) -> {
 			assertAllowedWithoutLimits(application);
-			RedisServer server = TestRedis.startServer(port);
-			try {
+			try (redis) {
+				redis.start();
 				// Until the next probe the store is not asked.
 				await().atMost(SOON)
 					.until(() -> application.get("/api")
@@ -94,18 +93,15 @@ class OutageIT {
 				assertThat(output).containsOnlyOnce(WARNING).containsOnlyOnce(RECOVERY);
 				assertThat(output.toString().lines().filter((line) -> line.contains(WARNING))).singleElement()
 					.asString()
-					.contains("127.0.0.1:" + port);
-			}
-			finally {
-				TestRedis.stop(server);
+					.contains("127.0.0.1:" + redis.port());
 			}
 		}, "ratelimit.policies.api.on-store-failure=allow");
 	}
 
 	@Test
 	void requestsAreLimitedLocallyWhenThatIsConfigured() {
-		int port = TestRedis.freePort();
-		withApplication(port, "2s", (application) -> {
+		OwnRedis redis = OwnRedis.stopped();
+		withApplication(redis.port(), "2s", (application) -> {
 			for (int i = 0; i < 3; i++) {
 				HttpResponse<String> allowed = application.get("/api");
 				assertThat(allowed.statusCode()).isEqualTo(200);
@@ -117,13 +113,10 @@ class OutageIT {
 			assertThat(denied.body()).contains("\"violated-policies\":[\"api\"]");
 			assertThat(denied.headers().allValues("X-Rate-Limit-Limit")).containsExactly("10");
 			assertThat(denied.headers().firstValueAsLong("Retry-After").orElseThrow()).isBetween(86_000L, 86_400L);
-			RedisServer server = TestRedis.startServer(port);
-			try {
+			try (redis) {
+				redis.start();
 				await().atMost(SOON).until(() -> application.get("/api").statusCode() == 200);
 				assertThat(application.get("/api").headers().allValues("X-Rate-Limit-Remaining")).containsExactly("8");
-			}
-			finally {
-				TestRedis.stop(server);
 			}
 		}, "ratelimit.policies.api.limits=10/d", "ratelimit.policies.api.on-store-failure=local",
 				"ratelimit.instances=3");

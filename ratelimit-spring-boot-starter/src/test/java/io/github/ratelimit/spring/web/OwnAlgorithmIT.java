@@ -13,22 +13,17 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.algorithm.DailyAllowance;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -37,42 +32,30 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Requests that are counted by an algorithm of the application.
  */
+@StartApplication("""
+		ratelimit.policies:
+		  bean: { paths: /bean, limits: 2/d, algorithm: dailyAllowance }
+		  class: { paths: /class, limits: 2/d, algorithm: io.github.ratelimit.spring.algorithm.DailyAllowance }
+		""")
 class OwnAlgorithmIT {
 
-	private static TestApplication application;
-
-	@BeforeAll
-	static void start() {
-		application = TestApplication.start(Application.class, "ratelimit.policies.bean.paths=/bean",
-				"ratelimit.policies.bean.limits=2/d", "ratelimit.policies.bean.algorithm=dailyAllowance",
-				"ratelimit.policies.class.paths=/class", "ratelimit.policies.class.limits=2/d",
-				"ratelimit.policies.class.algorithm=" + DailyAllowance.class.getName());
-	}
-
-	@AfterAll
-	static void stop() {
-		application.close();
-	}
-
-	@BeforeEach
-	void forget() {
-		application.forget();
-	}
+	@Parameter
+	TestApplication application;
 
 	/** The bean's day begins at six o'clock, that of the class at midnight. */
 	@ParameterizedTest
 	@CsvSource({ "/bean, 6", "/class, 24", "/annotated, 6" })
 	void requestsAreLimitedUntilTheDayEnds(String path, int hours) {
-		assertThat(application.get(path).statusCode()).isEqualTo(200);
-		assertThat(application.get(path).statusCode()).isEqualTo(200);
-		HttpResponse<String> denied = application.get(path);
+		assertThat(this.application.get(path).statusCode()).isEqualTo(200);
+		assertThat(this.application.get(path).statusCode()).isEqualTo(200);
+		HttpResponse<String> denied = this.application.get(path);
 		assertThat(denied.statusCode()).isEqualTo(429);
 		assertThat(denied.headers().firstValue("Retry-After")).hasValue(String.valueOf(hours * 3600));
-		application.advance(Duration.ofHours(hours).minusNanos(1000));
-		assertThat(application.get(path).statusCode()).isEqualTo(429);
-		application.advance(Duration.ofNanos(1000));
-		assertThat(application.get(path).statusCode()).isEqualTo(200);
-		application.advance(Duration.ofHours(24 - hours));
+		this.application.advance(Duration.ofHours(hours).minusNanos(1000));
+		assertThat(this.application.get(path).statusCode()).isEqualTo(429);
+		this.application.advance(Duration.ofNanos(1000));
+		assertThat(this.application.get(path).statusCode()).isEqualTo(200);
+		this.application.advance(Duration.ofHours(24 - hours));
 	}
 
 	@Test
@@ -111,9 +94,7 @@ class OwnAlgorithmIT {
 		}
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(
-			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@OpenApplication
 	@RestController
 	static class Application {
 

@@ -3,22 +3,16 @@ package io.github.ratelimit.spring.web;
 import java.net.http.HttpResponse;
 import java.util.List;
 
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.AfterParameterizedClassInvocation;
-import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -29,46 +23,29 @@ import static org.assertj.core.api.Assertions.assertThat;
  * To which requests a policy applies, and what denied ones are answered.
  */
 @ExtendWith(OutputCaptureExtension.class)
-@EachContainer
+@StartApplication(on = { Container.TOMCAT, Container.JETTY }, value = """
+		ratelimit:
+		  exclude: [/api/health, GET /api/logo]
+		  rejection.status: 420
+		  rejection.type: https://example.com/quota
+		  policies:
+		    api: { paths: /api/**, limits: 1/m, exclude: /api/open/** }
+		    all: { paths: /api/**, limits: 100/m }
+		    web: { paths: /web, limits: 1/m, when: "'web'.equals(#request.getHeader('X-Channel'))",
+		      unless: "'yes'.equals(#request.getHeader('X-Probe'))" }
+		    odd: { paths: /odd, limits: 1/m, when: "#request.getHeader('X-Odd').length() > 3" }
+		    none: { paths: /none, limits: 1/m, when: "#request.getHeader('X-None')?.isBlank()" }
+		    method: { limits: 1/m, unless: "'yes'.equals(#request.getHeader('X-Probe'))" }
+		""")
 class PolicyOptionsIT {
 
 	@Parameter
-	Container container;
-
-	private static TestApplication application;
-
-	@BeforeParameterizedClassInvocation
-	static void start(Container container) {
-		application = TestApplication.start(container, Application.class, "ratelimit.exclude=/api/health,GET /api/logo",
-				"ratelimit.policies.api.paths=/api/**", "ratelimit.policies.api.limits=1/m",
-				"ratelimit.policies.api.exclude=/api/open/**", "ratelimit.policies.all.paths=/api/**",
-				"ratelimit.policies.all.limits=100/m", "ratelimit.policies.web.paths=/web",
-				"ratelimit.policies.web.limits=1/m",
-				"ratelimit.policies.web.when='web'.equals(#request.getHeader('X-Channel'))",
-				"ratelimit.policies.web.unless='yes'.equals(#request.getHeader('X-Probe'))",
-				"ratelimit.policies.odd.paths=/odd", "ratelimit.policies.odd.limits=1/m",
-				"ratelimit.policies.odd.when=#request.getHeader('X-Odd').length() > 3",
-				"ratelimit.policies.none.paths=/none", "ratelimit.policies.none.limits=1/m",
-				"ratelimit.policies.none.when=#request.getHeader('X-None')?.isBlank()",
-				"ratelimit.policies.method.limits=1/m",
-				"ratelimit.policies.method.unless='yes'.equals(#request.getHeader('X-Probe'))",
-				"ratelimit.rejection.status=420", "ratelimit.rejection.type=https://example.com/quota");
-	}
-
-	@AfterParameterizedClassInvocation
-	static void stop() {
-		application.close();
-	}
-
-	@BeforeEach
-	void forget() {
-		application.forget();
-	}
+	TestApplication application;
 
 	@Test
 	void deniedRequestHasStatusAndTypeOfProperties() {
-		application.get("/api/item");
-		HttpResponse<String> denied = application.get("/api/item");
+		this.application.get("/api/item");
+		HttpResponse<String> denied = this.application.get("/api/item");
 		assertThat(denied.statusCode()).isEqualTo(420);
 		assertThat(denied.headers().allValues("Retry-After")).containsExactly("60");
 		assertThat(denied.headers().allValues("X-Rate-Limit-Remaining")).containsExactly("0");
@@ -79,37 +56,37 @@ class PolicyOptionsIT {
 
 	@Test
 	void deniedCallHasStatusAndTypeOfProperties() {
-		application.get("/method");
-		HttpResponse<String> denied = application.get("/method");
+		this.application.get("/method");
+		HttpResponse<String> denied = this.application.get("/method");
 		assertThat(denied.statusCode()).isEqualTo(420);
 		assertThat(denied.body()).contains("https://example.com/quota");
 	}
 
 	@Test
 	void pathThatAllExcludeIsNotCounted() {
-		assertThat(application.get("/api/health").headers().map()).doesNotContainKey("ratelimit");
-		assertThat(application.get("/api/logo").headers().map()).doesNotContainKey("ratelimit");
-		assertThat(application.decisions()).isZero();
+		assertThat(this.application.get("/api/health").headers().map()).doesNotContainKey("ratelimit");
+		assertThat(this.application.get("/api/logo").headers().map()).doesNotContainKey("ratelimit");
+		assertThat(this.application.decisions()).isZero();
 	}
 
 	@Test
 	void otherMethodOnExcludedPathIsCounted() {
-		application.send("POST", "/api/logo");
-		assertThat(application.decisions()).isOne();
+		this.application.send("POST", "/api/logo");
+		assertThat(this.application.decisions()).isOne();
 	}
 
 	@Test
 	void pathThatPolicyExcludesCountsForOthers() {
-		assertThat(application.get("/api/open/book").headers().firstValue("RateLimit-Policy"))
+		assertThat(this.application.get("/api/open/book").headers().firstValue("RateLimit-Policy"))
 			.hasValueSatisfying((header) -> assertThat(header).contains("\"all\"").doesNotContain("\"api\""));
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/api/open/..;/item", "/api/health;x=/../item", "/api/health/", "/api/Health" })
 	void spellingThatIsNotWhollyExcludedIsCounted(String path) {
-		boolean refused = this.container == Container.JETTY && path.contains("..;");
-		assertThat(application.get(path).statusCode()).isEqualTo(refused ? 400 : 200);
-		assertThat(application.decisions()).isEqualTo(refused ? 0 : 1);
+		boolean refused = this.application.container() == Container.JETTY && path.contains("..;");
+		assertThat(this.application.get(path).statusCode()).isEqualTo(refused ? 400 : 200);
+		assertThat(this.application.decisions()).isEqualTo(refused ? 0 : 1);
 	}
 
 	@Test
@@ -147,13 +124,12 @@ class PolicyOptionsIT {
 			.contains("its value is null");
 	}
 
-	private static List<Integer> statuses(String path, String... headers) {
-		return List.of(application.get(path, headers).statusCode(), application.get(path, headers).statusCode());
+	private List<Integer> statuses(String path, String... headers) {
+		return List.of(this.application.get(path, headers).statusCode(),
+				this.application.get(path, headers).statusCode());
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(
-			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@OpenApplication
 	@RestController
 	static class Application {
 

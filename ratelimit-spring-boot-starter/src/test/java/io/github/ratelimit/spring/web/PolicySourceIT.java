@@ -13,26 +13,21 @@ import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.Mode;
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.Plan;
 import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.AfterParameterizedClassInvocation;
-import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -42,11 +37,12 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Policies that a {@link PolicySource} changes while requests are served.
  */
 @ExtendWith(OutputCaptureExtension.class)
-@EachContainer
+@StartApplication("""
+		ratelimit.policies:
+		  keyed: { paths: /path, limits: 2/m, identifiers: header:X-Key, missing-identifier: deny }
+		  method: { limits: 2/m, identifiers: header:X-Key, mode: shadow, missing-identifier: deny }
+		""")
 class PolicySourceIT {
-
-	@Parameter
-	Container container;
 
 	private static final AtomicInteger asked = new AtomicInteger();
 
@@ -54,25 +50,11 @@ class PolicySourceIT {
 
 	private static volatile PolicySource change = NOTHING;
 
-	private static TestApplication application;
-
-	@BeforeParameterizedClassInvocation
-	static void start(Container container) {
-		application = TestApplication.start(container, Application.class, "ratelimit.policies.keyed.paths=/path",
-				"ratelimit.policies.keyed.limits=2/m", "ratelimit.policies.keyed.identifiers=header:X-Key",
-				"ratelimit.policies.keyed.missing-identifier=deny", "ratelimit.policies.method.limits=2/m",
-				"ratelimit.policies.method.identifiers=header:X-Key", "ratelimit.policies.method.mode=shadow",
-				"ratelimit.policies.method.missing-identifier=deny");
-	}
-
-	@AfterParameterizedClassInvocation
-	static void stop() {
-		application.close();
-	}
+	@Parameter
+	TestApplication application;
 
 	@BeforeEach
 	void forget() {
-		application.forget();
 		change = NOTHING;
 	}
 
@@ -116,7 +98,7 @@ class PolicySourceIT {
 		change = (policy, caller) -> policy.withPlans(
 				Map.of("free", new Plan(Policy.of(policy.policy().name(), new SlidingLog(), Limit.parse("9/m")))));
 		for (int status : new int[] { 200, 200, 429 }) {
-			assertThat(application.get("/path", "X-Key", "a").statusCode()).isEqualTo(status);
+			assertThat(this.application.get("/path", "X-Key", "a").statusCode()).isEqualTo(status);
 		}
 	}
 
@@ -126,7 +108,7 @@ class PolicySourceIT {
 		change = (policy, caller) -> policy
 			.withLimits(List.of(new Limit(policy.policy().limits().get(0).quota() + 1, Duration.ofMinutes(1))));
 		asked.set(0);
-		assertThat(application.get(path, "X-Key", "a").statusCode()).isEqualTo(200);
+		assertThat(this.application.get(path, "X-Key", "a").statusCode()).isEqualTo(200);
 		assertThat(asked).hasValue(1);
 	}
 
@@ -140,7 +122,7 @@ class PolicySourceIT {
 					caller);
 		};
 		for (int i = 0; i <= quota; i++) {
-			assertThat(application.get(path, "X-Key", "a", "X-Tenant", tenant).statusCode())
+			assertThat(this.application.get(path, "X-Key", "a", "X-Tenant", tenant).statusCode())
 				.isEqualTo((i < quota) ? 200 : 429);
 		}
 	}
@@ -148,8 +130,8 @@ class PolicySourceIT {
 	@Test
 	void planCostsNoCallMoreWhereNobodyLogsIn() {
 		change = (policy, caller) -> policy.withPlans(Map.of("free", new Plan(policy.policy())));
-		assertThat(application.get("/path", "X-Key", "a").statusCode()).isEqualTo(200);
-		assertThat(application.decisions()).isEqualTo(1);
+		assertThat(this.application.get("/path", "X-Key", "a").statusCode()).isEqualTo(200);
+		assertThat(this.application.decisions()).isEqualTo(1);
 	}
 
 	private static PolicySource mode(Mode mode) {
@@ -157,15 +139,13 @@ class PolicySourceIT {
 			.withEnforcement(new Enforcement(mode, OnStoreFailure.ALLOW, null, policy.enforcement().missing()));
 	}
 
-	private static void assertStatuses(String path, int... statuses) {
+	private void assertStatuses(String path, int... statuses) {
 		for (int status : statuses) {
-			assertThat(application.get(path).statusCode()).isEqualTo(status);
+			assertThat(this.application.get(path).statusCode()).isEqualTo(status);
 		}
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(
-			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@OpenApplication
 	@RestController
 	static class Application {
 

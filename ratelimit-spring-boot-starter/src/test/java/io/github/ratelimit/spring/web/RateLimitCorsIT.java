@@ -3,18 +3,16 @@ package io.github.ratelimit.spring.web;
 import java.net.http.HttpResponse;
 import java.util.List;
 
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.web.Browser.Seen;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -35,11 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What a page of another origin can read, in the ways in which an application may say
  * that it can.
  */
-@EachContainer
 class RateLimitCorsIT {
-
-	@Parameter
-	Container container;
 
 	@RegisterExtension
 	static final TestApplications applications = new TestApplications();
@@ -58,7 +52,16 @@ class RateLimitCorsIT {
 	@ValueSource(classes = { MappingsOfMvc.class, FilterBean.class, RegisteredFilter.class, EarlyFilter.class,
 			SecurityWithSource.class, SecurityWithInlineSource.class, SecurityWithMvc.class, FilterAndMvc.class })
 	void pageReadsAllowedAndDeniedResponses(Class<?> configuration) {
-		TestApplication application = applications.get(this.container, configuration, POLICIES);
+		assertReadable(applications.get(configuration, POLICIES));
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { MappingsOfMvc.class, EarlyFilter.class, SecurityWithSource.class })
+	void pageReadsResponsesOfJetty(Class<?> configuration) {
+		assertReadable(applications.get(Container.JETTY, configuration, POLICIES));
+	}
+
+	private static void assertReadable(TestApplication application) {
 		for (String path : List.of("/api/x", "/user", "/annotated")) {
 			assertReadable(new Browser(application), path);
 			assertHidden(new Browser(application, "https://other.example", false), path);
@@ -91,21 +94,20 @@ class RateLimitCorsIT {
 
 	@Test
 	void pageReadsWhatItsHandlerAllows() {
-		try (TestApplication application = TestApplication.start(this.container, AnnotatedHandlers.class, POLICIES)) {
-			Browser browser = new Browser(application, PAGE, true);
-			assertThat(browser.fetch("/api/cross").headers()).contains(HEADERS);
-			Seen denied = browser.fetch("/api/cross");
-			assertThat(denied.status()).isEqualTo(429);
-			assertThat(denied.headers()).contains(HEADERS).contains("retry-after");
-			HttpResponse<String> other = application.get("/api/x", "Origin", PAGE);
-			assertThat(other.statusCode()).isEqualTo(429);
-			assertNoCors(other);
-		}
+		TestApplication application = applications.get(AnnotatedHandlers.class, POLICIES);
+		Browser browser = new Browser(application, PAGE, true);
+		assertThat(browser.fetch("/api/cross").headers()).contains(HEADERS);
+		Seen denied = browser.fetch("/api/cross");
+		assertThat(denied.status()).isEqualTo(429);
+		assertThat(denied.headers()).contains(HEADERS).contains("retry-after");
+		HttpResponse<String> other = application.get("/api/x", "Origin", PAGE);
+		assertThat(other.statusCode()).isEqualTo(429);
+		assertNoCors(other);
 	}
 
 	@Test
 	void nothingIsAddedWhenApplicationAllowsNoOrigin() {
-		TestApplication application = applications.get(this.container, Application.class, POLICIES);
+		TestApplication application = applications.get(Application.class, POLICIES);
 		for (int i = 0; i < 2; i++) {
 			assertNoCors(application.get("/api/x", "Origin", PAGE));
 			assertNoCors(application.get("/annotated", "Origin", PAGE));
@@ -114,7 +116,7 @@ class RateLimitCorsIT {
 
 	@Test
 	void nothingIsAddedWhenRequestIsOfSameOrigin() {
-		TestApplication application = applications.get(this.container, MappingsOfMvc.class, POLICIES);
+		TestApplication application = applications.get(MappingsOfMvc.class, POLICIES);
 		String origin = "http://127.0.0.1:" + application.port();
 		for (int i = 0; i < 2; i++) {
 			for (String path : List.of("/api/x", "/annotated")) {
@@ -126,7 +128,7 @@ class RateLimitCorsIT {
 
 	@Test
 	void malformedOriginIsAnsweredLikeNone() {
-		TestApplication application = applications.get(this.container, Application.class, POLICIES);
+		TestApplication application = applications.get(Application.class, POLICIES);
 		assertThat(application.get("/api/x", "Origin", "https://[").statusCode()).isEqualTo(200);
 		HttpResponse<String> denied = application.get("/api/x", "Origin", "https://[");
 		assertThat(denied.statusCode()).isEqualTo(429);
@@ -135,32 +137,28 @@ class RateLimitCorsIT {
 
 	@Test
 	void filterCountsOnlyOnPathsThatItIsRegisteredFor() {
-		try (TestApplication application = TestApplication.start(this.container, FilterOfOtherPath.class, POLICIES)) {
-			application.get("/api/x", "Origin", PAGE);
-			HttpResponse<String> denied = application.get("/api/x", "Origin", PAGE);
-			assertThat(denied.statusCode()).isEqualTo(429);
-			assertNoCors(denied);
-			assertThat(new Browser(application).fetch("/api/open/x").status()).isEqualTo(429);
-		}
+		TestApplication application = applications.get(FilterOfOtherPath.class, POLICIES);
+		application.get("/api/x", "Origin", PAGE);
+		HttpResponse<String> denied = application.get("/api/x", "Origin", PAGE);
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertNoCors(denied);
+		assertThat(new Browser(application).fetch("/api/open/x").status()).isEqualTo(429);
 	}
 
 	@Test
 	void filterDoesNotCountWhenItIsNotRegistered() {
-		try (TestApplication application = TestApplication.start(this.container, DisabledFilter.class, POLICIES)) {
-			for (int i = 0; i < 2; i++) {
-				assertNoCors(application.get("/api/x", "Origin", PAGE));
-			}
+		TestApplication application = applications.get(DisabledFilter.class, POLICIES);
+		for (int i = 0; i < 2; i++) {
+			assertNoCors(application.get("/api/x", "Origin", PAGE));
 		}
 	}
 
 	@Test
 	void pageReadsThatStoreFailed() {
-		try (TestApplication application = TestApplication.startWithOwnLimiter(this.container,
-				MappingsOfMvcWithOther.class, "ratelimit.redis.url=redis://127.0.0.1:1",
-				"ratelimit.policies.api.paths=/api/**", "ratelimit.policies.api.limits=1/m",
-				"ratelimit.policies.api.on-store-failure=deny", "ratelimit.policies.other.limits=1/m",
-				"ratelimit.policies.other.on-store-failure=deny")) {
-			for (String path : List.of("/api/x", "/other")) {
+		try (TestApplication application = TestApplication.startWithOwnLimiter(MappingsOfMvc.class,
+				"ratelimit.redis.url=redis://127.0.0.1:1", "ratelimit.policies.api.paths=/api/**",
+				"ratelimit.policies.api.limits=1/m", "ratelimit.defaults.on-store-failure=deny")) {
+			for (String path : List.of("/api/x", "/annotated")) {
 				Seen seen = new Browser(application).fetch(path);
 				assertThat(seen.status()).isEqualTo(503);
 				assertThat(seen.headers()).contains("retry-after");
@@ -170,7 +168,7 @@ class RateLimitCorsIT {
 
 	@Test
 	void preflightIsFreeAndAnswered() {
-		TestApplication application = applications.get(this.container, MappingsOfMvc.class, POLICIES);
+		TestApplication application = applications.get(MappingsOfMvc.class, POLICIES);
 		for (int i = 0; i < 3; i++) {
 			HttpResponse<String> preflight = application.send("OPTIONS", "/api/x", "Origin", PAGE,
 					"Access-Control-Request-Method", "GET");
@@ -215,9 +213,7 @@ class RateLimitCorsIT {
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(
-			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@OpenApplication
 	static class Application {
 
 		@Bean
@@ -232,26 +228,6 @@ class RateLimitCorsIT {
 		@Override
 		public void addCorsMappings(CorsRegistry registry) {
 			registry.addMapping("/**").allowedOrigins(PAGE).exposedHeaders("X-Of-Application");
-		}
-
-	}
-
-	static class MappingsOfMvcWithOther extends MappingsOfMvc {
-
-		@Bean
-		OtherHandlers otherHandlers() {
-			return new OtherHandlers();
-		}
-
-	}
-
-	@RestController
-	static class OtherHandlers {
-
-		@GetMapping("/other")
-		@RateLimited("other")
-		public String other() {
-			return "served";
 		}
 
 	}

@@ -4,28 +4,20 @@ import java.io.PrintWriter;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.http.HttpServletResponse;
 import org.greenbytes.http.sfv.OuterList;
 import org.greenbytes.http.sfv.Parametrizable;
 import org.greenbytes.http.sfv.Parser;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.AfterParameterizedClassInvocation;
-import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.Parameter;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -34,45 +26,29 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * What clients of limited paths receive.
  */
-@EachContainer
+@StartApplication(on = { Container.TOMCAT, Container.JETTY }, value = """
+		ratelimit:
+		  policies:
+		    api: { paths: /api, limits: [3/1500ms, 10/m] }
+		    slow: { paths: /slow, limits: 1/1500ms }
+		    never: { paths: /never, limits: 0/m }
+		    one: { paths: /both, limits: 5/m }
+		    two: { paths: [/both, /two], limits: 2/h }
+		    shadow: { paths: /shadow, limits: 2/m, mode: shadow }
+		    bytes: { paths: /upload, limits: 1000/m, unit: bytes }
+		    tokens: { paths: /upload, limits: [10/1500ms, 100/m], unit: tokens }
+		    '[a "quoted" \\ name, with; signs=1]': { paths: /odd, limits: 9007199254740991/d, algorithm: fixed-window }
+		""")
 class RateLimitWireIT {
 
 	@Parameter
-	Container container;
+	TestApplication application;
 
 	private static final String ODD_NAME = "a \"quoted\" \\ name, with; signs=1";
 
-	private static TestApplication application;
-
-	@BeforeParameterizedClassInvocation
-	static void start(Container container) {
-		application = TestApplication.start(container, Application.class, "ratelimit.policies.api.paths=/api",
-				"ratelimit.policies.api.limits=3/1500ms,10/m", "ratelimit.policies.slow.paths=/slow",
-				"ratelimit.policies.slow.limits=1/1500ms", "ratelimit.policies.never.paths=/never",
-				"ratelimit.policies.never.limits=0/m", "ratelimit.policies[" + ODD_NAME + "].paths=/odd",
-				"ratelimit.policies[" + ODD_NAME + "].limits=9007199254740991/d",
-				"ratelimit.policies[" + ODD_NAME + "].algorithm=fixed-window", "ratelimit.policies.one.paths=/both",
-				"ratelimit.policies.one.limits=5/m", "ratelimit.policies.two.paths=/both,/two",
-				"ratelimit.policies.two.limits=2/h", "ratelimit.policies.shadow.paths=/shadow",
-				"ratelimit.policies.shadow.limits=2/m", "ratelimit.policies.shadow.mode=shadow",
-				"ratelimit.policies.bytes.paths=/upload", "ratelimit.policies.bytes.limits=1000/m",
-				"ratelimit.policies.bytes.unit=bytes", "ratelimit.policies.tokens.paths=/upload",
-				"ratelimit.policies.tokens.limits=10/1500ms,100/m", "ratelimit.policies.tokens.unit=tokens");
-	}
-
-	@AfterParameterizedClassInvocation
-	static void stop() {
-		application.close();
-	}
-
-	@BeforeEach
-	void forget() {
-		application.forget();
-	}
-
 	@Test
 	void headersCountDown() {
-		HttpResponse<String> first = application.get("/api");
+		HttpResponse<String> first = this.application.get("/api");
 		assertThat(first.statusCode()).isEqualTo(200);
 		assertThat(first.body()).isEqualTo("served");
 		assertHeader(first, "RateLimit-Policy", "\"api/1500ms\";q=3, \"api/m\";q=10;w=60");
@@ -80,18 +56,18 @@ class RateLimitWireIT {
 		assertHeader(first, "X-Rate-Limit-Limit", "3");
 		assertHeader(first, "X-Rate-Limit-Remaining", "2");
 		assertHeader(first, "Retry-After", null);
-		HttpResponse<String> second = application.get("/api");
+		HttpResponse<String> second = this.application.get("/api");
 		assertHeader(second, "RateLimit", "\"api/1500ms\";r=1;t=2, \"api/m\";r=8;t=60");
 		assertHeader(second, "X-Rate-Limit-Remaining", "1");
-		HttpResponse<String> third = application.get("/api");
+		HttpResponse<String> third = this.application.get("/api");
 		assertThat(third.statusCode()).isEqualTo(200);
 		assertHeader(third, "X-Rate-Limit-Remaining", "0");
 	}
 
 	@Test
 	void answerIsCompleteWhenRequestIsDenied() {
-		application.get("/slow");
-		HttpResponse<String> denied = application.get("/slow");
+		this.application.get("/slow");
+		HttpResponse<String> denied = this.application.get("/slow");
 		assertThat(denied.statusCode()).isEqualTo(429);
 		assertHeader(denied, "Retry-After", "2");
 		assertHeader(denied, "Cache-Control", "no-store");
@@ -112,9 +88,9 @@ class RateLimitWireIT {
 
 	@Test
 	void retryAfterIsAtLeastOneSecond() {
-		application.get("/slow");
-		application.advance(Duration.ofMillis(1499));
-		HttpResponse<String> denied = application.get("/slow");
+		this.application.get("/slow");
+		this.application.advance(Duration.ofMillis(1499));
+		HttpResponse<String> denied = this.application.get("/slow");
 		assertThat(denied.statusCode()).isEqualTo(429);
 		assertHeader(denied, "Retry-After", "1");
 	}
@@ -122,37 +98,37 @@ class RateLimitWireIT {
 	@Test
 	void requestIsAllowedAgainAfterExactlyRetryAfter() {
 		for (int i = 0; i < 2; i++) {
-			application.get("/two");
+			this.application.get("/two");
 		}
-		HttpResponse<String> denied = application.get("/two");
+		HttpResponse<String> denied = this.application.get("/two");
 		assertHeader(denied, "Retry-After", "3600");
-		application.advance(Duration.ofSeconds(3600).minus(Duration.ofNanos(1000)));
-		assertThat(application.get("/two").statusCode()).isEqualTo(429);
-		application.advance(Duration.ofNanos(1000));
-		assertThat(application.get("/two").statusCode()).isEqualTo(200);
+		this.application.advance(Duration.ofSeconds(3600).minus(Duration.ofNanos(1000)));
+		assertThat(this.application.get("/two").statusCode()).isEqualTo(429);
+		this.application.advance(Duration.ofNanos(1000));
+		assertThat(this.application.get("/two").statusCode()).isEqualTo(200);
 	}
 
 	@Test
 	void thereIsNoRetryAfterWhenRequestNeverWillBeAllowed() {
-		HttpResponse<String> denied = application.get("/never");
+		HttpResponse<String> denied = this.application.get("/never");
 		assertThat(denied.statusCode()).isEqualTo(429);
 		assertHeader(denied, "Retry-After", null);
 		assertHeader(denied, "RateLimit-Policy", "\"never\";q=0;w=60");
 		assertHeader(denied, "RateLimit", "\"never\";r=0");
-		assertThat(application.decisions()).isZero();
+		assertThat(this.application.decisions()).isZero();
 	}
 
 	@Test
 	void unitStandsInThePolicyWhenItIsNotRequests() {
-		assertHeader(application.get("/upload"), "RateLimit-Policy",
+		assertHeader(this.application.get("/upload"), "RateLimit-Policy",
 				"\"bytes\";q=1000;qu=\"content-bytes\";w=60, \"tokens/1500ms\";q=10;qu=\"tokens\","
 						+ " \"tokens/m\";q=100;qu=\"tokens\";w=60");
 	}
 
 	@Test
 	void deniedCallKeepsNothingThatTellsOfTheContent() {
-		assertThat(application.get("/begun").headers().map()).containsKeys("etag", "content-encoding", "x-begun");
-		HttpResponse<String> denied = application.get("/begun");
+		assertThat(this.application.get("/begun").headers().map()).containsKeys("etag", "content-encoding", "x-begun");
+		HttpResponse<String> denied = this.application.get("/begun");
 		assertThat(denied.statusCode()).isEqualTo(429);
 		assertThat(denied.headers().map())
 			.doesNotContainKeys("content-encoding", "etag", "location", "last-modified", "content-language",
@@ -162,35 +138,17 @@ class RateLimitWireIT {
 
 	@Test
 	void denialReplacesWhatTheWriterHasBegun() {
-		assertThat(application.get("/writer").statusCode()).isEqualTo(200);
-		HttpResponse<String> denied = application.get("/writer");
+		assertThat(this.application.get("/writer").statusCode()).isEqualTo(200);
+		HttpResponse<String> denied = this.application.get("/writer");
 		assertThat(denied.statusCode()).isEqualTo(429);
 		assertThat(denied.headers().firstValue("Content-Type").orElseThrow()).startsWith("application/problem+json");
 		assertThat(denied.body()).startsWith("{").contains("quota-exceeded");
 	}
 
 	@Test
-	void draftHeadersAreLeftOutWhenTheyWouldBeTooLong() {
-		String[] properties = IntStream.range(0, 30)
-			.boxed()
-			.flatMap((i) -> Stream.of("ratelimit.policies.%s%d.paths=/api".formatted("long-name-".repeat(12), i),
-					"ratelimit.policies.%s%d.limits=1/m".formatted("long-name-".repeat(12), i)))
-			.toArray(String[]::new);
-		try (TestApplication other = TestApplication.start(this.container, Application.class, properties)) {
-			for (int status : new int[] { 200, 429 }) {
-				HttpResponse<String> response = other.get("/api");
-				assertThat(response.statusCode()).isEqualTo(status);
-				assertHeader(response, "RateLimit", null);
-				assertHeader(response, "RateLimit-Policy", null);
-				assertHeader(response, "X-Rate-Limit-Limit", "1");
-			}
-		}
-	}
-
-	@Test
 	void bodyOfHeadIsEmptyWhenDenied() {
-		application.send("HEAD", "/slow");
-		HttpResponse<String> denied = application.send("HEAD", "/slow");
+		this.application.send("HEAD", "/slow");
+		HttpResponse<String> denied = this.application.send("HEAD", "/slow");
 		assertThat(denied.statusCode()).isEqualTo(429);
 		assertThat(denied.body()).isEmpty();
 		assertHeader(denied, "Retry-After", "2");
@@ -198,7 +156,7 @@ class RateLimitWireIT {
 
 	@Test
 	void draftHeadersCanBeReadWhenPolicyHasOddNameAndHugeQuota() {
-		HttpResponse<String> response = application.get("/odd");
+		HttpResponse<String> response = this.application.get("/odd");
 		Parametrizable<?> policy = onlyItem(response, "RateLimit-Policy");
 		assertThat(policy.get()).isEqualTo(ODD_NAME);
 		assertThat(policy.getParams().get("q").get()).isEqualTo(999_999_999_999_999L);
@@ -217,75 +175,43 @@ class RateLimitWireIT {
 
 	@Test
 	void policiesOfOnePathAreDecidedInOneCallAllOrNothing() {
-		application.get("/both");
-		assertThat(application.decisions()).isEqualTo(1);
-		application.get("/both");
+		this.application.get("/both");
+		assertThat(this.application.decisions()).isEqualTo(1);
+		this.application.get("/both");
 		for (int i = 0; i < 10; i++) {
-			HttpResponse<String> denied = application.get("/both");
+			HttpResponse<String> denied = this.application.get("/both");
 			assertThat(denied.statusCode()).isEqualTo(429);
 			assertHeader(denied, "RateLimit", "\"one\";r=3;t=60, \"two\";r=0;t=3600");
 			assertThat(JsonMapper.shared().readTree(denied.body()).path("violated-policies")).hasToString("[\"two\"]");
 		}
-		assertThat(application.decisions()).isEqualTo(12);
+		assertThat(this.application.decisions()).isEqualTo(12);
 	}
 
 	@Test
 	void closestLimitStandsInSingleHeaders() {
-		HttpResponse<String> response = application.get("/both");
+		HttpResponse<String> response = this.application.get("/both");
 		assertHeader(response, "X-Rate-Limit-Limit", "2");
 		assertHeader(response, "X-Rate-Limit-Remaining", "1");
 	}
 
 	@Test
 	void responseHasNoHeadersWhenNothingIsLimited() {
-		HttpResponse<String> response = application.get("/free");
+		HttpResponse<String> response = this.application.get("/free");
 		assertThat(response.statusCode()).isEqualTo(200);
 		assertHeader(response, "RateLimit", null);
 		assertHeader(response, "X-Rate-Limit-Limit", null);
-		assertThat(application.decisions()).isZero();
+		assertThat(this.application.decisions()).isZero();
 	}
 
 	@Test
 	void shadowCountsAndIsNotSeen() {
 		for (int i = 0; i < 4; i++) {
-			HttpResponse<String> response = application.get("/shadow");
+			HttpResponse<String> response = this.application.get("/shadow");
 			assertThat(response.statusCode()).isEqualTo(200);
 			assertThat(response.headers().map()).doesNotContainKeys("ratelimit", "ratelimit-policy",
 					"x-rate-limit-limit", "x-rate-limit-remaining", "retry-after");
 		}
-		application.assertUsed("shadow", 2);
-	}
-
-	@Test
-	void onlyDraftHeadersAreWrittenWhenOnlyTheyAreChosen() {
-		assertStyles("draft", true, false);
-	}
-
-	@Test
-	void onlySingleHeadersAreWrittenWhenOnlyTheyAreChosen() {
-		assertStyles("x-rate-limit", false, true);
-	}
-
-	@Test
-	void noHeadersAreWrittenWhenNoStyleIsChosen() {
-		assertStyles("", false, false);
-	}
-
-	private void assertStyles(String styles, boolean draft, boolean single) {
-		try (TestApplication other = TestApplication.start(this.container, Application.class,
-				"ratelimit.headers.styles=" + styles, "ratelimit.policies.api.paths=/api",
-				"ratelimit.policies.api.limits=1/m")) {
-			HttpResponse<String> allowed = other.get("/api");
-			HttpResponse<String> denied = other.get("/api");
-			assertThat(allowed.statusCode()).isEqualTo(200);
-			assertThat(denied.statusCode()).isEqualTo(429);
-			assertHeader(denied, "Retry-After", "60");
-			assertHeader(allowed, "RateLimit-Policy", draft ? "\"api\";q=1;w=60" : null);
-			assertHeader(allowed, "RateLimit", draft ? "\"api\";r=0;t=60" : null);
-			assertHeader(denied, "RateLimit", draft ? "\"api\";r=0;t=60" : null);
-			assertHeader(allowed, "X-Rate-Limit-Limit", single ? "1" : null);
-			assertHeader(denied, "X-Rate-Limit-Remaining", single ? "0" : null);
-		}
+		this.application.assertUsed("shadow", 2);
 	}
 
 	private static void assertHeader(HttpResponse<String> response, String name, String value) {
@@ -297,9 +223,7 @@ class RateLimitWireIT {
 		}
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(
-			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@OpenApplication
 	@RestController
 	static class Application {
 

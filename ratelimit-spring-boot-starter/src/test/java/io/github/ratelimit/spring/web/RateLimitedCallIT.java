@@ -2,17 +2,12 @@ package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
 
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
 
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
@@ -23,30 +18,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Annotated methods of controllers, called by real requests and counted on a real Redis.
  */
+@StartApplication("orders.limit: 2/m")
 class RateLimitedCallIT {
 
-	private static TestApplication application;
-
-	@BeforeAll
-	static void start() {
-		application = TestApplication.start(Application.class, "orders.limit=2/m");
-	}
-
-	@AfterAll
-	static void stop() {
-		application.close();
-	}
-
-	@BeforeEach
-	void forget() {
-		application.forget();
-	}
+	@Parameter
+	TestApplication application;
 
 	@Test
 	void argumentsIdentifyTogetherWithRequest() {
 		assertStatuses("/order?customer=anna", 200, 200, 429);
 		assertStatuses("/order?customer=bert", 200);
-		assertThat(application.get("/order?customer=anna").headers().firstValue("RateLimit"))
+		assertThat(this.application.get("/order?customer=anna").headers().firstValue("RateLimit"))
 			.hasValue("\"OrderController.order\";r=0;t=60");
 	}
 
@@ -60,7 +42,7 @@ class RateLimitedCallIT {
 	@Test
 	void costIsWhatExpressionYields() {
 		assertStatuses("/export?rows=8999", 200);
-		HttpResponse<String> denied = application.get("/export?rows=1000");
+		HttpResponse<String> denied = this.application.get("/export?rows=1000");
 		assertThat(denied.statusCode()).isEqualTo(429);
 		assertThat(denied.headers().firstValue("Retry-After")).hasValue("60");
 		assertStatuses("/export?rows=999", 200);
@@ -69,7 +51,7 @@ class RateLimitedCallIT {
 	@Test
 	void requestThatCostsMoreThanQuotaIsNeverAllowed() {
 		for (String rows : new String[] { "10000", Long.toString(Long.MAX_VALUE - 1), Long.toString(Long.MAX_VALUE) }) {
-			HttpResponse<String> denied = application.get("/price?rows=" + rows);
+			HttpResponse<String> denied = this.application.get("/price?rows=" + rows);
 			assertThat(denied.statusCode()).isEqualTo(429);
 			assertThat(denied.headers().firstValue("Retry-After")).isEmpty();
 		}
@@ -79,7 +61,7 @@ class RateLimitedCallIT {
 	@Test
 	void requestIsRejectedWhenItsCostIsNegative() {
 		assertStatuses("/price?rows=-1", 400);
-		assertThat(application.decisions()).isZero();
+		assertThat(this.application.decisions()).isZero();
 	}
 
 	@Test
@@ -88,28 +70,26 @@ class RateLimitedCallIT {
 		assertStatuses("/both?who=b", 200);
 		assertStatuses("/both?who=c", 200);
 		assertStatuses("/both?who=d", 429);
-		assertThat(application.decisions()).isEqualTo(6);
-		assertThat(application.get("/both?who=d").headers().firstValue("RateLimit"))
+		assertThat(this.application.decisions()).isEqualTo(6);
+		assertThat(this.application.get("/both?who=d").headers().firstValue("RateLimit"))
 			.hasValue("\"OrderController.both\";r=1;t=0, \"total\";r=0;t=60");
 	}
 
 	@Test
 	void fallbackAnswersInsteadOf429() {
-		assertThat(application.get("/search?q=redis").body()).isEqualTo("found redis");
-		HttpResponse<String> denied = application.get("/search?q=redis");
+		assertThat(this.application.get("/search?q=redis").body()).isEqualTo("found redis");
+		HttpResponse<String> denied = this.application.get("/search?q=redis");
 		assertThat(denied.statusCode()).isEqualTo(200);
 		assertThat(denied.body()).isEqualTo("cached redis: Rate limit exceeded: OrderController.search (1/m)");
 	}
 
-	private static void assertStatuses(String path, int... statuses) {
+	private void assertStatuses(String path, int... statuses) {
 		for (int status : statuses) {
-			assertThat(application.get(path).statusCode()).isEqualTo(status);
+			assertThat(this.application.get(path).statusCode()).isEqualTo(status);
 		}
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(
-			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@OpenApplication
 	@Import(OrderController.class)
 	static class Application {
 

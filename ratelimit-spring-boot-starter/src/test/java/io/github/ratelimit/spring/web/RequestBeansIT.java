@@ -5,23 +5,17 @@ import java.util.Collection;
 import java.util.Set;
 
 import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.RateLimitExemption;
 import io.github.ratelimit.spring.RejectionHandler;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.http.HttpServletResponse;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.AfterParameterizedClassInvocation;
-import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -30,75 +24,61 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * What an application may replace: answers, headers, costs, and who is exempt.
  */
-@EachContainer
+@StartApplication("""
+		ratelimit.policies:
+		  path: { paths: /path, limits: 10/m }
+		  method: { limits: 10/m }
+		""")
 class RequestBeansIT {
 
 	@Parameter
-	Container container;
-
-	private static TestApplication application;
-
-	@BeforeParameterizedClassInvocation
-	static void start(Container container) {
-		application = TestApplication.start(container, Application.class, "ratelimit.policies.path.paths=/path",
-				"ratelimit.policies.path.limits=10/m", "ratelimit.policies.method.limits=10/m");
-	}
-
-	@AfterParameterizedClassInvocation
-	static void stop() {
-		application.close();
-	}
-
-	@BeforeEach
-	void forget() {
-		application.forget();
-	}
+	TestApplication application;
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/path", "/method" })
 	void costIsThatOfBean(String path) {
-		HttpResponse<String> response = application.get(path, "X-Cost", "3");
+		HttpResponse<String> response = this.application.get(path, "X-Cost", "3");
 		assertThat(response.statusCode()).isEqualTo(200);
 		assertThat(response.headers().allValues("X-Left")).containsExactly("7");
-		assertThat(application.get(path).headers().allValues("X-Left")).containsExactly("6");
-		HttpResponse<String> free = application.get(path, "X-Cost", "0");
+		assertThat(this.application.get(path).headers().allValues("X-Left")).containsExactly("6");
+		HttpResponse<String> free = this.application.get(path, "X-Cost", "0");
 		assertThat(free.statusCode()).isEqualTo(200);
 		assertThat(free.headers().map()).doesNotContainKey("x-left");
-		assertThat(application.decisions()).isEqualTo(2);
+		assertThat(this.application.decisions()).isEqualTo(2);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/path", "/method" })
 	void costOfMoreThanQuotaIsNeverAllowed(String path) {
-		HttpResponse<String> denied = application.get(path, "X-Cost", Long.toString(Long.MAX_VALUE));
+		HttpResponse<String> denied = this.application.get(path, "X-Cost", Long.toString(Long.MAX_VALUE));
 		assertThat(denied.statusCode()).isEqualTo(420);
 		assertThat(denied.body()).isEqualTo("Calm down for ever");
-		assertThat(application.get(path).headers().allValues("X-Left")).containsExactly("9");
+		assertThat(this.application.get(path).headers().allValues("X-Left")).containsExactly("9");
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/path", "/method" })
 	void negativeCostFailsRequestAndDoesNotCount(String path) {
-		assertThat(application.get(path, "X-Cost", "-1").statusCode()).isEqualTo(500);
-		assertThat(application.decisions()).isZero();
+		assertThat(this.application.get(path, "X-Cost", "-1").statusCode()).isEqualTo(500);
+		assertThat(this.application.decisions()).isZero();
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/path", "/method" })
 	void exemptRequestIsNeitherCountedNorDenied(String path) {
 		for (String header : new String[] { "X-Friend", "X-Probe" }) {
-			HttpResponse<String> response = application.get(path, header, "yes", "X-Cost", "11");
+			HttpResponse<String> response = this.application.get(path, header, "yes", "X-Cost", "11");
 			assertThat(response.statusCode()).isEqualTo(200);
 			assertThat(response.headers().map()).doesNotContainKey("x-left");
 		}
-		assertThat(application.decisions()).isZero();
+		assertThat(this.application.decisions()).isZero();
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/path", "/method" })
 	void answerAndHeadersAreThoseOfBeans(String path) {
-		application.get(path, "X-Cost", "10");
-		HttpResponse<String> denied = application.get(path);
+		this.application.get(path, "X-Cost", "10");
+		HttpResponse<String> denied = this.application.get(path);
 		assertThat(denied.statusCode()).isEqualTo(420);
 		assertThat(denied.body()).isEqualTo("Calm down for PT1M");
 		assertThat(denied.headers().allValues("X-Left")).containsExactly("0");
@@ -107,13 +87,11 @@ class RequestBeansIT {
 
 	@Test
 	void otherHeadersAreNotWritten() {
-		assertThat(application.get("/path").headers().map()).containsKey("x-left")
+		assertThat(this.application.get("/path").headers().map()).containsKey("x-left")
 			.doesNotContainKeys("ratelimit", "x-rate-limit-limit");
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(
-			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@OpenApplication
 	@RestController
 	static class Application {
 

@@ -6,15 +6,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 
 import io.github.ratelimit.denial.DenialCache;
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.test.TestRedis;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.Parameter;
 
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
@@ -26,15 +22,11 @@ import static org.awaitility.Awaitility.await;
  * Requests that are denied for what others hold for a time, in an application that
  * remembers denials.
  */
-@EachContainer
 class ReservedQuotaIT {
 
 	private static final Semaphore arrived = new Semaphore(0);
 
 	private static final Semaphore mayGoOn = new Semaphore(0);
-
-	@Parameter
-	Container container;
 
 	@Test
 	void denialIsNotRememberedLongerThanItTells() {
@@ -59,7 +51,7 @@ class ReservedQuotaIT {
 	}
 
 	private TestApplication start(String prefix) {
-		TestApplication application = TestApplication.startWithOwnLimiter(this.container, Application.class,
+		TestApplication application = TestApplication.startWithOwnLimiter(Application.class,
 				"ratelimit.redis.url=" + TestRedis.uri(), "ratelimit.key-prefix=" + prefix,
 				"ratelimit.denial-cache.max-age=1h", "ratelimit.policies.held.paths=/held/**",
 				"ratelimit.policies.held.limits=1/15m", "ratelimit.policies.held.count-when=status in [401]");
@@ -67,9 +59,7 @@ class ReservedQuotaIT {
 		return application;
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(
-			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@OpenApplication
 	@RestController
 	static class Application {
 

@@ -10,21 +10,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.http.HttpServletRequest;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.AfterParameterizedClassInvocation;
-import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -38,86 +32,71 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Handlers that take the costs of their request before anything is limited, and settle
  * bytes.
  */
-@EachContainer
+@StartApplication(on = { Container.TOMCAT, Container.JETTY }, value = """
+		ratelimit.policies:
+		  sent: { limits: 1000000/h, unit: bytes }
+		server.shutdown: immediate
+		""")
 class SettledFirstIT {
 
 	private static final int SENT = 50_000;
 
 	private static volatile CountDownLatch aborted = new CountDownLatch(1);
 
-	private static TestApplication application;
-
 	@Parameter
-	Container container;
-
-	@BeforeParameterizedClassInvocation
-	static void start(Container container) {
-		application = TestApplication.start(container, Application.class, "ratelimit.policies.sent.limits=1000000/h",
-				"ratelimit.policies.sent.unit=bytes", "server.shutdown=immediate");
-	}
-
-	@AfterParameterizedClassInvocation
-	static void stop() {
-		application.close();
-	}
-
-	@BeforeEach
-	void forget() {
-		application.forget();
-	}
+	TestApplication application;
 
 	@ParameterizedTest
 	@CsvSource({ "/plain, 200", "/callable, 200", "/deferred, 200", "/future, 200", "/stream, 200", "/throw, 500",
 			"/stream/throw, 200" })
 	void bytesAreSettledAtTheEnd(String path, int status) {
 		assertThat(status(path)).isEqualTo(status);
-		application.assertUsed("sent", SENT);
+		this.application.assertUsed("sent", SENT);
 	}
 
 	@Test
 	void headersTellOfBytes() {
-		HttpResponse<String> response = application.get("/plain");
+		HttpResponse<String> response = this.application.get("/plain");
 		assertThat(response.headers().allValues("RateLimit-Policy"))
 			.containsExactly("\"sent\";q=1000000;qu=\"content-bytes\";w=3600");
 		assertThat(response.headers().allValues("RateLimit")).containsExactly("\"sent\";r=999990;t=3600");
-		application.assertUsed("sent", SENT);
-		assertThat(application.get("/plain").headers().allValues("RateLimit"))
+		this.application.assertUsed("sent", SENT);
+		assertThat(this.application.get("/plain").headers().allValues("RateLimit"))
 			.containsExactly("\"sent\";r=949990;t=3600");
+		this.application.assertUsed("sent", 2 * SENT);
 	}
 
 	@Test
 	void nothingIsSettledBeforeSomethingIsLimited() {
-		assertThat(application.get("/early").body()).isEqualTo("false");
-		application.assertUsed("sent", 10);
+		assertThat(this.application.get("/early").body()).isEqualTo("false");
+		this.application.assertUsed("sent", 10);
 	}
 
 	/** Often, because Tomcat forgets about one of ten such requests without an event. */
 	@RepeatedTest(30)
 	void bytesAreSettledWhenTheClientGoesAway() throws Exception {
 		aborted = new CountDownLatch(1);
-		try (Socket client = new Socket("127.0.0.1", application.port())) {
+		try (Socket client = new Socket("127.0.0.1", this.application.port())) {
 			client.getOutputStream()
 				.write("GET /endless HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
 			client.getOutputStream().flush();
 			assertThat(client.getInputStream().readNBytes(SENT)).hasSize(SENT);
 		}
 		assertThat(aborted.await(30, TimeUnit.SECONDS)).isTrue();
-		application.assertUsed("sent", SENT);
+		this.application.assertUsed("sent", SENT);
 	}
 
 	/** Returns 200 for a response that breaks off after its head. */
-	private static int status(String path) {
+	private int status(String path) {
 		try {
-			return application.get(path).statusCode();
+			return this.application.get(path).statusCode();
 		}
 		catch (UncheckedIOException ex) {
 			return 200;
 		}
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(
-			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@OpenApplication
 	@Import({ Sending.class, Handlers.class })
 	static class Application {
 
@@ -132,13 +111,7 @@ class SettledFirstIT {
 	}
 
 	@RestController
-	static class Handlers {
-
-		private final Sending sending;
-
-		Handlers(Sending sending) {
-			this.sending = sending;
-		}
+	record Handlers(Sending sending) {
 
 		private CostSettlement begin(HttpServletRequest request) {
 			CostSettlement costs = CostSettlement.of(request);

@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
@@ -149,6 +150,24 @@ class StatusHeadersTests {
 		assertThat(response.getHeader("X-RateLimit-Remaining")).isEqualTo("7");
 		assertThat(response.getHeader("X-RateLimit-Reset"))
 			.isEqualTo("" + Instant.parse("2026-01-01T00:00:31Z").getEpochSecond());
+	}
+
+	@Test
+	void draftHeadersAreLeftOutWhenTheyWouldBeTooLong() {
+		LimitHeaders headers = LimitHeaders.of(EnumSet.of(HeaderStyle.DRAFT, HeaderStyle.X_RATE_LIMIT), this.clock);
+		MockHttpServletResponse response = new MockHttpServletResponse();
+		add(true, status("few", "1/m", 0, "1m", ALLOWED));
+		this.statuses.write(headers, response);
+		assertThat(response.getHeaderNames()).contains("RateLimit", "RateLimit-Policy");
+		for (boolean allowed : new boolean[] { true, false }) {
+			add(allowed,
+					IntStream.range(0, 30)
+						.mapToObj((i) -> status("long-name-".repeat(12) + i, "1/m", 0, "1m", Duration.ofMinutes(1)))
+						.toArray(LimitStatus[]::new));
+			this.statuses.write(headers, response);
+			assertThat(response.getHeaderNames()).containsExactlyInAnyOrder("X-Rate-Limit-Limit",
+					"X-Rate-Limit-Remaining");
+		}
 	}
 
 	@Test

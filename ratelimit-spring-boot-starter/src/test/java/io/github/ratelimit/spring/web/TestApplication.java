@@ -9,31 +9,26 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.ObservedRateLimiter;
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
 
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -63,14 +58,17 @@ final class TestApplication implements AutoCloseable {
 
 	private final Queue<RateLimitRequest> decisions = new ConcurrentLinkedQueue<>();
 
+	private final Container container;
+
 	private final ConfigurableApplicationContext context;
 
-	private TestApplication(Container container, Class<?> configuration, boolean ownLimiter, String... properties) {
-		Map<String, Object> map = new HashMap<>();
-		for (String property : properties) {
-			int end = property.lastIndexOf('=');
-			map.put(property.substring(0, end), property.substring(end + 1));
-		}
+	/**
+	 * Starts an application.
+	 * @param ownLimiter whether its requests are counted as its properties say
+	 */
+	TestApplication(Container container, Class<?> configuration, boolean ownLimiter, Map<String, Object> properties) {
+		this.container = container;
+		Map<String, Object> map = new LinkedHashMap<>(properties);
 		RateLimiter redis = RedisRateLimiter.of(TestRedis.connections(), TestRedis.newKeyPrefix())
 			.withClock(this.clock);
 		this.context = new SpringApplicationBuilder(container.configuration(), configuration)
@@ -84,7 +82,8 @@ final class TestApplication implements AutoCloseable {
 				context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("test", map));
 				if (!ownLimiter) {
 					((GenericApplicationContext) context).registerBean(RateLimiter.class,
-							() -> new CountingRateLimiter(redis, this.decisions));
+							() -> new ObservedRateLimiter(redis, this.decisions::add, (request) -> {
+							}));
 				}
 			})
 			.run();
@@ -95,17 +94,25 @@ final class TestApplication implements AutoCloseable {
 	}
 
 	static TestApplication start(Container container, Class<?> configuration, String... properties) {
-		return new TestApplication(container, configuration, false, properties);
+		return new TestApplication(container, configuration, false, map(properties));
 	}
 
 	/** Starts an application whose requests are counted as its properties say. */
 	static TestApplication startWithOwnLimiter(Class<?> configuration, String... properties) {
-		return startWithOwnLimiter(Container.TOMCAT, configuration, properties);
+		return new TestApplication(Container.TOMCAT, configuration, true, map(properties));
 	}
 
-	/** Starts an application whose requests are counted as its properties say. */
-	static TestApplication startWithOwnLimiter(Container container, Class<?> configuration, String... properties) {
-		return new TestApplication(container, configuration, true, properties);
+	private static Map<String, Object> map(String... properties) {
+		Map<String, Object> map = new LinkedHashMap<>();
+		for (String property : properties) {
+			int end = property.lastIndexOf('=');
+			map.put(property.substring(0, end), property.substring(end + 1));
+		}
+		return map;
+	}
+
+	Container container() {
+		return this.container;
 	}
 
 	HttpResponse<String> get(String path, String... headers) {
@@ -192,53 +199,20 @@ final class TestApplication implements AutoCloseable {
 		this.context.close();
 	}
 
+	/** The container, for the names of tests. */
+	@Override
+	public String toString() {
+		return this.container.toString();
+	}
+
 	/** The smallest application, for tests of what is configured. */
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(
-			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@OpenApplication
 	@RestController
 	static class Served {
 
 		@GetMapping("/api")
 		String get() {
 			return "served";
-		}
-
-	}
-
-	/** The same on Jetty, with all that Spring Boot does for it. */
-	@Configuration(proxyBeanMethods = false)
-	@Import({ JettyServletWebServerAutoConfiguration.class, Served.class })
-	static class ServedOnJetty {
-
-	}
-
-	private record CountingRateLimiter(RateLimiter limiter, Queue<RateLimitRequest> decisions) implements RateLimiter {
-
-		@Override
-		public Decision tryAcquire(RateLimitRequest request) {
-			this.decisions.add(request);
-			return this.limiter.tryAcquire(request);
-		}
-
-		@Override
-		public Decision peek(RateLimitRequest request) {
-			return this.limiter.peek(request);
-		}
-
-		@Override
-		public void refund(RateLimitRequest request) {
-			this.limiter.refund(request);
-		}
-
-		@Override
-		public void charge(RateLimitRequest request) {
-			this.limiter.charge(request);
-		}
-
-		@Override
-		public void reset(Policy policy, Identifier identifier) {
-			this.limiter.reset(policy, identifier);
 		}
 
 	}

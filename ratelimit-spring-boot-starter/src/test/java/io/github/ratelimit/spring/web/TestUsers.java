@@ -1,5 +1,7 @@
 package io.github.ratelimit.spring.web;
 
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
 import java.util.stream.Stream;
 
 import org.springframework.context.annotation.Bean;
@@ -24,6 +26,11 @@ class TestUsers {
 		return new InMemoryUserDetailsManager(Stream.of("anna", "berta", "carla", "clara")
 			.map((name) -> User.withUsername(name).password(encoder.encode("secret")).build())
 			.toList());
+	}
+
+	/** Returns the header of a login such as "anna:secret" by HTTP Basic. */
+	static String basic(String login) {
+		return "Basic " + Base64.getEncoder().encodeToString(login.getBytes(StandardCharsets.UTF_8));
 	}
 
 }

@@ -1,18 +1,13 @@
 package io.github.ratelimit.spring.web;
 
-import java.io.IOException;
-import java.security.Principal;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.annotation.RateLimited;
-import jakarta.servlet.FilterChain;
-import jakarta.servlet.ServletException;
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletRequestWrapper;
-import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.annotation.Value;
@@ -20,12 +15,10 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.util.StringUtils;
-import org.springframework.web.filter.OncePerRequestFilter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
@@ -40,11 +33,12 @@ class UncountedPolicyIT {
 	private static final String TOLD = "The policy 'api' does not count requests that have none of its identifiers";
 
 	@ParameterizedTest
-	@ValueSource(classes = { TestApplication.Served.class, TestApplication.ServedOnJetty.class })
-	void startFailsWhenPolicyCountsUsersWithoutLogin(Class<?> configuration, CapturedOutput output) {
+	@EnumSource
+	void startFailsWhenPolicyCountsUsersWithoutLogin(Container container, CapturedOutput output) {
 		for (String identifiers : new String[] { "user", "user,ip+user" }) {
-			assertThatException().isThrownBy(
-					() -> start(configuration, "identifiers=" + identifiers, "missing-identifier=skip").close());
+			assertThatException().isThrownBy(() -> start(container, TestApplication.Served.class,
+					"identifiers=" + identifiers, "missing-identifier=skip")
+				.close());
 			assertThat(output)
 				.contains("Invalid value 'skip' for configuration property 'ratelimit.policies.api.missing-identifier'")
 				.contains("Nothing would be counted: the policy is by [" + identifiers.replace(",", ", ")
@@ -66,9 +60,9 @@ class UncountedPolicyIT {
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { OwnLogin.class, OwnLoginOnJetty.class })
-	void policyIsLoggedOnceWhenFirstRequestHasNoIdentifier(Class<?> configuration, CapturedOutput output) {
-		try (TestApplication application = start(configuration, "identifiers=user,header:X-Api-Key",
+	@EnumSource
+	void policyIsLoggedOnceWhenFirstRequestHasNoIdentifier(Container container, CapturedOutput output) {
+		try (TestApplication application = start(container, OwnLogin.class, "identifiers=user,header:X-Api-Key",
 				"missing-identifier=skip")) {
 			assertThat(output).doesNotContain(TOLD);
 			for (int i = 0; i < 3; i++) {
@@ -85,7 +79,7 @@ class UncountedPolicyIT {
 	void policyIsNotLoggedWhenFirstRequestIsCounted(String identifiers, CapturedOutput output) {
 		try (TestApplication application = start(OwnLogin.class, "identifiers=" + identifiers,
 				"missing-identifier=skip")) {
-			assertThat(application.get("/api", "X-Login", "anna").statusCode()).isEqualTo(200);
+			assertThat(application.get("/api", "X-User", "anna").statusCode()).isEqualTo(200);
 			assertThat(application.get("/api").statusCode()).isEqualTo(200);
 		}
 		assertThat(output).doesNotContain(TOLD);
@@ -95,7 +89,7 @@ class UncountedPolicyIT {
 	void policyIsLoggedWhenFilterWithUserRunsTooLate(CapturedOutput output) {
 		try (TestApplication application = start(OwnLogin.class, "identifiers=user", "missing-identifier=skip",
 				"test.order=0")) {
-			assertThat(application.get("/api", "X-Login", "anna").statusCode()).isEqualTo(200);
+			assertThat(application.get("/api", "X-User", "anna").statusCode()).isEqualTo(200);
 		}
 		assertThat(output).contains(TOLD).contains("set it in a filter before those of the limiter");
 	}
@@ -114,39 +108,29 @@ class UncountedPolicyIT {
 	}
 
 	private static TestApplication start(Class<?> configuration, String... properties) {
-		String[] all = new String[properties.length + 2];
-		all[0] = "ratelimit.policies.api.paths=/api";
-		all[1] = "ratelimit.policies.api.limits=3/m";
-		for (int i = 0; i < properties.length; i++) {
-			all[i + 2] = properties[i].matches("(ratelimit|test)\\..*") ? properties[i]
-					: "ratelimit.policies.api." + properties[i];
-		}
-		return TestApplication.start(configuration, all);
+		return start(Container.TOMCAT, configuration, properties);
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@Import(TestApplication.Served.class)
-	static class OwnLogin {
+	private static TestApplication start(Container container, Class<?> configuration, String... properties) {
+		return TestApplication.start(container, configuration,
+				Stream.concat(Stream.of("paths=/api", "limits=3/m"), Stream.of(properties))
+					.map((property) -> property.matches("(ratelimit|test)\\..*") ? property
+							: "ratelimit.policies.api." + property)
+					.toArray(String[]::new));
+	}
+
+	static class OwnLogin extends TestApplication.Served {
 
 		@Bean
-		FilterRegistrationBean<OncePerRequestFilter> login(@Value("${test.order:-200}") int order) {
-			FilterRegistrationBean<OncePerRequestFilter> registration = new FilterRegistrationBean<>(new Login());
-			registration.setOrder(order);
-			return registration;
+		FilterRegistrationBean<HeaderLogin> login(@Value("${test.order:-200}") int order) {
+			return HeaderLogin.at(order);
 		}
 
 	}
 
-	@Configuration(proxyBeanMethods = false)
-	@Import({ TestApplication.ServedOnJetty.class, OwnLogin.class })
-	static class OwnLoginOnJetty {
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
 	@EnableScheduling
-	@Import({ TestApplication.Served.class, Jobs.class })
-	static class Scheduling {
+	@Import(Jobs.class)
+	static class Scheduling extends TestApplication.Served {
 
 	}
 
@@ -167,24 +151,6 @@ class UncountedPolicyIT {
 		@Scheduled(initialDelay = 3_600_000)
 		@RateLimited(limits = "1/m", identifiers = "global")
 		void right() {
-		}
-
-	}
-
-	private static final class Login extends OncePerRequestFilter {
-
-		@Override
-		protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
-				throws ServletException, IOException {
-			String name = request.getHeader("X-Login");
-			chain.doFilter(new HttpServletRequestWrapper(request) {
-
-				@Override
-				public Principal getUserPrincipal() {
-					return (name != null) ? () -> name : null;
-				}
-
-			}, response);
 		}
 
 	}

@@ -7,22 +7,20 @@ import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
 
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.actuate.web.servlet.ManagementWebSecurityAutoConfiguration;
-import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
 import org.springframework.boot.thread.Threading;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
-import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Requests that are served by virtual threads, where the Java runtime has them.
  */
+@StartApplication("""
+		spring.threads.virtual.enabled: true
+		ratelimit.policies.api: { paths: /api, limits: 50/d }
+		""")
 class VirtualThreadsIT {
 
 	private static final int QUOTA = 50;
@@ -34,40 +32,28 @@ class VirtualThreadsIT {
 	/** Virtual threads are never suspended while they hold a monitor, before Java 24. */
 	private static final int FIRST_VERSION = 21;
 
+	@Parameter
+	TestApplication application;
+
 	@Test
 	void quotaIsAdmittedExactlyToManyAtOnce() {
-		try (TestApplication application = TestApplication.start(Application.class,
-				"spring.threads.virtual.enabled=true", "ratelimit.policies.api.paths=/api",
-				"ratelimit.policies.api.limits=50/d")) {
-			assertThat(Threading.VIRTUAL.isActive(application.bean(Environment.class)))
-				.isEqualTo(Runtime.version().feature() >= FIRST_VERSION);
-			ExecutorService clients = Executors.newFixedThreadPool(CLIENTS);
-			try {
-				List<CompletableFuture<Integer>> statuses = IntStream.range(0, REQUESTS)
-					.mapToObj((i) -> CompletableFuture.supplyAsync(() -> application.get("/api").statusCode(), clients))
-					.toList();
-				assertThat(statuses.stream().map(CompletableFuture::join).filter((status) -> status == 200))
-					.hasSize(QUOTA);
-				assertThat(statuses.stream().map(CompletableFuture::join).filter((status) -> status == 429))
-					.hasSize(REQUESTS - QUOTA);
-			}
-			finally {
-				clients.shutdownNow();
-			}
+		assertThat(Threading.VIRTUAL.isActive(this.application.bean(Environment.class)))
+			.isEqualTo(Runtime.version().feature() >= FIRST_VERSION);
+		ExecutorService clients = Executors.newFixedThreadPool(CLIENTS);
+		try {
+			List<Integer> statuses = IntStream.range(0, REQUESTS)
+				.mapToObj(
+						(i) -> CompletableFuture.supplyAsync(() -> this.application.get("/api").statusCode(), clients))
+				.toList()
+				.stream()
+				.map(CompletableFuture::join)
+				.toList();
+			assertThat(statuses).filteredOn((status) -> status == 200).hasSize(QUOTA);
+			assertThat(statuses).filteredOn((status) -> status == 429).hasSize(REQUESTS - QUOTA);
 		}
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@EnableAutoConfiguration(exclude = { ServletWebSecurityAutoConfiguration.class,
-			UserDetailsServiceAutoConfiguration.class, ManagementWebSecurityAutoConfiguration.class })
-	@RestController
-	static class Application {
-
-		@GetMapping("/api")
-		String get() {
-			return Thread.currentThread().toString();
+		finally {
+			clients.shutdownNow();
 		}
-
 	}
 
 }

@@ -1,68 +1,52 @@
 package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.context.annotation.Import;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Policies with plans beside a login, on every servlet container: what never comes
- * through the login counts by the limits of the policy itself, and everything else as the
- * plan says.
+ * Policies with plans beside a login: what never comes through the login counts by the
+ * limits of the policy itself, and everything else as the plan says.
  */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-abstract class LoginContract {
+@StartApplication(on = { Container.TOMCAT, Container.JETTY }, value = """
+		ratelimit:
+		  plan-cache-ttl: 0
+		  policies:
+		    login: { paths: [/form, /basic, /bearer, /own], limits: 5/15m, identifiers: [ip, user],
+		      count-when: 'status in [401]', plans.pro.limits: 1000/m,
+		      unless: "'yes'.equals(#request.getHeader('X-Plain'))" }
+		    plain: { paths: [/form, /basic, /bearer, /own], limits: 5/15m,
+		      when: "'yes'.equals(#request.getHeader('X-Plain'))", identifiers: [ip, user],
+		      count-when: 'status in [401]' }
+		    tariff: { paths: [/tariff, /twice], limits: 2/m, plans.pro.limits: [4/m, 100/h],
+		      plans.partner.unlimited: true }
+		    second: { paths: /twice, limits: 9/m, plans.pro.limits: 90/m }
+		    named: { paths: /named, limits: 1/m, identifiers: user }
+		    held: { paths: /held/**, limits: 1/15m, count-when: 'status in [401]' }
+		    only: { paths: /only, limits: 0/m, plans.pro.limits: 2/m }
+		management.endpoints.web.exposure.include: ratelimits
+		management.endpoint.ratelimits.access: unrestricted
+		""")
+class LoginIT {
 
-	private TestApplication application;
-
-	/** The configuration of the application, with its container. */
-	abstract Class<?> application();
-
-	@BeforeAll
-	void start() {
-		this.application = TestApplication.start(application(), "ratelimit.plan-cache-ttl=0",
-				"ratelimit.policies.login.paths=/form,/basic,/bearer,/own", "ratelimit.policies.login.limits=5/15m",
-				"ratelimit.policies.login.identifiers=ip,user", "ratelimit.policies.login.count-when=status in [401]",
-				"ratelimit.policies.login.plans.pro.limits=1000/m",
-				"ratelimit.policies.login.unless='yes'.equals(#request.getHeader('X-Plain'))",
-				"ratelimit.policies.plain.when='yes'.equals(#request.getHeader('X-Plain'))",
-				"ratelimit.policies.plain.paths=/form,/basic,/bearer,/own", "ratelimit.policies.plain.limits=5/15m",
-				"ratelimit.policies.plain.identifiers=ip,user", "ratelimit.policies.plain.count-when=status in [401]",
-				"ratelimit.policies.tariff.paths=/tariff,/twice", "ratelimit.policies.tariff.limits=2/m",
-				"ratelimit.policies.tariff.plans.pro.limits=4/m,100/h",
-				"ratelimit.policies.tariff.plans.partner.unlimited=true", "ratelimit.policies.second.paths=/twice",
-				"ratelimit.policies.second.limits=9/m", "ratelimit.policies.second.plans.pro.limits=90/m",
-				"ratelimit.policies.named.paths=/named", "ratelimit.policies.named.limits=1/m",
-				"ratelimit.policies.named.identifiers=user", "ratelimit.policies.held.paths=/held/**",
-				"ratelimit.policies.only.paths=/only", "ratelimit.policies.only.limits=0/m",
-				"ratelimit.policies.only.plans.pro.limits=2/m", "ratelimit.policies.held.limits=1/15m",
-				"ratelimit.policies.held.count-when=status in [401]",
-				"management.endpoints.web.exposure.include=ratelimits",
-				"management.endpoint.ratelimits.access=unrestricted");
-	}
-
-	@AfterAll
-	void stop() {
-		this.application.close();
-	}
+	@Parameter
+	TestApplication application;
 
 	@BeforeEach
 	void forget() {
-		this.application.forget();
 		LoginApplication.told.clear();
 		LoginApplication.refunds.set(0);
 	}
@@ -189,10 +173,14 @@ abstract class LoginContract {
 		all.addAll(switch (path) {
 			case "/bearer" -> List.of("Authorization", "Bearer " + LoginApplication.jwt(user, password));
 			case "/own" -> List.of("X-Key", user + ":" + password);
-			default -> List.of("Authorization", "Basic "
-					+ Base64.getEncoder().encodeToString((user + ":" + password).getBytes(StandardCharsets.UTF_8)));
+			default -> List.of("Authorization", TestUsers.basic(user + ":" + password));
 		});
 		return this.application.get(path, all.toArray(String[]::new));
+	}
+
+	@Import(LoginApplication.class)
+	static class Application {
+
 	}
 
 }

@@ -1,0 +1,48 @@
+package io.github.ratelimit.spring;
+
+import java.util.function.Consumer;
+
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+
+/**
+ * A rate limiter that tells of the decisions and the refunds it is asked for.
+ *
+ * @param limiter decides and refunds
+ * @param decided told of each decision
+ * @param refunded told of each refund
+ */
+public record ObservedRateLimiter(RateLimiter limiter, Consumer<RateLimitRequest> decided,
+		Consumer<RateLimitRequest> refunded) implements RateLimiter {
+
+	@Override
+	public Decision tryAcquire(RateLimitRequest request) {
+		this.decided.accept(request);
+		return this.limiter.tryAcquire(request);
+	}
+
+	@Override
+	public Decision peek(RateLimitRequest request) {
+		return this.limiter.peek(request);
+	}
+
+	@Override
+	public void refund(RateLimitRequest request) {
+		this.refunded.accept(request);
+		this.limiter.refund(request);
+	}
+
+	@Override
+	public void charge(RateLimitRequest request) {
+		this.limiter.charge(request);
+	}
+
+	@Override
+	public void reset(Policy policy, Identifier identifier) {
+		this.limiter.reset(policy, identifier);
+	}
+
+}

@@ -1,0 +1,34 @@
+package io.github.ratelimit.spring.method;
+
+import io.github.ratelimit.spring.RateLimitExceededException;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.assertj.core.api.ThrowingConsumer;
+
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** Beans with limited methods, and their calls. */
+final class LimitedBeans {
+
+	private LimitedBeans() {
+	}
+
+	/** Runs an application with a bean. */
+	static <T> void run(ApplicationContextRunner runner, Class<T> type, ThrowingConsumer<T> test) {
+		runner.withBean(type).run((context) -> {
+			assertThat(context).hasNotFailed();
+			test.accept(context.getBean(type));
+		});
+	}
+
+	static void assertDenied(ThrowingCallable call) {
+		assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(call);
+	}
+
+	static void assertDenied(ThrowingCallable call, String message) {
+		assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(call).withMessage(message);
+	}
+
+}

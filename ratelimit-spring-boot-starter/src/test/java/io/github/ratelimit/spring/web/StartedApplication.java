@@ -1,0 +1,66 @@
+package io.github.ratelimit.spring.web;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+import org.junit.jupiter.api.extension.ExtensionContext.Store;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.ArgumentsProvider;
+import org.junit.jupiter.params.support.ParameterDeclarations;
+
+import org.springframework.boot.env.YamlPropertySourceLoader;
+import org.springframework.core.env.EnumerablePropertySource;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.io.ByteArrayResource;
+
+/**
+ * Starts the applications of a {@link StartApplication}, one after the other. JUnit
+ * closes them.
+ */
+final class StartedApplication implements ArgumentsProvider, BeforeEachCallback {
+
+	@Override
+	public Stream<Arguments> provideArguments(ParameterDeclarations parameters, ExtensionContext context)
+			throws IOException {
+		Class<?> test = context.getRequiredTestClass();
+		StartApplication start = test.getAnnotation(StartApplication.class);
+		Class<?> configuration = Arrays.stream(test.getDeclaredClasses())
+			.filter((type) -> type.getSimpleName().equals("Application"))
+			.findAny()
+			.orElse(TestApplication.Served.class);
+		Map<String, Object> properties = properties(start.value());
+		return Arrays.stream(start.on()).map((container) -> {
+			TestApplication application = new TestApplication(container, configuration, start.ownLimiter(), properties);
+			store(context).put(TestApplication.class, application);
+			return Arguments.of(application);
+		});
+	}
+
+	@Override
+	public void beforeEach(ExtensionContext context) {
+		store(context).get(TestApplication.class, TestApplication.class).forget();
+	}
+
+	private static Store store(ExtensionContext context) {
+		return context.getStore(Namespace.create(StartedApplication.class));
+	}
+
+	private static Map<String, Object> properties(String yaml) throws IOException {
+		Map<String, Object> properties = new LinkedHashMap<>();
+		for (PropertySource<?> source : new YamlPropertySourceLoader().load("test",
+				new ByteArrayResource(yaml.getBytes(StandardCharsets.UTF_8)))) {
+			for (String name : ((EnumerablePropertySource<?>) source).getPropertyNames()) {
+				properties.put(name, source.getProperty(name));
+			}
+		}
+		return properties;
+	}
+
+}
