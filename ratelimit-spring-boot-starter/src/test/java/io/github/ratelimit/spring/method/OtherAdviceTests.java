@@ -185,7 +185,9 @@ class OtherAdviceTests {
 		this.runner.run((context) -> {
 			Methods methods = context.getBean(Methods.class);
 			assertThat(methods.asynchronous().get(10, TimeUnit.SECONDS)).isNotEqualTo(Thread.currentThread().getName());
-			assertDenied(methods::asynchronous);
+			assertThat(methods.asynchronous()).failsWithin(Duration.ZERO)
+				.withThrowableThat()
+				.withCauseInstanceOf(RateLimitExceededException.class);
 		});
 	}
 

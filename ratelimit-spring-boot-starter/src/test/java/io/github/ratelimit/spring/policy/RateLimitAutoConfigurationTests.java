@@ -2,6 +2,7 @@ package io.github.ratelimit.spring.policy;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Supplier;
 
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Decision;
@@ -364,9 +365,9 @@ class RateLimitAutoConfigurationTests {
 		private int calls;
 
 		@Override
-		public Decision enforce(List<PolicyUse> uses) {
+		public Supplier<Decision> prepare(List<PolicyUse> uses) {
 			this.calls++;
-			return new Decision(true, List.of());
+			return () -> new Decision(true, List.of());
 		}
 
 		@Override
