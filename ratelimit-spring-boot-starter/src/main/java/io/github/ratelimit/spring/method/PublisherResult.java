@@ -26,7 +26,7 @@ record PublisherResult(ReactiveAdapter adapter) implements ResultType {
 		Mono<LimitedCall.Answer> decided = Mono.fromSupplier(prepare(call));
 		Mono<LimitedCall.Answer> decidedWhereAllowed = Mono.defer(
 				() -> Schedulers.isInNonBlockingThread() ? decided.subscribeOn(Schedulers.boundedElastic()) : decided);
-		// A single value is not read by a Flux, which would cancel its source.
+		// A Flux is not used for a single value: it would cancel the source after it.
 		return this.adapter.fromPublisher(this.adapter.isMultiValue() ? decidedWhereAllowed.flatMapMany(this::get)
 				: decidedWhereAllowed.flatMap((each) -> Mono.fromDirect(get(each))));
 	}

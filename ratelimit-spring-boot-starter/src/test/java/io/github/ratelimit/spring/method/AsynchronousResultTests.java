@@ -4,8 +4,10 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -167,6 +169,19 @@ class AsynchronousResultTests {
 			assertThat(methods.mono("b").block()).isEqualTo("b: Rate limit exceeded: Fallbacks.mono (1/m)");
 			assertThat(methods.flux().collectList().block()).containsExactly("called");
 			assertThat(methods.flux().collectList().block()).containsExactly("instead", "of it");
+		});
+	}
+
+	/** The recipe of the documentation. */
+	@Test
+	void deniedCallerGetsLastKnownPrice() {
+		this.runner.withPropertyValues("ratelimit.policies.prices.limits=1/s").withBean(Prices.class).run((context) -> {
+			Prices prices = context.getBean(Prices.class);
+			assertThat(prices.price("tea").block()).isEqualTo(3);
+			assertThat(prices.price("tea").block()).as("known").isEqualTo(3);
+			assertThat(prices.price("coffee").block()).as("unknown").isNull();
+			this.clock.advance(Duration.ofSeconds(1));
+			assertThat(prices.price("coffee").block()).isEqualTo(6);
 		});
 	}
 
@@ -516,6 +531,25 @@ class AsynchronousResultTests {
 
 		private Flux<String> insteadOften() {
 			return Flux.just("instead", "of it");
+		}
+
+	}
+
+	static class Prices {
+
+		private final Map<String, Long> known = new ConcurrentHashMap<>();
+
+		@RateLimited(policy = "prices", fallbackMethod = "known")
+		public Mono<Long> price(String item) {
+			return ask(item).doOnNext((price) -> this.known.put(item, price));
+		}
+
+		private Mono<Long> known(String item) {
+			return Mono.justOrEmpty(this.known.get(item));
+		}
+
+		private Mono<Long> ask(String item) {
+			return Mono.just((long) item.length());
 		}
 
 	}
