@@ -38,12 +38,19 @@ import org.springframework.core.annotation.AliasFor;
  * policy denies calls in that case, {@link io.github.ratelimit.StoreException
  * StoreException} is thrown.
  * <p>
+ * If the declared result is a {@code CompletableFuture}, a {@code CompletionStage}, or a
+ * type that Spring's {@code ReactiveAdapterRegistry} knows, such as {@code Mono} and
+ * {@code Flux}, these exceptions are its error, and are never thrown. A future is decided
+ * when the method is called. A publisher is decided on each subscription, which calls the
+ * method if it is allowed; its arguments and the identifiers of the caller are those of
+ * the call that returned the publisher. Publishers need Reactor on the class path.
+ * <p>
  * The limit is applied before other advice of the method, such as transactions, caching
  * and method security: cached and unauthorized calls are counted.
  * {@code ratelimit.method.order} changes that. On the same method, {@code @Retryable},
  * {@code @ConcurrencyLimit} and {@code @Async} are always applied after the limit: a
  * retried call is counted once, a denied call does not wait, and the calling thread
- * receives the exception.
+ * receives the exception, or a failed future.
  * <p>
  * Every call is counted, even if the path of the web request was counted too: a policy
  * with both the path and an annotation on the method counts twice.

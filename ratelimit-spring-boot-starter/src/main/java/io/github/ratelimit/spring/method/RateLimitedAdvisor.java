@@ -7,9 +7,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import io.github.ratelimit.Algorithm;
-import io.github.ratelimit.Decision;
 import io.github.ratelimit.spring.ConfiguredPolicies;
-import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.policy.AnnotatedPolicies;
 import io.github.ratelimit.spring.policy.AnnotatedPolicy;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
@@ -84,15 +82,7 @@ public final class RateLimitedAdvisor extends StaticMethodMatcherPointcutAdvisor
 			if (target == null || operation == null) {
 				return invocation.proceed();
 			}
-			Decision decision = this.enforcer.get().enforce(operation.uses(invocation.getArguments()));
-			if (decision.allowed()) {
-				return invocation.proceed();
-			}
-			RateLimitExceededException denied = new RateLimitExceededException(decision);
-			if (operation.fallback() == null) {
-				throw denied;
-			}
-			return operation.fallback().call(target, invocation.getArguments(), denied);
+			return operation.result().limit(new LimitedCall(operation, target, invocation, this.enforcer.get()));
 		}
 
 	}

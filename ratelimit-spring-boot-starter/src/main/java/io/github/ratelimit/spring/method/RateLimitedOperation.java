@@ -21,10 +21,11 @@ import org.springframework.util.ClassUtils;
  * @param method the method as declared in the class of the object
  * @param uses what a call uses, one for each annotation
  * @param fallback called for denied calls
+ * @param result how a call is decided, and refused
  * @param place describes the annotated element in messages
  * @param onMethod whether the annotations are on the method rather than on its type
  */
-record RateLimitedOperation(Method method, List<Use> uses, @Nullable Fallback fallback, String place,
+record RateLimitedOperation(Method method, List<Use> uses, @Nullable Fallback fallback, ResultType result, String place,
 		boolean onMethod) {
 
 	/** Returns what a call with these arguments uses of each policy. */

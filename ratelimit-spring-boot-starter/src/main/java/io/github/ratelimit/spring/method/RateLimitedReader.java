@@ -24,6 +24,7 @@ import io.github.ratelimit.spring.policy.NearestNames;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.ResolvableType;
 import org.springframework.util.StringValueResolver;
 
 /**
@@ -62,8 +63,10 @@ final class RateLimitedReader {
 				.map((annotation) -> use(annotation, element, annotations.place(), expressions))
 				.toList();
 			requireDistinct(uses, element);
+			ResultType result = ResultType
+				.of(ResolvableType.forMethodReturnType(element.method(), element.type()).toClass());
 			return new RateLimitedOperation(element.method(), uses, fallback(annotations.annotations(), element),
-					element.place(), element.onMethod());
+					result, element.place(), element.onMethod());
 		}
 		catch (IllegalArgumentException ex) {
 			throw new InvalidRateLimitedException(element.place(), ex);

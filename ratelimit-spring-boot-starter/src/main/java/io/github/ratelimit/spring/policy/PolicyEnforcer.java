@@ -2,6 +2,7 @@ package io.github.ratelimit.spring.policy;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -30,7 +31,18 @@ public interface PolicyEnforcer {
 	 * policies denies requests in that case
 	 * @throws CallerDeniedException if the caller is denied regardless of its limits
 	 */
-	Decision enforce(List<PolicyUse> uses);
+	default Decision enforce(List<PolicyUse> uses) {
+		return prepare(uses).get();
+	}
+
+	/**
+	 * Finds the caller on the current thread, for decisions on other threads.
+	 * @param uses what is used of each policy, without duplicates
+	 * @return decides for this caller on any thread, each time it is called, as
+	 * {@link #enforce} does
+	 * @throws CallerDeniedException if the caller is denied regardless of its limits
+	 */
+	Supplier<Decision> prepare(List<PolicyUse> uses);
 
 	/**
 	 * Rejects an identifier that this enforcer does not know.
@@ -57,12 +69,13 @@ public interface PolicyEnforcer {
 		return new PolicyEnforcer() {
 
 			@Override
-			public Decision enforce(List<PolicyUse> uses) {
-				return decisions.decide(uses.stream()
+			public Supplier<Decision> prepare(List<PolicyUse> uses) {
+				List<PolicyCharge> charges = uses.stream()
 					.map((use) -> decisions.current(use, ThreadIdentifiers::find))
 					.map(PolicyEnforcer::withoutRequest)
 					.flatMap(Optional::stream)
-					.toList());
+					.toList();
+				return () -> decisions.decide(charges);
 			}
 
 			@Override

@@ -4,6 +4,7 @@ import java.io.IOException;
 
 import io.github.ratelimit.spring.RateLimitedExpressionException;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
@@ -68,6 +69,7 @@ public final class RateLimitExceededFilter implements Filter {
 
 	private void doFilter(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws IOException, ServletException {
+		writeDecisionsOfOtherThreads(request, response);
 		try {
 			doFilterAsCurrent(request, response, chain);
 			RequestState state = RequestState.find(request);
@@ -91,6 +93,14 @@ public final class RateLimitExceededFilter implements Filter {
 				throw ex;
 			}
 			this.responses.answer(answer, request, response);
+		}
+	}
+
+	/** Other threads may decide between dispatches, but must not touch the response. */
+	private void writeDecisionsOfOtherThreads(HttpServletRequest request, HttpServletResponse response) {
+		RequestState state = (request.getDispatcherType() == DispatcherType.ASYNC) ? RequestState.find(request) : null;
+		if (state != null && !state.statuses().isWritten()) {
+			this.responses.writeHeaders(state.statuses(), response);
 		}
 	}
 

@@ -39,6 +39,8 @@ final class RequestStatuses {
 	/** Policies of which some limits may be missing in the entries. */
 	private Set<Policy> policies = Set.of();
 
+	private boolean written = true;
+
 	/**
 	 * Returns the name of a limit in headers: that of its policy, with the window if the
 	 * policy has several limits.
@@ -61,10 +63,16 @@ final class RequestStatuses {
 		return this.entries.isEmpty();
 	}
 
+	/** Returns whether all decisions are in the headers. */
+	synchronized boolean isWritten() {
+		return this.written;
+	}
+
 	/**
 	 * Adds the decision over some charges. It may lack the status of some limits.
 	 */
 	synchronized void add(Decision decision, List<PolicyCharge> charges) {
+		this.written = false;
 		decision.statuses().forEach(this::add);
 		if (decision.source() == Decision.Source.DENIAL_CACHE) {
 			this.policies = new LinkedHashSet<>(this.policies);
@@ -97,6 +105,7 @@ final class RequestStatuses {
 	 * @return false if there is none, or the response is committed
 	 */
 	synchronized boolean write(LimitHeaders headers, HttpServletResponse response) {
+		this.written = true;
 		if (this.entries.isEmpty() || response.isCommitted()) {
 			return false;
 		}

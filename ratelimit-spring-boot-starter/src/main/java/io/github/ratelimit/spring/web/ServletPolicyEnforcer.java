@@ -83,17 +83,20 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	 * Decides whether the request of the current thread may proceed, in addition to the
 	 * policies of its path. Outside of a request, the identifiers are those of
 	 * {@link PolicyEnforcer#withoutRequests}.
+	 * <p>
+	 * Other threads may decide after the request has ended, and must not write into its
+	 * response. What they decide before is written with the next dispatch.
 	 */
 	@Override
-	public Decision enforce(List<PolicyUse> uses) {
+	public Supplier<Decision> prepare(List<PolicyUse> uses) {
 		ServletRequestAttributes attributes = RateLimitExceededFilter.currentRequest();
 		if (attributes == null) {
-			return this.outsideOfRequests.enforce(uses);
+			return this.outsideOfRequests.prepare(uses);
 		}
 		HttpServletRequest request = attributes.getRequest();
 		RequestState state = RequestState.of(request);
 		if (isUnlimited(!uses.isEmpty(), state, request, true)) {
-			return UNLIMITED;
+			return () -> UNLIMITED;
 		}
 		Object pattern = request.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE);
 		List<String> patterns = (pattern != null) ? List.of(pattern.toString()) : List.of();
@@ -104,7 +107,20 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 				add(use, () -> this.identifiers.find(use, request), request, charges);
 			}
 		}
-		return decide(charges, state, request, attributes.getResponse());
+		HttpServletResponse response = attributes.getResponse();
+		watch(state, request, response);
+		return () -> {
+			Decision decision = count(charges, state, response);
+			if (response != null && isServedByThisThread(state)) {
+				this.responses.writeHeaders(state.statuses(), response);
+			}
+			return decision;
+		};
+	}
+
+	private static boolean isServedByThisThread(RequestState state) {
+		ServletRequestAttributes attributes = RateLimitExceededFilter.currentRequest();
+		return attributes != null && RequestState.find(attributes.getRequest()) == state;
 	}
 
 	/**
@@ -255,15 +271,22 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	}
 
 	private Decision decide(List<PolicyCharge> charges, RequestState state, HttpServletRequest request,
-			@Nullable HttpServletResponse response) {
+			HttpServletResponse response) {
+		watch(state, request, response);
+		Decision decision = count(charges, state, response);
+		this.responses.writeHeaders(state.statuses(), response);
+		return decision;
+	}
+
+	private void watch(RequestState state, HttpServletRequest request, @Nullable HttpServletResponse response) {
 		if (response != null && state.watch()) {
 			BrokenResponse.watch(state, request, response, this.decisions);
 		}
+	}
+
+	private Decision count(List<PolicyCharge> charges, RequestState state, @Nullable HttpServletResponse response) {
 		Decision decision = this.decisions.decide(charges, (used) -> state.use(used, response));
 		state.statuses().add(decision, charges);
-		if (response != null) {
-			this.responses.writeHeaders(state.statuses(), response);
-		}
 		return decision;
 	}
 

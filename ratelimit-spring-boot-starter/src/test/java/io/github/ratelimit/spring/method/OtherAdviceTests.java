@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.DecisionListener;
+import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.ManualClock;
@@ -175,7 +176,9 @@ class OtherAdviceTests {
 	void callerIsToldWhenAsynchronousCallIsDenied() throws Exception {
 		assertThat(this.methods.asynchronous().get(10, TimeUnit.SECONDS))
 			.isNotEqualTo(Thread.currentThread().getName());
-		assertDenied(this.methods::asynchronous);
+		assertThat(this.methods.asynchronous()).failsWithin(Duration.ZERO)
+			.withThrowableThat()
+			.withCauseInstanceOf(RateLimitExceededException.class);
 	}
 
 	@Test

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
+import java.util.function.Supplier;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.StoreException;
@@ -142,8 +143,10 @@ class RateLimitedFallbackTests {
 	private record FailingEnforcer(StoreException failure) implements PolicyEnforcer {
 
 		@Override
-		public Decision enforce(List<PolicyUse> uses) {
-			throw this.failure;
+		public Supplier<Decision> prepare(List<PolicyUse> uses) {
+			return () -> {
+				throw this.failure;
+			};
 		}
 
 		@Override

@@ -4,6 +4,7 @@ import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Decision;
@@ -367,9 +368,9 @@ class RateLimitAutoConfigurationTests {
 		private int calls;
 
 		@Override
-		public Decision enforce(List<PolicyUse> uses) {
+		public Supplier<Decision> prepare(List<PolicyUse> uses) {
 			this.calls++;
-			return new Decision(true, List.of());
+			return () -> new Decision(true, List.of());
 		}
 
 		@Override

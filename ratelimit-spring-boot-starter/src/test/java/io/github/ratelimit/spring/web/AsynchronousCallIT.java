@@ -1,0 +1,242 @@
+package io.github.ratelimit.spring.web;
+
+import java.net.http.HttpResponse;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.spring.RateLimitExceededException;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
+import org.springframework.boot.security.autoconfigure.web.servlet.ServletWebSecurityAutoConfiguration;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.http.MediaType;
+import org.springframework.stereotype.Service;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestHeader;
+import org.springframework.web.bind.annotation.RestController;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Requests whose handlers return publishers and futures of limited methods, counted on a
+ * real Redis.
+ */
+class AsynchronousCallIT {
+
+	private static TestApplication application;
+
+	@BeforeAll
+	static void start() {
+		application = TestApplication.start(Application.class, "ratelimit.policies.failures.limits=2/m",
+				"ratelimit.policies.failures.identifiers=ip", "ratelimit.policies.failures.count-when=status in [4xx]");
+	}
+
+	@AfterAll
+	static void stop() {
+		application.close();
+	}
+
+	@BeforeEach
+	void forget() {
+		application.forget();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "future", "mono", "flux", "events", "elsewhere" })
+	void deniedRequestGets429AndHeaders(String result) {
+		HttpResponse<String> allowed = application.get("/" + result);
+		assertThat(allowed.statusCode()).isEqualTo(200);
+		assertThat(allowed.body()).contains("called");
+		assertThat(allowed.headers().firstValue("RateLimit")).hasValue("\"Results." + result + "\";r=0;t=60");
+		HttpResponse<String> denied = application.get("/" + result);
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertThat(denied.headers().firstValue("Retry-After")).hasValue("60");
+		assertThat(denied.headers().firstValue("RateLimit")).hasValue("\"Results." + result + "\";r=0;t=60");
+		assertThat(denied.headers().allValues("RateLimit")).hasSize(1);
+		assertThat(denied.body()).contains("quota-exceeded");
+		assertThat(application.decisions()).isEqualTo(2);
+	}
+
+	@Test
+	void requestIdentifiesWhichThreadEverDecides() {
+		assertThat(application.get("/tenant", "X-Tenant", "a").statusCode()).isEqualTo(200);
+		assertThat(application.get("/tenant", "X-Tenant", "a").statusCode()).isEqualTo(429);
+		assertThat(application.get("/tenant", "X-Tenant", "b").statusCode()).isEqualTo(200);
+	}
+
+	@Test
+	void fallbackAnswersInsteadOf429() {
+		assertThat(application.get("/fallback").body()).isEqualTo("called");
+		HttpResponse<String> denied = application.get("/fallback");
+		assertThat(denied.statusCode()).isEqualTo(200);
+		assertThat(denied.body()).isEqualTo("instead");
+	}
+
+	@Test
+	void publisherThatOutlivesItsRequestIsCountedForItsCaller() {
+		assertThat(application.get("/kept", "X-Tenant", "a").body()).isEqualTo("kept");
+		assertThat(application.get("/kept", "X-Tenant", "b").body()).isEqualTo("kept");
+		assertThat(application.decisions()).isZero();
+		Map<String, Mono<String>> kept = application.bean(ResultController.class).kept;
+		assertThat(kept.get("a").block()).isEqualTo("called");
+		assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(kept.get("a")::block);
+		assertThat(kept.get("b").subscribeOn(Schedulers.parallel()).block()).isEqualTo("called");
+		assertThat(application.get("/kept", "X-Tenant", "c").headers().firstValue("RateLimit")).isEmpty();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/counted", "/counted-elsewhere", "/counted-future" })
+	void costsAreSettledWhenRequestEnds(String path) {
+		for (int i = 0; i < 3; i++) {
+			assertThat(application.get(path).statusCode()).isEqualTo(200);
+			application.assertUsed("failures", Identifier.ip("127.0.0.1"), 0);
+		}
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(
+			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
+	@Import({ Results.class, ResultController.class })
+	static class Application {
+
+	}
+
+	@Service
+	static class Results {
+
+		@RateLimited(limits = "1/m")
+		CompletableFuture<String> future() {
+			return CompletableFuture.supplyAsync(() -> "called");
+		}
+
+		@RateLimited(limits = "1/m")
+		Mono<String> mono() {
+			return Mono.just("called");
+		}
+
+		@RateLimited(limits = "1/m")
+		Flux<String> flux() {
+			return Flux.just("called", "often");
+		}
+
+		@RateLimited(limits = "1/m")
+		Flux<String> events() {
+			return Flux.just("called", "often");
+		}
+
+		@RateLimited(limits = "1/m")
+		Mono<String> elsewhere() {
+			return Mono.just("called");
+		}
+
+		@RateLimited(limits = "1/m", identifiers = "header:X-Tenant")
+		Mono<String> tenant() {
+			return Mono.just("called");
+		}
+
+		@RateLimited(limits = "1/m", fallbackMethod = "instead")
+		Mono<String> fallback() {
+			return Mono.just("called");
+		}
+
+		private Mono<String> instead() {
+			return Mono.just("instead");
+		}
+
+		@RateLimited("failures")
+		Mono<String> counted() {
+			return Mono.just("called");
+		}
+
+		@RateLimited("failures")
+		CompletableFuture<String> countedFuture() {
+			return CompletableFuture.supplyAsync(() -> "called");
+		}
+
+	}
+
+	@RestController
+	static class ResultController {
+
+		private final Map<String, Mono<String>> kept = new ConcurrentHashMap<>();
+
+		private final Results results;
+
+		ResultController(Results results) {
+			this.results = results;
+		}
+
+		@GetMapping("/future")
+		CompletableFuture<String> future() {
+			return this.results.future();
+		}
+
+		@GetMapping("/mono")
+		Mono<String> mono() {
+			return this.results.mono();
+		}
+
+		@GetMapping(path = "/flux", produces = MediaType.APPLICATION_JSON_VALUE)
+		Flux<String> flux() {
+			return this.results.flux();
+		}
+
+		@GetMapping(path = "/events", produces = MediaType.TEXT_EVENT_STREAM_VALUE)
+		Flux<String> events() {
+			return this.results.events();
+		}
+
+		@GetMapping("/elsewhere")
+		Mono<String> elsewhere() {
+			return this.results.elsewhere().subscribeOn(Schedulers.parallel());
+		}
+
+		@GetMapping("/tenant")
+		Mono<String> tenant() {
+			return this.results.tenant().subscribeOn(Schedulers.parallel());
+		}
+
+		@GetMapping("/fallback")
+		Mono<String> fallback() {
+			return this.results.fallback();
+		}
+
+		@GetMapping("/kept")
+		String kept(@RequestHeader("X-Tenant") String tenant) {
+			this.kept.put(tenant, this.results.tenant());
+			return "kept";
+		}
+
+		@GetMapping("/counted")
+		Mono<String> counted() {
+			return this.results.counted();
+		}
+
+		@GetMapping("/counted-elsewhere")
+		Mono<String> countedElsewhere() {
+			return this.results.counted().subscribeOn(Schedulers.parallel());
+		}
+
+		@GetMapping("/counted-future")
+		CompletableFuture<String> countedFuture() {
+			return this.results.countedFuture();
+		}
+
+	}
+
+}
