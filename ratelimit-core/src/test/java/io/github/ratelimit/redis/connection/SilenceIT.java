@@ -245,6 +245,7 @@ class SilenceIT {
 				.withRootCauseInstanceOf(SocketTimeoutException.class);
 			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(CEILING);
 			proxy.delay(Duration.ZERO);
+			proxy.breakConnections();
 			this.events.await("closed", 1);
 			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
 			assertThat(this.events.all()).containsExactly("opened", "closed");
