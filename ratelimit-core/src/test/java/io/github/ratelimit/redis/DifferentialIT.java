@@ -170,8 +170,8 @@ class DifferentialIT {
 		if (operation instanceof Operation.Refund refund) {
 			return call(io.github.ratelimit.redis.script.Operation.REFUND, refund.request());
 		}
-		return (operation instanceof Operation.Charged charged) ? call(
-				io.github.ratelimit.redis.script.Operation.CHARGE, charged.request().withPossibleCosts()) : null;
+		return (operation instanceof Operation.Charged charged)
+				? call(io.github.ratelimit.redis.script.Operation.CHARGE, charged.request().withPossibleCosts()) : null;
 	}
 
 	private static ScriptCall call(io.github.ratelimit.redis.script.Operation operation, RateLimitRequest request) {

@@ -64,8 +64,7 @@ class SplitDecisionIT {
 		assertThatExceptionOfType(JedisException.class)
 			.isThrownBy(() -> decision.acquire(List.of(new SlotRequest(request, Scope.ALL))));
 		// Cancelled in the background, perhaps on another connection.
-		assertThat(servers.submitted)
-			.allMatch((call) -> call.await(System.nanoTime() + TestRedis.PATIENCE.toNanos()));
+		assertThat(servers.submitted).allMatch((call) -> call.await(System.nanoTime() + TestRedis.PATIENCE.toNanos()));
 		assertThat(this.limiter.peek(RateLimitRequest.of(policy, FIRST)).statuses().get(0).remaining()).isEqualTo(5);
 	}
 

@@ -242,7 +242,8 @@ public final class TestCluster implements AutoCloseable {
 		String info = node.admin().clusterInfo();
 		String nodes = node.admin().clusterNodes();
 		return info.contains("cluster_state:ok") && info.contains("cluster_slots_ok:" + SLOTS)
-				&& !FAILED.matcher(nodes).find() && nodes.lines().filter((line) -> line.contains("slave")).count() == MASTERS;
+				&& !FAILED.matcher(nodes).find()
+				&& nodes.lines().filter((line) -> line.contains("slave")).count() == MASTERS;
 	}
 
 	/**
