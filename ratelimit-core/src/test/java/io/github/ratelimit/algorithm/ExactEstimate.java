@@ -19,15 +19,18 @@ public record ExactEstimate(SlidingWindowCounter algorithm, long quota, long win
 
 	private static final long NOW = 1_772_366_400_000_000L;
 
-	/** Of every size, often of round numbers, and some as large as there are. */
-	public static ExactEstimate random(SlidingWindowCounter algorithm, Random random) {
-		long millis = switch (random.nextInt(4)) {
+	/** Returns a window in microseconds: of every size, often of round numbers. */
+	public static long randomWindow(Random random) {
+		return 1000 * switch (random.nextInt(4)) {
 			case 0 -> 1 + random.nextInt(100);
 			case 1 -> 1000L * (1 + random.nextInt(3600));
 			case 2 -> 86_400_000L * (1 + random.nextInt(3650));
 			default -> 1 + random.nextLong(Limit.MAX_WINDOW.toMillis());
 		};
-		long window = 1000 * millis;
+	}
+
+	/** Of every size, often of round numbers, and some as large as there are. */
+	public static ExactEstimate random(SlidingWindowCounter algorithm, long window, Random random) {
 		long quota = number(random);
 		long previous = Math.min(Limit.MAX_QUOTA, (random.nextInt(3) > 0) ? quota : number(random));
 		long current = random.nextBoolean() ? random.nextLong(quota + 1) : random.nextLong(Math.min(quota + 1, 10));

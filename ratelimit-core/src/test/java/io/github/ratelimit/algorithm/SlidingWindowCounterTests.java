@@ -68,8 +68,8 @@ class SlidingWindowCounterTests {
 	@MethodSource("options")
 	void everyDecisionIsThatOfExactArithmetic(SlidingWindowCounter algorithm) {
 		Random random = new Random(1);
-		for (int i = 0; i < 40_000; i++) {
-			ExactEstimate estimate = ExactEstimate.random(algorithm, random);
+		for (int i = 0; i < 20_000; i++) {
+			ExactEstimate estimate = ExactEstimate.random(algorithm, ExactEstimate.randomWindow(random), random);
 			Meter meter = estimate.meter();
 			assertThat(meter.remaining(0)).as("%s", estimate).isEqualTo(estimate.remaining());
 			long cost = 1 + Math.min(estimate.quota() - 1, Math.max(0, estimate.remaining() - 2 + random.nextInt(5)));

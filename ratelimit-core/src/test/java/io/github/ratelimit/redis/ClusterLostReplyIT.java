@@ -136,37 +136,6 @@ class ClusterLostReplyIT {
 		}
 	}
 
-	@ParameterizedTest
-	@ValueSource(ints = { 0, 1, 2 })
-	void connectionsThatWereNotUsedAreKept(int which) {
-		try (RedisConnections redis = CLUSTER.connections().config(config()).build()) {
-			RateLimiter limiter = RedisRateLimiter.of(redis, this.keyPrefix);
-			RateLimitRequest all = RateLimitRequest.of(POLICY, USERS.toArray(Identifier[]::new));
-			assertThat(limiter.tryAcquire(all).allowed()).isTrue();
-			List<Identifier> others = USERS.stream().filter((user) -> user != USERS.get(which)).toList();
-			List<Long> before = others.stream().map(ClusterLostReplyIT::connections).toList();
-			proxyOf(USERS.get(which)).close();
-			for (int i = 0; i < 30; i++) {
-				assertThatExceptionOfType(StoreException.class).isThrownBy(() -> limiter.tryAcquire(all));
-			}
-			for (int i = 0; i < others.size(); i++) {
-				// Of which one or the other is for finding out who has the slots.
-				assertThat(connections(others.get(i))).isLessThan(before.get(i) + 10);
-			}
-		}
-	}
-
-	private static long connections(Identifier user) {
-		return CLUSTER.master(ClusterKeys.slot(user))
-			.admin()
-			.info("stats")
-			.lines()
-			.filter((line) -> line.startsWith("total_connections_received:"))
-			.mapToLong((line) -> Long.parseLong(line.substring(line.indexOf(':') + 1)))
-			.findFirst()
-			.orElseThrow();
-	}
-
 	private FaultyProxy proxyOf(Identifier user) {
 		return this.proxies.get(CLUSTER.master(ClusterKeys.slot(user)).address());
 	}

@@ -73,10 +73,15 @@ class DifferentialIT {
 
 	private static final String KEY_PREFIX = TestRedis.newKeyPrefix();
 
-	/** All tries share it, because it keeps scripts that took long to compose. */
-	private static final RedisRateLimiter LIMITER = RedisRateLimiter.of(TestRedis.connections(), KEY_PREFIX);
+	private static final String START = "2026-03-01T12:00:20.123456Z";
 
-	private static final Scripts SCRIPTS = new Scripts(new RedisKeys(KEY_PREFIX), CONNECTION);
+	private static final ManualClock CLOCK = new ManualClock(START);
+
+	/** All tries share it, because it keeps scripts that took long to compose. */
+	private static final RateLimiter LIMITER = RedisRateLimiter.of(TestRedis.connections(), KEY_PREFIX)
+		.withClock(CLOCK);
+
+	private static final Scripts SCRIPTS = new Scripts(new RedisKeys(KEY_PREFIX), CONNECTION).withClock(CLOCK);
 
 	/** How many operations there were, and how many met each algorithm. */
 	private static final Map<String, LongAdder> COUNTS = new TreeMap<>();
@@ -122,25 +127,23 @@ class DifferentialIT {
 	}
 
 	private static void compareBatches(List<List<Operation>> batches) {
-		ManualClock clock = new ManualClock("2026-03-01T12:00:20.123456Z");
-		MemoryRateLimiter memory = new MemoryRateLimiter(clock);
-		Scripts scripts = SCRIPTS.withClock(clock);
+		CLOCK.set(START);
+		MemoryRateLimiter memory = new MemoryRateLimiter(CLOCK);
 		List<Operation> checks = peek(policies(batches.stream().flatMap(List::stream).toList()));
 		forgetCounts();
 		for (List<Operation> batch : batches) {
-			batch.forEach((operation) -> operation.pass(clock, Operation.NONE));
-			compareBatch(batch, batch, scripts, memory);
-			compareBatch(checks, batch, scripts, memory);
+			batch.forEach((operation) -> operation.pass(CLOCK, Operation.NONE));
+			compareBatch(batch, batch, memory);
+			compareBatch(checks, batch, memory);
 			batch.forEach(DifferentialIT::count);
 		}
 	}
 
 	/** Those of one script first, in their order, then those of the next. */
-	private static void compareBatch(List<Operation> operations, List<Operation> batch, Scripts scripts,
-			RateLimiter memory) {
+	private static void compareBatch(List<Operation> operations, List<Operation> batch, RateLimiter memory) {
 		Map<Carrier, Map<ScriptCall, Operation>> groups = new LinkedHashMap<>();
 		for (Operation operation : operations) {
-			ScriptCall call = call(scripts, operation);
+			ScriptCall call = call(operation);
 			if (call != null) {
 				groups.computeIfAbsent(call.carrier(), (carrier) -> new LinkedHashMap<>()).put(call, operation);
 			}
@@ -157,23 +160,22 @@ class DifferentialIT {
 		});
 	}
 
-	private static @Nullable ScriptCall call(Scripts scripts, Operation operation) {
+	private static @Nullable ScriptCall call(Operation operation) {
 		if (operation instanceof Operation.Acquire acquire) {
-			return call(scripts, io.github.ratelimit.redis.script.Operation.ACQUIRE, acquire.request());
+			return call(io.github.ratelimit.redis.script.Operation.ACQUIRE, acquire.request());
 		}
 		if (operation instanceof Operation.Peek peek) {
-			return call(scripts, io.github.ratelimit.redis.script.Operation.PEEK, peek.request());
+			return call(io.github.ratelimit.redis.script.Operation.PEEK, peek.request());
 		}
 		if (operation instanceof Operation.Refund refund) {
-			return call(scripts, io.github.ratelimit.redis.script.Operation.REFUND, refund.request());
+			return call(io.github.ratelimit.redis.script.Operation.REFUND, refund.request());
 		}
-		return (operation instanceof Operation.Charged charged) ? call(scripts,
-				io.github.ratelimit.redis.script.Operation.CHARGE, charged.request().withPossibleCosts()) : null;
+		return (operation instanceof Operation.Charged charged)
+				? call(io.github.ratelimit.redis.script.Operation.CHARGE, charged.request().withPossibleCosts()) : null;
 	}
 
-	private static ScriptCall call(Scripts scripts, io.github.ratelimit.redis.script.Operation operation,
-			RateLimitRequest request) {
-		return scripts.call(operation, Scope.ALL, request, System.nanoTime() + TestRedis.PATIENCE.toNanos());
+	private static ScriptCall call(io.github.ratelimit.redis.script.Operation operation, RateLimitRequest request) {
+		return SCRIPTS.call(operation, Scope.ALL, request, System.nanoTime() + TestRedis.PATIENCE.toNanos());
 	}
 
 	/** Without a look at what is left: others of the batch may have changed that. */
@@ -231,24 +233,23 @@ class DifferentialIT {
 	}
 
 	private static void compare(List<Operation> operations) {
-		compare("2026-03-01T12:00:20.123456Z", operations);
+		compare(START, operations);
 	}
 
 	private static void compare(String start, List<Operation> operations) {
-		ManualClock clock = new ManualClock(start);
-		RateLimiter redis = LIMITER.withClock(clock);
-		RateLimiter memory = new MemoryRateLimiter(clock);
+		CLOCK.set(start);
+		RateLimiter memory = new MemoryRateLimiter(CLOCK);
 		List<Policy> all = policies(operations);
 		forgetCounts();
 		Decision last = Operation.NONE;
 		int step = 0;
 		for (Operation operation : operations) {
-			operation.pass(clock, last);
+			operation.pass(CLOCK, last);
 			Object inMemory = operation.ask(memory);
-			assertThat(differences(operation.ask(redis), inMemory)).as("step %d: %s", step, operation).isEmpty();
+			assertThat(differences(operation.ask(LIMITER), inMemory)).as("step %d: %s", step, operation).isEmpty();
 			boolean compareAll = step % ALL_AFTER == ALL_AFTER - 1;
 			for (Operation check : peek(compareAll ? all : policies(List.of(operation)))) {
-				assertThat(differences(check.ask(redis), check.ask(memory))).as("after step %d: %s", step, operation)
+				assertThat(differences(check.ask(LIMITER), check.ask(memory))).as("after step %d: %s", step, operation)
 					.isEmpty();
 			}
 			last = Operation.decision(inMemory).orElse(last);
@@ -256,7 +257,7 @@ class DifferentialIT {
 			count(operation);
 		}
 		for (Operation check : finalChecks(all)) {
-			assertThat(differences(check.ask(redis), check.ask(memory))).as("at the end: %s", check).isEmpty();
+			assertThat(differences(check.ask(LIMITER), check.ask(memory))).as("at the end: %s", check).isEmpty();
 		}
 	}
 

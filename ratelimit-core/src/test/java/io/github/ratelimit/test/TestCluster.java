@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -37,6 +38,14 @@ public final class TestCluster implements AutoCloseable {
 	private static final int MASTERS = 3;
 
 	private static final int BUS = 10_000;
+
+	private static final List<String> SETTINGS = List.of("cluster-node-timeout 3000", "cluster-replica-no-failover no");
+
+	/** Nodes that give each other up sooner tell each other more often. */
+	private static final List<String> JOINING = List.of("cluster-node-timeout 500", "cluster-replica-no-failover yes");
+
+	/** Not "nofailover". */
+	private static final Pattern FAILED = Pattern.compile("\\bfail");
 
 	/** Much longer than anything takes. */
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -126,17 +135,20 @@ public final class TestCluster implements AutoCloseable {
 
 	/**
 	 * Starts a cluster.
-	 * @param settings further settings of all nodes
+	 * @param settings further settings of all nodes, which can be changed while they run
 	 */
 	public static TestCluster start(String... settings) {
 		try {
 			TestCluster cluster = new TestCluster(Files.createTempDirectory("cluster"));
+			List<String> all = Stream.concat(SETTINGS.stream(), Stream.of(settings)).toList();
 			boolean started = false;
 			try {
 				for (int i = 1; i <= 2 * MASTERS; i++) {
-					cluster.startNode(settings).admin().clusterSetConfigEpoch(i);
+					cluster.startNode(all).admin().clusterSetConfigEpoch(i);
 				}
+				cluster.set(JOINING);
 				cluster.join();
+				cluster.set(all);
 				started = true;
 				return cluster;
 			}
@@ -153,21 +165,28 @@ public final class TestCluster implements AutoCloseable {
 
 	/** Adds a master without slots. */
 	public Node addMaster() {
-		Node node = startNode();
+		Node node = startNode(SETTINGS);
 		this.nodes.get(0).admin().clusterMeet(node.address().getHost(), node.address().getPort());
 		await("All nodes know each other", () -> this.nodes.stream().filter(Node::isAlive).allMatch(this::knowsAll));
 		await("It is content", () -> node.admin().clusterInfo().contains("cluster_state:ok"));
 		return node;
 	}
 
-	private Node startNode(String... settings) {
+	private void set(List<String> settings) {
+		for (String setting : settings) {
+			String[] words = setting.split(" ");
+			this.nodes.forEach((node) -> node.admin().configSet(words[0], words[1]));
+		}
+	}
+
+	private Node startNode(List<String> settings) {
 		int port = freePort();
 		String[] all = Stream.concat(
 				// A node that found the file of another would take its slots.
 				Stream.of("cluster-enabled yes", "cluster-config-file nodes-" + port + ".conf",
-						"dbfilename " + port + ".rdb", "dir " + this.folder, "cluster-node-timeout 3000",
-						"repl-diskless-sync yes", "repl-diskless-sync-delay 0"),
-				Stream.of(settings))
+						"dbfilename " + port + ".rdb", "dir " + this.folder, "repl-diskless-sync yes",
+						"repl-diskless-sync-delay 0"),
+				settings.stream())
 			.toArray(String[]::new);
 		RedisServer server = TestRedis.startServer(port, all);
 		HostAndPort address = new HostAndPort("127.0.0.1", port);
@@ -193,14 +212,15 @@ public final class TestCluster implements AutoCloseable {
 	}
 
 	private void join() {
-		Jedis first = this.nodes.get(0).admin();
 		for (int i = 0; i < MASTERS; i++) {
 			int from = SLOTS * i / MASTERS;
 			int to = SLOTS * (i + 1) / MASTERS;
 			this.nodes.get(i).admin().clusterAddSlots(IntStream.range(from, to).toArray());
 		}
-		for (Node node : this.nodes.subList(1, this.nodes.size())) {
-			first.clusterMeet(node.address().getHost(), node.address().getPort());
+		for (Node node : this.nodes) {
+			for (Node other : this.nodes.subList(0, this.nodes.indexOf(node))) {
+				node.admin().clusterMeet(other.address().getHost(), other.address().getPort());
+			}
 		}
 		await("All nodes know each other", () -> this.nodes.stream().allMatch(this::knowsAll));
 		for (int i = 0; i < MASTERS; i++) {
@@ -222,7 +242,8 @@ public final class TestCluster implements AutoCloseable {
 		String info = node.admin().clusterInfo();
 		String nodes = node.admin().clusterNodes();
 		return info.contains("cluster_state:ok") && info.contains("cluster_slots_ok:" + SLOTS)
-				&& !nodes.contains("fail") && nodes.lines().filter((line) -> line.contains("slave")).count() == MASTERS;
+				&& !FAILED.matcher(nodes).find()
+				&& nodes.lines().filter((line) -> line.contains("slave")).count() == MASTERS;
 	}
 
 	/**

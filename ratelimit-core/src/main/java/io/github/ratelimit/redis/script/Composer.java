@@ -2,7 +2,6 @@ package io.github.ratelimit.redis.script;
 
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -10,7 +9,7 @@ import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -41,9 +40,9 @@ final class Composer {
 
 	private static final Pattern UNNUMBERED = Pattern.compile("(?:f_\\.)?\\b(\\w+)_" + UNKNOWN);
 
-	private static final Pattern LIBRARY = Pattern.compile("\\b(string|math|table|struct|redis)_(\\w+)_\\b");
+	private static final Pattern LIBRARY = Pattern.compile("(string|math|table|struct|redis)_(\\w+)_");
 
-	private static final Pattern VARIABLE = Pattern.compile("\\bs\\d+_\\w+");
+	private static final Predicate<String> VARIABLE = Pattern.compile("s\\d+_\\w+").asMatchPredicate();
 
 	private static final Pattern WORD = Pattern.compile("\\w+");
 
@@ -77,15 +76,16 @@ final class Composer {
 		Words words = new Words(this.shape, this.large);
 		words.policies.forEach(this::declare);
 		String body = words.request().section("script");
-		List<Function> named = named(body);
-		String functions = named.stream().map(Function::lua).collect(Collectors.joining());
-		Set<String> libraries = new TreeSet<>(matches(LIBRARY, functions + body));
+		Set<String> used = words(body);
 		Set<String> locals = new LinkedHashSet<>(List.of("reply"));
-		locals.addAll(matches(VARIABLE, body));
+		used.stream().filter(VARIABLE).forEach(locals::add);
+		List<Function> named = named(used);
+		List<String> libraries = used.stream().filter(LIBRARY.asMatchPredicate()).sorted().toList();
 		int around = libraries.size() + named.stream().mapToInt((function) -> function.names().size()).sum();
 		if (!this.large && (around > MOST_FUNCTIONS || around + locals.size() + words.numbers.size() > MOST_LOCALS)) {
 			return new Composer(this.shape, true).compose();
 		}
+		String functions = named.stream().map(Function::lua).collect(Collectors.joining());
 		String declared = libraries.stream()
 			.map((name) -> LIBRARY.matcher(name).replaceFirst("local $0 = $1.$2\n"))
 			.collect(Collectors.joining());
@@ -132,23 +132,24 @@ final class Composer {
 				this.large ? numbered.replaceFirst("local ", "") : numbered);
 	}
 
-	/** Returns the functions that some Lua names, and those that they name. */
-	private List<Function> named(String lua) {
-		Set<String> words = new HashSet<>(matches(WORD, lua));
+	/** Returns the functions that are used, and adds the words that they use. */
+	private List<Function> named(Set<String> used) {
 		LinkedList<Function> named = new LinkedList<>();
 		List<Function> reversed = new ArrayList<>(this.functions.values());
 		Collections.reverse(reversed);
 		for (Function function : reversed) {
-			if (!Collections.disjoint(function.names(), words)) {
+			if (!Collections.disjoint(function.names(), used)) {
 				named.addFirst(function);
-				words.addAll(matches(WORD, function.lua()));
+				used.addAll(words(function.lua()));
 			}
 		}
 		return named;
 	}
 
-	private static List<String> matches(Pattern pattern, String lua) {
-		return pattern.matcher(lua).results().map(MatchResult::group).toList();
+	private static Set<String> words(String lua) {
+		Set<String> words = new LinkedHashSet<>();
+		WORD.matcher(lua).results().map(MatchResult::group).forEach(words::add);
+		return words;
 	}
 
 }

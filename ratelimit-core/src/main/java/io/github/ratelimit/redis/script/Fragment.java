@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -50,10 +51,12 @@ record Fragment(Map<String, String> names, Map<String, List<Line>> sections) {
 	 * @param place the file and the number of the line
 	 * @param instruction the instruction; empty if this is Lua
 	 * @param text the Lua; for an instruction, the constant or section that it names
+	 * @param tokens the tokens of the Lua
 	 * @param body the lines up to the end of an instruction
 	 * @param otherwise the lines after {@code --[else]}
 	 */
-	record Line(String place, String instruction, String text, List<Line> body, List<Line> otherwise) {
+	record Line(String place, String instruction, String text, List<MatchResult> tokens, List<Line> body,
+			List<Line> otherwise) {
 
 		IllegalArgumentException invalid(String problem) {
 			return Fragment.invalid(this.place, problem);
@@ -195,7 +198,7 @@ record Fragment(Map<String, String> names, Map<String, List<Line>> sections) {
 				}
 				else if (!line.isBlank() && !line.strip().startsWith("--")) {
 					requireNoVariable(line);
-					lines.add(new Line(place(), "", line, List.of(), List.of()));
+					lines.add(new Line(place(), "", line, Place.tokens(line), List.of(), List.of()));
 				}
 			}
 			return lines;
@@ -226,7 +229,7 @@ record Fragment(Map<String, String> names, Map<String, List<Line>> sections) {
 					throw invalid("there is no end of the instruction in line %d.".formatted(begin));
 				}
 			}
-			return new Line(place, matcher.group(1), matcher.group(2), body, otherwise);
+			return new Line(place, matcher.group(1), matcher.group(2), List.of(), body, otherwise);
 		}
 
 		private void requireNoVariable(String line) {

@@ -31,6 +31,8 @@ record Place(Fragment fragment, String begin, Map<String, String> words, Map<Str
 
 	private static final Pattern REPEATED = Pattern.compile("(each|every_)\\(([^()]*)\\)");
 
+	private static final Pattern NUMBER = Pattern.compile("-?\\d");
+
 	/** Returns a pattern of Lua with brackets in each other. */
 	private static String balanced(int brackets) {
 		String inner = (brackets > 0) ? "|\\(" + balanced(brackets - 1) + "\\)" : "";
@@ -58,7 +60,7 @@ record Place(Fragment fragment, String begin, Map<String, String> words, Map<Str
 	private void write(List<Line> lines, StringBuilder lua) {
 		for (Line line : lines) {
 			switch (line.instruction()) {
-				case "" -> lua.append(translate(line, line.text())).append('\n');
+				case "" -> lua.append(translate(line, line.text(), line.tokens())).append('\n');
 				case "section_" -> lua.append("do\n").append(section(line.text())).append("end\n");
 				case "if" -> write(isSet(line) ? line.body() : line.otherwise(), lua);
 				case "if not" -> write(isSet(line) ? line.otherwise() : line.body(), lua);
@@ -85,7 +87,7 @@ record Place(Fragment fragment, String begin, Map<String, String> words, Map<Str
 
 	/** Returns whether a word stands for a number, and for none that a request has. */
 	private boolean isConstant(String word) {
-		return this.words.getOrDefault(word, "").matches("-?\\d.*");
+		return NUMBER.matcher(this.words.getOrDefault(word, "")).lookingAt();
 	}
 
 	private List<Place> parts(Line line, String repetition) {
@@ -96,16 +98,28 @@ record Place(Fragment fragment, String begin, Map<String, String> words, Map<Str
 		return parts;
 	}
 
+	/** Returns the tokens of Lua. */
+	static List<MatchResult> tokens(String lua) {
+		return TOKEN.matcher(lua).results().toList();
+	}
+
 	/** Returns Lua with the meaning of its words, without comments. */
-	private String translate(Line line, String lua) {
-		return TOKEN.matcher(lua).replaceAll((token) -> Matcher.quoteReplacement(meaning(line, token)));
+	private String translate(Line line, String lua, List<MatchResult> tokens) {
+		StringBuilder translated = new StringBuilder();
+		int end = 0;
+		for (MatchResult token : tokens) {
+			translated.append(lua, end, token.start()).append(meaning(line, token));
+			end = token.end();
+		}
+		return translated.append(lua, end, lua.length()).toString();
 	}
 
 	private String meaning(Line line, MatchResult token) {
 		String text = token.group();
 		if (token.group(1) != null) {
+			List<MatchResult> repeated = tokens(token.group(2));
 			return parts(line, token.group(1)).stream()
-				.map((part) -> part.translate(line, token.group(2)))
+				.map((part) -> part.translate(line, token.group(2), repeated))
 				.collect(Collectors.joining(", "));
 		}
 		return switch (text.charAt(0)) {

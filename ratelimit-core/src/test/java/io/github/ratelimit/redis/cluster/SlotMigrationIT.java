@@ -1,11 +1,7 @@
 package io.github.ratelimit.redis.cluster;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 
 import io.github.ratelimit.redis.connection.CallException;
@@ -65,29 +61,6 @@ class SlotMigrationIT {
 	@AfterEach
 	void close() {
 		this.servers.close();
-	}
-
-	static long moved(Node node) {
-		return node.admin()
-			.info("errorstats")
-			.lines()
-			.filter((line) -> line.startsWith("errorstat_MOVED:count="))
-			.mapToLong((line) -> Long.parseLong(line.replaceAll("\\D", "")))
-			.sum();
-	}
-
-	@Test
-	void callFollowsASlotThatHasMoved() {
-		assertThat(Increment.of(this.servers, this.key)).isEqualTo(1);
-		TestCluster.beginToMove(this.slot, this.from, this.to);
-		cluster.endMove(this.slot, this.from, this.to);
-		assertThat(Increment.of(this.servers, this.key)).isEqualTo(2);
-		TestCluster.await("The old node is not asked any more", () -> {
-			long before = moved(this.from);
-			Increment.of(this.servers, "other{" + this.key.substring(this.key.indexOf('{') + 1));
-			return moved(this.from) == before;
-		});
-		assertThat(Increment.of(this.servers, this.key)).isEqualTo(3);
 	}
 
 	/**
@@ -205,40 +178,6 @@ class SlotMigrationIT {
 				return false;
 			}
 		});
-	}
-
-	/** To another node and back again, and again, key by key. */
-	@Test
-	void everyCallIsExecutedOnceWhileSlotsMove() throws Exception {
-		int times = 3000;
-		ExecutorService threads = Executors.newFixedThreadPool(4);
-		try {
-			List<Future<?>> ends = new ArrayList<>();
-			for (int i = 0; i < 4; i++) {
-				String own = this.key + i;
-				ends.add(threads.submit(() -> {
-					for (int number = 1; number <= times; number++) {
-						assertThat(Increment.of(this.servers, own)).isEqualTo(number);
-					}
-				}));
-			}
-			int moves = 0;
-			while (!ends.stream().allMatch(Future::isDone)) {
-				Node owner = cluster.master(this.slot);
-				Node next = cluster.otherMasters(this.slot).get(0);
-				TestCluster.beginToMove(this.slot, owner, next);
-				TestCluster.moveKeys(this.slot, owner, next, 1);
-				cluster.endMove(this.slot, owner, next);
-				moves++;
-			}
-			for (Future<?> end : ends) {
-				end.get();
-			}
-			assertThat(moves).isGreaterThan(3);
-		}
-		finally {
-			threads.shutdownNow();
-		}
 	}
 
 }

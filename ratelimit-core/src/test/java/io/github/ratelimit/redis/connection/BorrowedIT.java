@@ -179,28 +179,4 @@ class BorrowedIT {
 		}
 	}
 
-	@Test
-	void clientOfSeveralDatabasesFailsOver() {
-		int second = TestRedis.freePort();
-		RedisServer other = TestRedis.startServer(second);
-		try (UnifiedJedis several = Clients.ofSeveral(this.port, second); Server server = server(several)) {
-			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
-			TestRedis.stop(this.redis);
-			long end = System.nanoTime() + LONG.toNanos();
-			long counted = 0;
-			while (counted < 3) {
-				assertThat(System.nanoTime()).as("time").isLessThan(end);
-				try {
-					counted = Increment.of(server, "a", BUDGET);
-				}
-				catch (JedisException ex) {
-					// The client has not gone on yet.
-				}
-			}
-		}
-		finally {
-			TestRedis.stop(other);
-		}
-	}
-
 }

@@ -1,11 +1,6 @@
 package io.github.ratelimit.redis.connection;
 
 import redis.clients.jedis.DefaultJedisClientConfig;
-import redis.clients.jedis.HostAndPort;
-import redis.clients.jedis.MultiDbClient;
-import redis.clients.jedis.MultiDbConfig;
-import redis.clients.jedis.MultiDbConfig.CircuitBreakerConfig;
-import redis.clients.jedis.MultiDbConfig.DatabaseConfig;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.executors.CommandExecutor;
@@ -24,23 +19,6 @@ final class Clients {
 			.connectionProvider(connections)
 			.commandExecutor(executor)
 			.clientConfig(DefaultJedisClientConfig.builder().build())
-			.build();
-	}
-
-	static UnifiedJedis ofSeveral(int firstPort, int secondPort) {
-		return MultiDbClient.builder()
-			.multiDbConfig(MultiDbConfig.builder()
-				.database(database(firstPort, 1))
-				.database(database(secondPort, 0.5f))
-				.failureDetector(CircuitBreakerConfig.builder().minNumOfFailures(2).slidingWindowSize(60).build())
-				.build())
-			.build();
-	}
-
-	private static DatabaseConfig database(int port, float weight) {
-		return DatabaseConfig.builder(new HostAndPort("127.0.0.1", port), DefaultJedisClientConfig.builder().build())
-			.weight(weight)
-			.healthCheckEnabled(false)
 			.build();
 	}
 

@@ -195,7 +195,7 @@ class SilenceIT {
 	void callsEndWhenServerAcceptsNoConnections() throws IOException {
 		try (ServerSocket full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
 			List<Socket> waiting = new ArrayList<>();
-			try (Server none = Connecting.to(full.getLocalPort(), BUDGET, this.events)) {
+			try (Server none = server(full.getLocalPort(), Duration.ofMillis(500))) {
 				FullBacklog.fill(full, waiting);
 				Connecting.assertNotSent(() -> Increment.of(none, "a", BUDGET))
 					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.TOO_LATE));
@@ -237,7 +237,7 @@ class SilenceIT {
 	@Test
 	void callsFailAtOnceWhenTheLoginIsNotAnswered() throws Exception {
 		try (FaultyProxy proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.port));
-				Server server = patient(proxy.uri().getPort())) {
+				Server server = server(proxy.uri().getPort(), LONG)) {
 			proxy.delay(CEILING.plusSeconds(2));
 			long start = System.nanoTime();
 			Connecting.assertNotSent(() -> Increment.of(server, "a", LONG))
@@ -245,6 +245,7 @@ class SilenceIT {
 				.withRootCauseInstanceOf(SocketTimeoutException.class);
 			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(CEILING);
 			proxy.delay(Duration.ZERO);
+			proxy.breakConnections();
 			this.events.await("closed", 1);
 			assertThat(Increment.of(server, "a", LONG)).isEqualTo(1);
 			assertThat(this.events.all()).containsExactly("opened", "closed");
@@ -254,7 +255,7 @@ class SilenceIT {
 	@Test
 	void oldLoginsDoNotBeginAnotherOutage() throws Exception {
 		try (FaultyProxy proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.port));
-				Server server = patient(proxy.uri().getPort())) {
+				Server server = server(proxy.uri().getPort(), LONG)) {
 			proxy.delay(CEILING.plusSeconds(2));
 			List<Increment> calls = List.of(new Increment(Increment.PLAIN, "b", LONG),
 					new Increment(Increment.PLAIN, "b", LONG));
@@ -267,9 +268,10 @@ class SilenceIT {
 		}
 	}
 
-	private Server patient(int port) {
-		var config = DefaultJedisClientConfig.builder().connectionTimeoutMillis((int) LONG.toMillis()).build();
-		return new Server(Connecting.settings("patient", BUDGET),
+	/** Waits so long for connections and logins. */
+	private Server server(int port, Duration patience) {
+		var config = DefaultJedisClientConfig.builder().connectionTimeoutMillis((int) patience.toMillis()).build();
+		return new Server(Connecting.settings("test", BUDGET),
 				OwnConnections.to(new HostAndPort("127.0.0.1", port), config), this.events);
 	}
 

@@ -34,6 +34,9 @@ class ExactEstimateIT {
 
 	private static final int DECISIONS = Integer.getInteger("ratelimit.estimate.decisions", 800);
 
+	/** For each window scripts are composed, which takes as long as several decisions. */
+	private static final int DECISIONS_OF_A_WINDOW = 4;
+
 	private Instant now = Instant.EPOCH;
 
 	private final OneConnection servers = new OneConnection(TestRedis.uri());
@@ -51,8 +54,12 @@ class ExactEstimateIT {
 	@CsvSource({ "1, NONE", "1, DOWN", "0.7, NONE", "0.125, UP", "0.999999, NONE", "0.000001, DOWN" })
 	void everyDecisionIsThatOfExactArithmetic(double weight, Rounding rounding) {
 		Random random = new Random(1);
+		long window = 0;
 		for (int i = 0; i < DECISIONS; i++) {
-			ExactEstimate estimate = ExactEstimate.random(new SlidingWindowCounter(weight, rounding), random);
+			if (i % DECISIONS_OF_A_WINDOW == 0) {
+				window = ExactEstimate.randomWindow(random);
+			}
+			ExactEstimate estimate = ExactEstimate.random(new SlidingWindowCounter(weight, rounding), window, random);
 			Policy policy = Policy.of("api" + i, estimate.algorithm(), estimate.limit());
 			Policy largest = Policy.of("api" + i, estimate.algorithm(),
 					new Limit(Limit.MAX_QUOTA, estimate.limit().window()));

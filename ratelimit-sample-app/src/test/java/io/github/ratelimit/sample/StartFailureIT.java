@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThatException;
  * A new setting has its wrong values here.
  */
 @ExtendWith(OutputCaptureExtension.class)
-class StartFailureTests {
+class StartFailureIT {
 
 	private static final String REVIEW = "Review the value of the property with the provided reason.";
 
@@ -134,7 +134,7 @@ class StartFailureTests {
 			NoLimits          | it must name a policy or have limits
 			""")
 	void annotationIsExplained(String type, String rule, CapturedOutput output) throws ClassNotFoundException {
-		Class<?> configuration = Class.forName(StartFailureTests.class.getName() + "$" + type);
+		Class<?> configuration = Class.forName(StartFailureIT.class.getName() + "$" + type);
 		start("policies.a.limits=1/m", configuration);
 		String method = "public void " + configuration.getName() + ".call()";
 		assertThat(analysis(output)).contains("Invalid @RateLimited on " + method + ": " + rule)
