@@ -54,15 +54,6 @@ class ConcurrencyIT {
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void exactlyTheQuotaOfOneIdentifierIsAllowed(Algorithm algorithm) throws Exception {
-		Identifier alice = Identifier.user("alice");
-		Policy policy = new Policy("api", algorithm, List.of(new Limit(1000, Limit.MAX_WINDOW)));
-		fromAllThreads((limiter, attempt) -> acquire(limiter, RateLimitRequest.of(policy, alice), alice), 100);
-		assertThat(this.allowed.get(alice).sum()).isEqualTo(1000);
-	}
-
-	@ParameterizedTest
-	@MethodSource("algorithms")
 	void exactlyTheQuotasOfManyIdentifiersAreAllowed(Algorithm algorithm) throws Exception {
 		Policy policy = new Policy("api", algorithm, List.of(new Limit(30, Limit.MAX_WINDOW)));
 		fromAllThreads((limiter, attempt) -> {
