@@ -44,7 +44,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * What becomes of Redis keys, by the server's own clock: each expires when it no longer
- * matters, and what is wrong with one is put right by the next request.
+ * matters, and what is wrong with one is put right by the next request, or in the next
+ * window.
  */
 class KeyExpiryIT {
 

@@ -273,7 +273,7 @@ if lasting then
         redis.call('SET', key, state, 'KEEPTTL')
     end
 --[if REREADS_]
-    written_[key] = state
+    written_[key] = state or redis.call('MGET', key)[1]
 --[end]
 else
 --[end]

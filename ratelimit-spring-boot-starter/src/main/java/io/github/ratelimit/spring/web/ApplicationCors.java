@@ -25,6 +25,7 @@ import org.springframework.web.filter.CorsFilter;
 import org.springframework.web.servlet.HandlerExecutionChain;
 import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.servlet.handler.MappedInterceptor;
 import org.springframework.web.servlet.handler.WebRequestHandlerInterceptorAdapter;
 import org.springframework.web.util.ServletRequestPathUtils;
 
@@ -90,9 +91,10 @@ public final class ApplicationCors {
 		}
 	}
 
-	/** Returns false for an adapter, which may hide an interceptor of the application. */
+	/** Returns false for one that may hide an interceptor of the application. */
 	private static boolean isOfSpring(HandlerInterceptor interceptor) {
 		return !(interceptor instanceof WebRequestHandlerInterceptorAdapter)
+				&& !(interceptor instanceof MappedInterceptor)
 				&& interceptor.getClass().getName().startsWith("org.springframework.web.servlet.");
 	}
 

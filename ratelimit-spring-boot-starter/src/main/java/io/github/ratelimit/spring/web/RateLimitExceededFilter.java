@@ -56,6 +56,15 @@ public final class RateLimitExceededFilter implements Filter {
 				: current.get();
 	}
 
+	/**
+	 * Returns whether the current thread serves a request. Other threads may have the
+	 * request of Spring as well, even after its end.
+	 */
+	static boolean isServing(RequestState state) {
+		ServletRequestAttributes served = current.get();
+		return served != null && RequestState.find(served.getRequest()) == state;
+	}
+
 	@Override
 	public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
 			throws IOException, ServletException {

@@ -111,16 +111,11 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		watch(state, request, response);
 		return () -> {
 			Decision decision = count(charges, state, response);
-			if (response != null && isServedByThisThread(state)) {
+			if (response != null && RateLimitExceededFilter.isServing(state)) {
 				this.responses.writeHeaders(state.statuses(), response);
 			}
 			return decision;
 		};
-	}
-
-	private static boolean isServedByThisThread(RequestState state) {
-		ServletRequestAttributes attributes = RateLimitExceededFilter.currentRequest();
-		return attributes != null && RequestState.find(attributes.getRequest()) == state;
 	}
 
 	/**

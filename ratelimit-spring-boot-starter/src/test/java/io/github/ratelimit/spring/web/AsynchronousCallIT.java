@@ -28,6 +28,8 @@ import org.springframework.stereotype.Service;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.context.request.RequestContextHolder;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -97,6 +99,21 @@ class AsynchronousCallIT {
 		assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(kept.get("a")::block);
 		assertThat(kept.get("b").subscribeOn(Schedulers.parallel()).block()).isEqualTo("called");
 		assertThat(application.get("/kept", "X-Tenant", "c").headers().firstValue("RateLimit")).isEmpty();
+	}
+
+	/** As context propagation does, which knows nothing of the end of a request. */
+	@Test
+	void publisherIsDecidedOnThreadThatHoldsEndedRequest() {
+		assertThat(application.get("/kept", "X-Tenant", "d").body()).isEqualTo("kept");
+		ResultController controller = application.bean(ResultController.class);
+		RequestContextHolder.setRequestAttributes(controller.last);
+		try {
+			assertThat(controller.kept.get("d").block()).isEqualTo("called");
+			assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(controller.kept.get("d")::block);
+		}
+		finally {
+			RequestContextHolder.resetRequestAttributes();
+		}
 	}
 
 	@ParameterizedTest
@@ -177,6 +194,8 @@ class AsynchronousCallIT {
 
 		private final Results results;
 
+		private volatile RequestAttributes last;
+
 		ResultController(Results results) {
 			this.results = results;
 		}
@@ -218,6 +237,7 @@ class AsynchronousCallIT {
 
 		@GetMapping("/kept")
 		String kept(@RequestHeader("X-Tenant") String tenant) {
+			this.last = RequestContextHolder.currentRequestAttributes();
 			this.kept.put(tenant, this.results.tenant());
 			return "kept";
 		}

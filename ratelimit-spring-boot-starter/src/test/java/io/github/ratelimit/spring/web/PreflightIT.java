@@ -42,6 +42,7 @@ import org.springframework.web.filter.CorsFilter;
 import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
+import org.springframework.web.servlet.handler.MappedInterceptor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -133,7 +134,7 @@ class PreflightIT {
 	 */
 	@ParameterizedTest
 	@ValueSource(classes = { KeyFilter.class, KeyFilterBeforeFilter.class, KeyFilterBeforeSecurity.class,
-			KeyFilterAfterAllowedOrigin.class, KeyInterceptor.class })
+			KeyFilterAfterAllowedOrigin.class, KeyInterceptor.class, MappedKeyInterceptor.class })
 	void preflightIsLimitedWhenApplicationReadsKeys(Class<?> configuration) {
 		TestApplication application = application(configuration);
 		assertThat(preflight(application, "/api/x", "X-Api-Key", "wrong").statusCode()).isEqualTo(401);
@@ -346,6 +347,17 @@ class PreflightIT {
 		@Override
 		public void addInterceptors(InterceptorRegistry registry) {
 			registry.addInterceptor(new KeyCheck());
+		}
+
+	}
+
+	/** One that hides another one. */
+	static class MappedKeyInterceptor extends Plain implements WebMvcConfigurer {
+
+		@Override
+		public void addInterceptors(InterceptorRegistry registry) {
+			registry.addInterceptor(new MappedInterceptor(new String[] { "/**" }, new KeyCheck()))
+				.addPathPatterns("/api/**");
 		}
 
 	}
