@@ -2,6 +2,7 @@ package io.github.ratelimit.spring.web;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import io.github.ratelimit.Charge;
@@ -83,12 +84,23 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	 * Decides whether the request of the current thread may proceed, in addition to the
 	 * policies of its path. Outside of a request, the identifiers are those of
 	 * {@link PolicyEnforcer#withoutRequests}.
-	 * <p>
-	 * Other threads may decide after the request has ended, and must not write into its
-	 * response. What they decide before is written with the next dispatch.
+	 */
+	@Override
+	public Decision enforce(List<PolicyUse> uses) {
+		return prepare(uses, (state) -> true).get();
+	}
+
+	/**
+	 * Finds the caller as {@link #enforce} does. Other threads may decide after the
+	 * request has ended, and must not write into its response. What they decide before is
+	 * written with the next dispatch.
 	 */
 	@Override
 	public Supplier<Decision> prepare(List<PolicyUse> uses) {
+		return prepare(uses, RateLimitExceededFilter::isServing);
+	}
+
+	private Supplier<Decision> prepare(List<PolicyUse> uses, Predicate<RequestState> mayWrite) {
 		ServletRequestAttributes attributes = RateLimitExceededFilter.currentRequest();
 		if (attributes == null) {
 			return this.outsideOfRequests.prepare(uses);
@@ -111,7 +123,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		watch(state, request, response);
 		return () -> {
 			Decision decision = count(charges, state, response);
-			if (response != null && RateLimitExceededFilter.isServing(state)) {
+			if (response != null && mayWrite.test(state)) {
 				this.responses.writeHeaders(state.statuses(), response);
 			}
 			return decision;
