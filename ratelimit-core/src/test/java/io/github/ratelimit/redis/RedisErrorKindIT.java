@@ -116,10 +116,10 @@ class RedisErrorKindIT {
 	void serverThatReadsItsDataIsLoading(@TempDir Path directory) {
 		withServer((jedis) -> {
 			// It looks for requests every two megabytes.
-			jedis.eval("for i = 1, 60 do redis.call('SET', 'key' .. i, string.rep('x', 100000)) end");
+			jedis.eval("for i = 1, 300 do redis.call('SET', 'key' .. i, string.rep('x', 100000)) end");
 			// A replica reads all of it, slowly.
 			int port = TestRedis.freePort();
-			RedisServer replica = TestRedis.startServer(port, "key-load-delay 50000", "replica-read-only no",
+			RedisServer replica = TestRedis.startServer(port, "key-load-delay 20000", "replica-read-only no",
 					"dir " + directory);
 			try (RedisConnections loading = TestRedis.connections(URI.create("redis://127.0.0.1:" + port)).build()) {
 				send(port, "REPLICAOF", "127.0.0.1", String.valueOf(this.port));
