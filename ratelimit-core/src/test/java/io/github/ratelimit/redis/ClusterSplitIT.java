@@ -12,6 +12,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntConsumer;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -159,7 +160,8 @@ class ClusterSplitIT {
 		try (RedisConnections redis = CLUSTER.connections().timeBudget(Duration.ofSeconds(1)).connections(1).build();
 				UnifiedJedis ofNode = JedisClients.create(node(which).address())) {
 			RateLimiter limiter = RedisRateLimiter.of(redis, this.keyPrefix);
-			assertThat(limiter.tryAcquire(request).allowed()).isTrue();
+			TestCluster.await("All nodes answer", () -> isAllowed(() -> limiter.peek(request)));
+			assertThat(this.limiter.tryAcquire(request).allowed()).isTrue();
 			List<Identifier> others = this.users.stream().filter((user) -> user != this.users.get(which)).toList();
 			long start = System.nanoTime();
 			try (StoppedServer server = StoppedServer.stop(ofNode)) {
@@ -169,16 +171,17 @@ class ClusterSplitIT {
 							RedisErrorKind.TIMEOUT));
 				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
 				others.forEach((user) -> TestCluster.await("Cancelled for " + user, () -> used(policy, user) == 1));
-				others.forEach((user) -> assertThat(limiter.tryAcquire(policy, user).allowed()).isTrue());
+				others.forEach((user) -> TestCluster.await("Allowed for " + user,
+						() -> isAllowed(() -> limiter.tryAcquire(policy, user))));
 			}
 			TestCluster.await("The late answer is cancelled", () -> used(policy, this.users.get(which)) == 1);
-			TestCluster.await("The node is asked again", () -> isAllowed(limiter, request));
+			TestCluster.await("The node is asked again", () -> isAllowed(() -> limiter.tryAcquire(request)));
 		}
 	}
 
-	private static boolean isAllowed(RateLimiter limiter, RateLimitRequest request) {
+	private static boolean isAllowed(Supplier<Decision> decision) {
 		try {
-			return limiter.tryAcquire(request).allowed();
+			return decision.get().allowed();
 		}
 		catch (StoreException ex) {
 			return false;
@@ -322,7 +325,7 @@ class ClusterSplitIT {
 			RateLimiter limiter = RedisRateLimiter
 				.of(RedisConnections.client(jedis).timeBudget(Duration.ofSeconds(1)).build(), this.keyPrefix);
 			// Knows which node it has to ask.
-			TestCluster.await("The node has answered", () -> isAllowed(limiter, request));
+			TestCluster.await("The node has answered", () -> isAllowed(() -> limiter.tryAcquire(request)));
 			String node = node(0).address().toString();
 			try (Connection ofAnother = jedis.getClusterNodes().get(node).getResource()) {
 				assertThat(ofAnother.isConnected()).isTrue();
@@ -331,7 +334,7 @@ class ClusterSplitIT {
 							.isThrownBy(() -> limiter.tryAcquire(request))
 							.satisfies((ex) -> assertThat(RedisErrorKind.of(ex)).isEqualTo(RedisErrorKind.OVERLOAD)));
 			}
-			TestCluster.await("The node is asked again", () -> isAllowed(limiter, request));
+			TestCluster.await("The node is asked again", () -> isAllowed(() -> limiter.tryAcquire(request)));
 			assertThat(used(policy, this.users.get(0))).isEqualTo(2);
 		}
 	}

@@ -15,7 +15,6 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -39,13 +38,8 @@ public final class TestCluster implements AutoCloseable {
 
 	private static final int BUS = 10_000;
 
-	private static final List<String> SETTINGS = List.of("cluster-node-timeout 3000", "cluster-replica-no-failover no");
-
-	/** Nodes that give each other up sooner tell each other more often. */
-	private static final List<String> JOINING = List.of("cluster-node-timeout 500", "cluster-replica-no-failover yes");
-
-	/** Not "nofailover". */
-	private static final Pattern FAILED = Pattern.compile("\\bfail");
+	/** Nodes that give each other up later tell each other what they know less often. */
+	private static final String NODE_TIMEOUT = "cluster-node-timeout 3000";
 
 	/** Much longer than anything takes. */
 	private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -140,15 +134,14 @@ public final class TestCluster implements AutoCloseable {
 	public static TestCluster start(String... settings) {
 		try {
 			TestCluster cluster = new TestCluster(Files.createTempDirectory("cluster"));
-			List<String> all = Stream.concat(SETTINGS.stream(), Stream.of(settings)).toList();
 			boolean started = false;
 			try {
 				for (int i = 1; i <= 2 * MASTERS; i++) {
-					cluster.startNode(all).admin().clusterSetConfigEpoch(i);
+					cluster.startNode(settings).admin().clusterSetConfigEpoch(i);
 				}
-				cluster.set(JOINING);
+				cluster.set(NODE_TIMEOUT);
 				cluster.join();
-				cluster.set(all);
+				cluster.set(settings);
 				started = true;
 				return cluster;
 			}
@@ -165,28 +158,28 @@ public final class TestCluster implements AutoCloseable {
 
 	/** Adds a master without slots. */
 	public Node addMaster() {
-		Node node = startNode(SETTINGS);
+		Node node = startNode();
 		this.nodes.get(0).admin().clusterMeet(node.address().getHost(), node.address().getPort());
 		await("All nodes know each other", () -> this.nodes.stream().filter(Node::isAlive).allMatch(this::knowsAll));
 		await("It is content", () -> node.admin().clusterInfo().contains("cluster_state:ok"));
 		return node;
 	}
 
-	private void set(List<String> settings) {
+	private void set(String... settings) {
 		for (String setting : settings) {
 			String[] words = setting.split(" ");
 			this.nodes.forEach((node) -> node.admin().configSet(words[0], words[1]));
 		}
 	}
 
-	private Node startNode(List<String> settings) {
+	private Node startNode(String... settings) {
 		int port = freePort();
 		String[] all = Stream.concat(
 				// A node that found the file of another would take its slots.
 				Stream.of("cluster-enabled yes", "cluster-config-file nodes-" + port + ".conf",
-						"dbfilename " + port + ".rdb", "dir " + this.folder, "repl-diskless-sync yes",
+						"dbfilename " + port + ".rdb", "dir " + this.folder, NODE_TIMEOUT, "repl-diskless-sync yes",
 						"repl-diskless-sync-delay 0"),
-				settings.stream())
+				Stream.of(settings))
 			.toArray(String[]::new);
 		RedisServer server = TestRedis.startServer(port, all);
 		HostAndPort address = new HostAndPort("127.0.0.1", port);
@@ -242,8 +235,7 @@ public final class TestCluster implements AutoCloseable {
 		String info = node.admin().clusterInfo();
 		String nodes = node.admin().clusterNodes();
 		return info.contains("cluster_state:ok") && info.contains("cluster_slots_ok:" + SLOTS)
-				&& !FAILED.matcher(nodes).find()
-				&& nodes.lines().filter((line) -> line.contains("slave")).count() == MASTERS;
+				&& !nodes.contains("fail") && nodes.lines().filter((line) -> line.contains("slave")).count() == MASTERS;
 	}
 
 	/**
