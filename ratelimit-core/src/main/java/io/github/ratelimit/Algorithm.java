@@ -143,6 +143,29 @@ public interface Algorithm {
 	}
 
 	/**
+	 * Returns whether a part of a quota can be taken in advance and used until the window
+	 * ends. This is exact only if a use counts the same at any time of its window, and
+	 * {@link LimitStatus#resetAfter()} after a use is the time until that window ends.
+	 * @return whether a policy with this algorithm may have a {@linkplain Policy#lease()
+	 * lease}; if so, its meters implement {@link Meter#cancel}, and its script does the
+	 * same. By default {@code false}
+	 */
+	default boolean supportsLeases() {
+		return false;
+	}
+
+	/**
+	 * Returns whether requests count only until they have ended, when they are refunded.
+	 * Each then needs a {@linkplain RateLimitRequest#call() number}. Because any of them
+	 * may end at any moment, denials are not remembered, and policies cannot count denied
+	 * requests, which never run.
+	 * @return whether requests are calls that end; by default {@code false}
+	 */
+	default boolean countsCalls() {
+		return false;
+	}
+
+	/**
 	 * Returns a meter for the state of one identifier at one time.
 	 * @param limits the limits of the policy, by ascending window
 	 * @param state what {@link Meter#state()} returned when it was last stored;

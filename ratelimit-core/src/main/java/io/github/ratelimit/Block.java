@@ -5,7 +5,7 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A manual ban of an identifier for a time.
+ * A ban of an identifier for a time: made manually, or by a {@link Penalty}.
  *
  * @param identifier the blocked identifier
  * @param policy name of the policy that the identifier is blocked in; {@code null} for

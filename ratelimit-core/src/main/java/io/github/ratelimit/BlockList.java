@@ -6,9 +6,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Blocks identifiers manually, for a time. Requests of a blocked identifier are denied
- * regardless of their limits. Blocks are checked together with the limits, without
- * another round trip.
+ * Blocks identifiers manually, for a time, and lists all blocks, also those that a
+ * {@link Penalty} has made. Requests of a blocked identifier are denied regardless of
+ * their limits. Blocks are checked together with the limits, without another round trip.
  * <p>
  * Implementations must be safe for use by several threads.
  *

@@ -58,7 +58,13 @@ public record Decision(boolean allowed, List<LimitStatus> statuses, @Nullable Du
 		 * The cache of denials: the store has denied the same request before and cannot
 		 * allow it yet, or a quota is 0, so that it is never allowed.
 		 */
-		DENIAL_CACHE
+		DENIAL_CACHE,
+
+		/**
+		 * A part of the quota that this process took from the store in advance. All
+		 * limits that may deny the request were decided so.
+		 */
+		LEASE
 
 	}
 

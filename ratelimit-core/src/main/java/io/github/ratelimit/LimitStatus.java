@@ -48,6 +48,14 @@ public record LimitStatus(Policy policy, Identifier identifier, Limit limit, lon
 		return new LimitStatus(policy, identifier, limit, remaining, resetAfter, retryAfter, violated);
 	}
 
+	/**
+	 * Returns the limit for people.
+	 * @return such as {@code 10/m}, or {@code 5 concurrent} if the algorithm counts calls
+	 */
+	public String limitText() {
+		return this.policy.algorithm().countsCalls() ? this.limit.quota() + " concurrent" : this.limit.toString();
+	}
+
 	private static Duration micros(long micros) {
 		return (micros == 0) ? Duration.ZERO : Duration.ofSeconds(micros / 1_000_000, micros % 1_000_000 * 1000);
 	}

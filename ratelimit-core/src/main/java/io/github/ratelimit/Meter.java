@@ -35,6 +35,17 @@ public interface Meter {
 	}
 
 	/**
+	 * Returns this meter for a request that is an identified call, for algorithms that
+	 * {@linkplain Algorithm#countsCalls() count calls}: {@link #add} enters the call,
+	 * {@link #charge} renews it, and {@link #refund} removes it.
+	 * @param call {@link RateLimitRequest#call()}
+	 * @return this meter
+	 */
+	default Meter ofCall(long call) {
+		return this;
+	}
+
+	/**
 	 * Returns the shortest time after which the limit would allow the cost, if nothing
 	 * else happens.
 	 * @param limit the index of the limit
@@ -68,6 +79,19 @@ public interface Meter {
 	 * @param cost at least 1
 	 */
 	void refund(long cost);
+
+	/**
+	 * Refunds a cost that was used at a known time. Nothing is refunded to a limit whose
+	 * current window does not contain that time, so a late call cannot lower the count of
+	 * a later window.
+	 * @param cost at least 1
+	 * @param since when the cost was used, in microseconds since the epoch
+	 * @throws UnsupportedOperationException unless the algorithm
+	 * {@linkplain Algorithm#supportsLeases() supports leases}
+	 */
+	default void cancel(long cost, long since) {
+		throw new UnsupportedOperationException("This algorithm does not support leases.");
+	}
 
 	/**
 	 * Returns what is left of the limit.

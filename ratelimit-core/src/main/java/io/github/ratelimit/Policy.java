@@ -1,9 +1,12 @@
 package io.github.ratelimit;
 
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * A named set of limits that are enforced together, all of them at once, with one
@@ -20,14 +23,30 @@ import java.util.Set;
  * window; sorted by ascending window
  * @param countDenied whether denied requests count as well, which penalizes clients that
  * do not wait; requests that can never be allowed do not count
+ * @param lease the time for which an instance takes a part of the quota in advance, from
+ * {@link #SHORTEST_LEASE} to {@link #LONGEST_LEASE}, to decide busy identifiers in
+ * memory; {@code null} to decide every request in the store. Has no effect in shadow
+ * mode, and without {@code io.github.ratelimit.lease.LeasedRateLimiter}
+ * @param penalty blocks identifiers that are denied too often; {@code null} for none
  * @since 0.1
  */
-public record Policy(String name, Algorithm algorithm, List<Limit> limits, boolean countDenied) {
+public record Policy(String name, Algorithm algorithm, List<Limit> limits, boolean countDenied,
+		@Nullable Duration lease, @Nullable Penalty penalty) {
 
 	/**
 	 * Largest number of limits.
 	 */
 	public static final int MAX_LIMITS = 20;
+
+	/**
+	 * Shortest lease: below it, taking parts would cost more than it saves.
+	 */
+	public static final Duration SHORTEST_LEASE = Duration.ofMillis(100);
+
+	/**
+	 * Longest lease.
+	 */
+	public static final Duration LONGEST_LEASE = Duration.ofMinutes(1);
 
 	private static final int MAX_NAME_LENGTH = 128;
 
@@ -35,7 +54,8 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 	 * Creates a policy.
 	 * @throws IllegalArgumentException if the name is invalid, there is no limit or too
 	 * many, two limits have the same window, or the algorithm does not support one of
-	 * them
+	 * them, or denied requests; or if the lease is out of range, or is not supported by
+	 * the algorithm or with denied requests that count
 	 */
 	public Policy {
 		requireName(name);
@@ -59,6 +79,31 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 			}
 		}
 		algorithm.requireSupported(limits);
+		if (countDenied && algorithm.countsCalls()) {
+			throw new IllegalArgumentException(
+					"Invalid policy (%s): %s cannot count denied requests, because they do not run.".formatted(name,
+							algorithm.name()));
+		}
+		if (lease != null) {
+			requireSupported(lease, algorithm, countDenied);
+		}
+	}
+
+	private static void requireSupported(Duration lease, Algorithm algorithm, boolean countDenied) {
+		if (lease.compareTo(SHORTEST_LEASE) < 0 || lease.compareTo(LONGEST_LEASE) > 0) {
+			throw new IllegalArgumentException("Invalid lease (%s): must be from %dms to %dm.".formatted(lease,
+					SHORTEST_LEASE.toMillis(), LONGEST_LEASE.toMinutes()));
+		}
+		if (!algorithm.supportsLeases()) {
+			throw new IllegalArgumentException(
+					"Invalid lease (%s): %s does not support leases; use fixed-window or first-request-window."
+						.formatted(lease, algorithm.name()));
+		}
+		if (countDenied) {
+			throw new IllegalArgumentException(
+					"Invalid lease (%s): must not be combined with count-denied, because a part that is denied would count."
+						.formatted(lease));
+		}
 	}
 
 	/**
@@ -74,6 +119,18 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 					"Invalid policy name (%s): must be 1 to %d printable ASCII characters other than '/'."
 						.formatted(name, MAX_NAME_LENGTH));
 		}
+	}
+
+	/**
+	 * Creates a policy without lease and penalty.
+	 * @param name the name in headers, metrics and Redis keys
+	 * @param algorithm how requests are counted
+	 * @param limits at least one limit, each with a different window
+	 * @param countDenied whether denied requests count as well
+	 * @throws IllegalArgumentException as the constructor with all components
+	 */
+	public Policy(String name, Algorithm algorithm, List<Limit> limits, boolean countDenied) {
+		this(name, algorithm, limits, countDenied, null, null);
 	}
 
 	/**
@@ -105,7 +162,37 @@ public record Policy(String name, Algorithm algorithm, List<Limit> limits, boole
 	 * @return a new policy
 	 */
 	public Policy withCountDenied(boolean countDenied) {
-		return new Policy(this.name, this.algorithm, this.limits, countDenied);
+		return new Policy(this.name, this.algorithm, this.limits, countDenied, this.lease, this.penalty);
+	}
+
+	/**
+	 * Returns the same policy with another penalty.
+	 * @param penalty blocks identifiers that are denied too often; {@code null} for none
+	 * @return a new policy
+	 */
+	public Policy withPenalty(@Nullable Penalty penalty) {
+		return new Policy(this.name, this.algorithm, this.limits, this.countDenied, this.lease, penalty);
+	}
+
+	/**
+	 * Returns the same policy with other limits.
+	 * @param limits at least one limit, each with a different window
+	 * @return a new policy
+	 * @throws IllegalArgumentException if the algorithm does not support the limits
+	 */
+	public Policy withLimits(List<Limit> limits) {
+		return new Policy(this.name, this.algorithm, limits, this.countDenied, this.lease, this.penalty);
+	}
+
+	/**
+	 * Returns the same policy with another lease.
+	 * @param lease the time for which an instance takes a part of the quota in advance;
+	 * {@code null} for none
+	 * @return a new policy
+	 * @throws IllegalArgumentException if the lease is out of range or not supported
+	 */
+	public Policy withLease(@Nullable Duration lease) {
+		return new Policy(this.name, this.algorithm, this.limits, this.countDenied, lease, this.penalty);
 	}
 
 	/**

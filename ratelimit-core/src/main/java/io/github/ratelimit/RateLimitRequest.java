@@ -14,9 +14,13 @@ import java.util.regex.Pattern;
  * metadata. It does not affect the decision; may be empty, at most
  * {@link #MAX_METADATA_LENGTH} characters ({@code char}s). An unpaired surrogate is
  * replaced by U+FFFD, because not every store can hold one
+ * @param call a number that identifies the request, from 0 to {@link #MAX_CALL}, for
+ * algorithms that {@linkplain Algorithm#countsCalls() count calls}: a refund with the
+ * same number removes this very request. Use a random number for each request; 0 if it is
+ * not identified
  * @since 0.1
  */
-public record RateLimitRequest(List<Charge> charges, String metadata) {
+public record RateLimitRequest(List<Charge> charges, String metadata, long call) {
 
 	/**
 	 * Largest number of limits to check, counted separately for each identifier. The
@@ -29,18 +33,27 @@ public record RateLimitRequest(List<Charge> charges, String metadata) {
 	 */
 	public static final int MAX_METADATA_LENGTH = 256;
 
+	/**
+	 * Largest number of a call.
+	 */
+	public static final long MAX_CALL = (1L << 48) - 1;
+
 	private static final Pattern UNPAIRED_SURROGATE = Pattern.compile("\\p{Cs}");
 
 	/**
 	 * Creates a request.
 	 * @throws IllegalArgumentException if there is no charge, two charges have policies
-	 * of the same name, there are too many limits to check, or the metadata is too long
+	 * of the same name, there are too many limits to check, the metadata is too long, or
+	 * the number of the call is out of range
 	 */
 	public RateLimitRequest {
 		charges = List.copyOf(charges);
 		if (metadata.length() > MAX_METADATA_LENGTH) {
 			throw new IllegalArgumentException("Invalid metadata (%d characters): must be at most %d."
 				.formatted(metadata.length(), MAX_METADATA_LENGTH));
+		}
+		if (call < 0 || call > MAX_CALL) {
+			throw new IllegalArgumentException("Invalid call (%d): must be from 0 to %d.".formatted(call, MAX_CALL));
 		}
 		if (!metadata.isEmpty()) {
 			metadata = UNPAIRED_SURROGATE.matcher(metadata).replaceAll("\uFFFD");
@@ -75,6 +88,16 @@ public record RateLimitRequest(List<Charge> charges, String metadata) {
 					"Invalid request (%d limits to check, counted for each identifier): there must be at most %d."
 						.formatted(statuses, MAX_STATUSES));
 		}
+	}
+
+	/**
+	 * Creates a request that is not identified.
+	 * @param charges at least one charge, each of a different policy
+	 * @param metadata text to keep with the request
+	 * @throws IllegalArgumentException as the constructor with all components
+	 */
+	public RateLimitRequest(List<Charge> charges, String metadata) {
+		this(charges, metadata, 0);
 	}
 
 	/**
@@ -123,7 +146,27 @@ public record RateLimitRequest(List<Charge> charges, String metadata) {
 	 * @throws IllegalArgumentException if the metadata is too long
 	 */
 	public RateLimitRequest withMetadata(String metadata) {
-		return new RateLimitRequest(this.charges, metadata);
+		return new RateLimitRequest(this.charges, metadata, this.call);
+	}
+
+	/**
+	 * Returns the same request as an identified call.
+	 * @param call a number from 0 to {@link #MAX_CALL}, which should be random
+	 * @return a new request
+	 * @throws IllegalArgumentException if the number is out of range
+	 */
+	public RateLimitRequest withCall(long call) {
+		return new RateLimitRequest(this.charges, this.metadata, call);
+	}
+
+	/**
+	 * Returns the same request with other charges.
+	 * @param charges at least one charge, each of a different policy
+	 * @return a new request
+	 * @throws IllegalArgumentException as the constructor with all components
+	 */
+	public RateLimitRequest withCharges(List<Charge> charges) {
+		return new RateLimitRequest(charges, this.metadata, this.call);
 	}
 
 	/**
@@ -133,9 +176,9 @@ public record RateLimitRequest(List<Charge> charges, String metadata) {
 	 * @return a new request
 	 */
 	public RateLimitRequest withPossibleCosts() {
-		return new RateLimitRequest(this.charges.stream()
+		return withCharges(this.charges.stream()
 			.map((charge) -> charge.withCost(Math.min(charge.cost(), charge.policy().largestCost())))
-			.toList(), this.metadata);
+			.toList());
 	}
 
 	/**

@@ -1,5 +1,8 @@
 package io.github.ratelimit;
 
+import java.time.Instant;
+import java.util.List;
+
 /**
  * Decides whether requests are within their limits.
  * <p>
@@ -7,6 +10,10 @@ package io.github.ratelimit;
  * a denied request uses no quota of any limit. Charges {@linkplain Charge#shadow() in
  * shadow mode} are decided in the same call, each separately, and never deny. No method
  * waits for quota to arrive. Implementations must be safe for use by several threads.
+ * <p>
+ * Code of a Spring Boot application that uses its configured policies should inject the
+ * starter's {@code PolicyLimiter}, which also handles failures of the store. The
+ * {@code RateLimiter} to inject is the store itself.
  *
  * @since 0.1
  */
@@ -36,7 +43,9 @@ public interface RateLimiter {
 	 * <p>
 	 * Refund soon: the most recent use in the current window is refunded. If the request
 	 * was earlier, later requests may be admitted sooner than the bound of the algorithm
-	 * allows.
+	 * allows. Algorithms that {@linkplain Algorithm#countsCalls() count calls} instead
+	 * remove the call with the {@linkplain RateLimitRequest#call() number} of the
+	 * request, whenever it began.
 	 * @param request the request, with the costs to refund
 	 * @throws StoreException if the store did not answer; the cost may or may not have
 	 * been refunded
@@ -52,7 +61,9 @@ public interface RateLimiter {
 	 * requests. Algorithms with windows count all of it; {@code sliding-log} and
 	 * {@code sliding-window} count at most the largest quota of the policy in addition,
 	 * and buckets at most their size. The cost beyond that is dropped or replaces the
-	 * oldest entries, and refunding it admits as much more.
+	 * oldest entries, and refunding it admits as much more. Algorithms that
+	 * {@linkplain Algorithm#countsCalls() count calls} renew the call with the number of
+	 * the request, or enter it again if it was lost.
 	 * @param request the request, with the costs to use
 	 * @throws StoreException if the store did not answer; the cost may or may not have
 	 * been used
@@ -60,7 +71,8 @@ public interface RateLimiter {
 	void charge(RateLimitRequest request);
 
 	/**
-	 * Removes the counts of an identifier in a policy.
+	 * Removes the counts of an identifier in a policy, and its denials and former
+	 * penalties if the policy has a {@link Penalty}. It ends no block.
 	 * @param policy the policy
 	 * @param identifier the identifier
 	 * @throws StoreException if the store did not answer
@@ -68,11 +80,69 @@ public interface RateLimiter {
 	void reset(Policy policy, Identifier identifier);
 
 	/**
-	 * Refuses a policy that this rate limiter cannot enforce, before the first request.
+	 * Uses a cost as {@link #tryAcquire}, in advance: what turns out not to be needed can
+	 * be {@linkplain #cancel cancelled}.
+	 * @param policy the policy, with an algorithm that
+	 * {@linkplain Algorithm#supportsLeases() supports leases}
+	 * @param identifier the identifier to count
+	 * @param cost the cost, at least 1
+	 * @return the decision and its time. By default without a time, so that nothing can
+	 * be cancelled
+	 * @throws StoreException if the store did not answer; a store that answers later
+	 * cancels the cost then
+	 */
+	default Reservation reserve(Policy policy, Identifier identifier, long cost) {
+		return new Reservation(tryAcquire(policy, identifier, cost), null);
+	}
+
+	/**
+	 * Refunds some of a cost that was {@linkplain #reserve reserved}. Nothing is refunded
+	 * to a limit whose window has ended since, so this never lowers the count of a later
+	 * window, however late it arrives.
 	 * @param policy the policy
-	 * @throws IllegalArgumentException if the algorithm or its options are not supported
+	 * @param identifier the identifier that was counted
+	 * @param cost the cost to refund, at least 1; never more in total than was reserved
+	 * @param reservedAt the {@linkplain Reservation#at() time} of the reservation
+	 * @throws StoreException if the store did not answer; the cost may or may not have
+	 * been refunded
+	 */
+	default void cancel(Policy policy, Identifier identifier, long cost, Instant reservedAt) {
+	}
+
+	/**
+	 * Counts denials for the {@link Penalty} of their policies, which this rate limiter
+	 * was not asked for because something before it knew the answer, such as a cache. May
+	 * block the identifiers.
+	 * <p>
+	 * By default, this does nothing.
+	 * @param denials charges whose cost is the number of denials
+	 * @throws StoreException if the store did not answer; the denials may or may not have
+	 * been counted
+	 */
+	default void countDenials(List<Charge> denials) {
+	}
+
+	/**
+	 * Refuses a policy that this rate limiter cannot enforce, before the first request.
+	 * By default, only policies with a {@link Penalty} are refused.
+	 * @param policy the policy
+	 * @throws IllegalArgumentException if the algorithm or its options, or penalties are
+	 * not supported
 	 */
 	default void requireSupported(Policy policy) {
+		requireNoPenalty(policy);
+	}
+
+	/**
+	 * Refuses a policy with a {@link Penalty}, for rate limiters that do not block.
+	 * @param policy the policy
+	 * @throws IllegalArgumentException if the policy has a penalty
+	 */
+	static void requireNoPenalty(Policy policy) {
+		if (policy.penalty() != null) {
+			throw new IllegalArgumentException(
+					"Invalid policy (%s): the store does not support penalties.".formatted(policy.name()));
+		}
 	}
 
 	/**

@@ -45,10 +45,13 @@ class ArchitectureTests {
 	private static final Set<String> INTERNAL = Set.of(CONNECTION, CLUSTER, SCRIPT, PIPELINE);
 
 	/** Each package, and which others of the library it may know. */
-	private static final Map<String, Set<String>> PICTURE = Map.of(ROOT, Set.of(), ROOT + ".algorithm", Set.of(ROOT),
-			ROOT + ".memory", Set.of(ROOT), ROOT + ".denial", Set.of(ROOT), ROOT + ".outage", Set.of(ROOT), REDIS,
-			Set.of(ROOT, CONNECTION, CLUSTER, SCRIPT, PIPELINE), CONNECTION, Set.of(), CLUSTER, Set.of(CONNECTION),
-			SCRIPT, Set.of(ROOT, CONNECTION), PIPELINE, Set.of(ROOT, ROOT + ".algorithm", CONNECTION, SCRIPT));
+	private static final Map<String, Set<String>> PICTURE = Map.ofEntries(Map.entry(ROOT, Set.of()),
+			Map.entry(ROOT + ".algorithm", Set.of(ROOT)), Map.entry(ROOT + ".memory", Set.of(ROOT)),
+			Map.entry(ROOT + ".denial", Set.of(ROOT)), Map.entry(ROOT + ".lease", Set.of(ROOT)),
+			Map.entry(ROOT + ".outage", Set.of(ROOT)),
+			Map.entry(REDIS, Set.of(ROOT, CONNECTION, CLUSTER, SCRIPT, PIPELINE)), Map.entry(CONNECTION, Set.of()),
+			Map.entry(CLUSTER, Set.of(CONNECTION)), Map.entry(SCRIPT, Set.of(ROOT, CONNECTION)),
+			Map.entry(PIPELINE, Set.of(ROOT, ROOT + ".algorithm", CONNECTION, SCRIPT)));
 
 	private static final JavaClasses CLASSES = new ClassFileImporter()
 		.withImportOption(new ImportOption.DoNotIncludeTests())
@@ -114,10 +117,10 @@ class ArchitectureTests {
 						&& !INTERNAL.contains(type.getPackageName()) && !type.isAssignableTo(Algorithm.class));
 		assertThat(CLASSES.that(visible).stream().map(JavaClass::getName)).containsExactlyInAnyOrder(
 				ROOT + ".algorithm.Algorithms", ROOT + ".algorithm.SlidingWindowCounter$Rounding",
-				ROOT + ".denial.DenialCache", ROOT + ".memory.MemoryRateLimiter", ROOT + ".outage.LocalRateLimiter",
-				ROOT + ".outage.OnStoreFailure", ROOT + ".outage.OutageRateLimiter", REDIS + ".PipelineRateLimiter",
-				REDIS + ".RedisConnections", REDIS + ".RedisConnections$Builder", REDIS + ".RedisErrorKind",
-				REDIS + ".RedisListener", REDIS + ".RedisRateLimiter");
+				ROOT + ".denial.DenialCache", ROOT + ".lease.LeasedRateLimiter", ROOT + ".memory.MemoryRateLimiter",
+				ROOT + ".outage.LocalRateLimiter", ROOT + ".outage.OnStoreFailure", ROOT + ".outage.OutageRateLimiter",
+				REDIS + ".PipelineRateLimiter", REDIS + ".RedisConnections", REDIS + ".RedisConnections$Builder",
+				REDIS + ".RedisErrorKind", REDIS + ".RedisListener", REDIS + ".RedisRateLimiter");
 	}
 
 	@Test

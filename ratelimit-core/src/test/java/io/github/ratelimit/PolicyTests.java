@@ -1,9 +1,11 @@
 package io.github.ratelimit;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
+import io.github.ratelimit.algorithm.ConcurrentCalls;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.algorithm.TokenBucket;
@@ -21,6 +23,17 @@ class PolicyTests {
 	private static final Limit PER_MINUTE = Limit.parse("120/m");
 
 	private static final Limit PER_HOUR = Limit.parse("240/h");
+
+	@Test
+	void callsThatAreDeniedCannotCount() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new Policy("api", new ConcurrentCalls(), List.of(Limit.parse("5/m")), true))
+			.withMessage("Invalid policy (api): concurrent-calls cannot count denied requests,"
+					+ " because they do not run.");
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> Policy.of("api", new ConcurrentCalls(), Limit.parse("5/m"), Limit.parse("5/h")))
+			.withMessage("Invalid limits [5/m, 5/h]: there must be only one for concurrent-calls.");
+	}
 
 	@Test
 	void limitsAreKeptByAscendingWindow() {
@@ -105,6 +118,20 @@ class PolicyTests {
 			.isEqualTo(9);
 		assertThat(Policy.of("api", new TokenBucket(50L), PER_SECOND).largestCost()).isEqualTo(50);
 		assertThat(Policy.of("api", new FixedWindow(), Limit.parse("0/m")).largestCost()).isZero();
+	}
+
+	@Test
+	void leaseStaysWhenLimitsChange() {
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("10/s")).withLease(Duration.ofSeconds(1));
+		assertThat(policy.withLimits(List.of(Limit.parse("20/s"))).lease()).isEqualTo(Duration.ofSeconds(1));
+		assertThat(policy.withLease(null)).isEqualTo(Policy.of("api", new FixedWindow(), Limit.parse("10/s")));
+	}
+
+	@Test
+	void leaseIsRefusedIfDeniedRequestsCount() {
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("10/s")).withLease(Duration.ofSeconds(1));
+		assertThatIllegalArgumentException().isThrownBy(() -> policy.withCountDenied(true))
+			.withMessageStartingWith("Invalid lease (PT1S): must not be combined with count-denied");
 	}
 
 }

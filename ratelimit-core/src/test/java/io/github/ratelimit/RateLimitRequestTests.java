@@ -77,4 +77,14 @@ class RateLimitRequestTests {
 			.isEqualTo(RateLimitRequest.of(within, Charge.of(small, ALICE).withCost(5)).withMetadata("request-1"));
 	}
 
+	@Test
+	void changedRequestIsTheSameCall() {
+		RateLimitRequest request = RateLimitRequest.of(this.policy, ALICE).withCall(RateLimitRequest.MAX_CALL);
+		assertThat(request.withMetadata("a").withPossibleCosts().withCharges(request.charges()).call())
+			.isEqualTo(281_474_976_710_655L);
+		assertThat(RateLimitRequest.of(this.policy, ALICE).call()).isZero();
+		assertThatIllegalArgumentException().isThrownBy(() -> request.withCall(RateLimitRequest.MAX_CALL + 1))
+			.withMessage("Invalid call (281474976710656): must be from 0 to 281474976710655.");
+	}
+
 }

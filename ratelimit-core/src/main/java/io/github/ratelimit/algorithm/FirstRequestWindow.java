@@ -56,6 +56,11 @@ public record FirstRequestWindow() implements Algorithm {
 	}
 
 	@Override
+	public boolean supportsLeases() {
+		return true;
+	}
+
+	@Override
 	public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
 		return new WindowCounterMeter(limits, state, nowMicros, 1,
 				(limit, now) -> new Window(now, now + limit.windowMicros(), 0));

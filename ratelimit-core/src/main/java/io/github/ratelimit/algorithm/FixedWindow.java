@@ -130,6 +130,11 @@ public record FixedWindow(int retain, ZoneId zone) implements Algorithm {
 	}
 
 	@Override
+	public boolean supportsLeases() {
+		return true;
+	}
+
+	@Override
 	public Meter meter(List<Limit> limits, @Nullable MeterState state, long nowMicros) {
 		return new WindowCounterMeter(limits, state, nowMicros, this.retain, this::window);
 	}

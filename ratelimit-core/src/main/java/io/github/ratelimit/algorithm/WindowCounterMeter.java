@@ -50,6 +50,9 @@ final class WindowCounterMeter implements Meter {
 	/** For each limit the end and the count of each window, starting with the current. */
 	private final long[] windows;
 
+	/** For each limit the start of the current window. */
+	private final long[] starts;
+
 	private boolean corrected;
 
 	WindowCounterMeter(List<Limit> limits, @Nullable MeterState stored, long now, int retain, Windows windows) {
@@ -57,6 +60,7 @@ final class WindowCounterMeter implements Meter {
 		this.now = now;
 		this.width = 2 * retain;
 		this.kept = new long[limits.size()];
+		this.starts = new long[limits.size()];
 		this.windows = (stored != null) ? stored.numbers().clone() : new long[this.width * limits.size()];
 		for (int i = 0; i < limits.size(); i++) {
 			int present = this.width * i;
@@ -82,6 +86,7 @@ final class WindowCounterMeter implements Meter {
 				// window.
 				begin(present, (end(present) > window.start) ? end(present) + length : window.end);
 			}
+			this.starts[i] = (end(present) == window.end) ? window.start : end(present) - length;
 			forget(present, end(present) - retain * length + uneven);
 		}
 	}
@@ -143,6 +148,16 @@ final class WindowCounterMeter implements Meter {
 	public void refund(long cost) {
 		for (int present = 0; present < this.windows.length; present += this.width) {
 			this.windows[present + 1] = Math.max(0, count(present) - cost);
+		}
+	}
+
+	@Override
+	public void cancel(long cost, long since) {
+		for (int i = 0; i < this.starts.length; i++) {
+			int present = this.width * i;
+			if (since >= this.starts[i]) {
+				this.windows[present + 1] = Math.max(0, count(present) - cost);
+			}
 		}
 	}
 

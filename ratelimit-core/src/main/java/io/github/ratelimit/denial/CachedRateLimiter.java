@@ -1,6 +1,7 @@
 package io.github.ratelimit.denial;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -12,6 +13,7 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.Reservation;
 
 /**
  * Asks the store unless the cache knows that the store would deny the request. Drops the
@@ -23,9 +25,10 @@ import io.github.ratelimit.RateLimiter;
  * @param answers whether to answer requests from memory; otherwise denials are only
  * dropped
  * @param maxAge returns how long denials of a policy are kept at most
+ * @param untold counts denials from memory for penalties
  */
 record CachedRateLimiter(RateLimiter store, Supplier<DenialMemory> memory, boolean answers,
-		Function<Policy, Duration> maxAge) implements RateLimiter {
+		Function<Policy, Duration> maxAge, UntoldDenials untold) implements RateLimiter {
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
@@ -36,6 +39,7 @@ record CachedRateLimiter(RateLimiter store, Supplier<DenialMemory> memory, boole
 			DenialMemory present = this.memory.get();
 			Decision known = present.find(enforced, keys, this.maxAge);
 			if (known != null) {
+				this.untold.count(enforced, known);
 				return known;
 			}
 			call = present.new Call(enforced, keys);
@@ -89,6 +93,26 @@ record CachedRateLimiter(RateLimiter store, Supplier<DenialMemory> memory, boole
 	}
 
 	@Override
+	public Reservation reserve(Policy policy, Identifier identifier, long cost) {
+		try {
+			return this.store.reserve(policy, identifier, cost);
+		}
+		finally {
+			forget(new Key(policy.name(), identifier));
+		}
+	}
+
+	@Override
+	public void cancel(Policy policy, Identifier identifier, long cost, Instant reservedAt) {
+		try {
+			this.store.cancel(policy, identifier, cost, reservedAt);
+		}
+		finally {
+			forget(new Key(policy.name(), identifier));
+		}
+	}
+
+	@Override
 	public void reset(Policy policy, Identifier identifier) {
 		try {
 			this.store.reset(policy, identifier);
@@ -96,6 +120,11 @@ record CachedRateLimiter(RateLimiter store, Supplier<DenialMemory> memory, boole
 		finally {
 			forget(new Key(policy.name(), identifier));
 		}
+	}
+
+	@Override
+	public void countDenials(List<Charge> denials) {
+		this.store.countDenials(denials);
 	}
 
 	@Override

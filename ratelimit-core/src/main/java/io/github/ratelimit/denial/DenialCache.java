@@ -2,6 +2,9 @@ package io.github.ratelimit.denial;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -29,12 +32,22 @@ import org.jspecify.annotations.Nullable;
  * not cached. Blocks are cached for all identifiers and policies of a request together,
  * because the store does not return which of them is blocked. Requests of policies that
  * count denied requests always reach the store. Charges in shadow mode are not cached,
- * and a denial from memory has no decisions for them. Nor are denials by limits of
- * another policy than that of the request, which a store of an application may apply.
+ * and a denial from memory has no decisions for them. Denials by
+ * {@linkplain io.github.ratelimit.Algorithm#countsCalls() calls} are not cached either,
+ * because any of them may end at any moment. Nor are denials by limits of another policy
+ * than that of the request, which a store of an application may apply.
  * <p>
  * Decisions from memory have only the statuses of the limits that are known to deny the
  * request, with the times that are left. As soon as quota has arrived, so that
  * {@code remaining} has changed, the store is asked again.
+ * <p>
+ * <b>Penalties.</b> Denials from memory count for the
+ * {@linkplain io.github.ratelimit.Penalty penalties} of their policies. The store is told
+ * their numbers together, a second after the first of them, and counts them at that time.
+ * So a block may come a second late, and for denials that are a second further apart than
+ * the penalty says. This cache notices it when it next asks the store, at the latest when
+ * the denials reach the maximum age. At most 10,000 identifiers are counted at a time. If
+ * the process ends or the store fails meanwhile, these numbers are lost.
  * <p>
  * <b>No request is denied that the store would allow</b>, as long as all refunds, resets
  * and blocks pass through this cache: each drops the denials that it affects, including
@@ -61,6 +74,9 @@ public final class DenialCache {
 
 	private final Supplier<DenialMemory> newMemory;
 
+	/** Runs an action a while later. */
+	private final Executor later;
+
 	private volatile DenialMemory memory;
 
 	/**
@@ -72,7 +88,7 @@ public final class DenialCache {
 	 * @throws IllegalArgumentException if one of them is out of range
 	 */
 	public DenialCache(Duration maxAge, long maxSize) {
-		this(maxAge, maxSize, MAX_CALLS, System::nanoTime);
+		this(maxAge, maxSize, MAX_CALLS, System::nanoTime, CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS));
 	}
 
 	/**
@@ -80,8 +96,9 @@ public final class DenialCache {
 	 * @param maxCalls how often per second the store is asked about an identifier that is
 	 * certainly denied
 	 * @param nanos the time, in nanoseconds
+	 * @param later runs an action a while later, when the store is told about denials
 	 */
-	DenialCache(Duration maxAge, long maxSize, int maxCalls, LongSupplier nanos) {
+	DenialCache(Duration maxAge, long maxSize, int maxCalls, LongSupplier nanos, Executor later) {
 		if (maxAge.compareTo(Duration.ofMillis(1)) < 0 || maxAge.compareTo(LONGEST_AGE) > 0) {
 			throw new IllegalArgumentException(
 					"Invalid maximum age (%s): must be from 1ms to %dd.".formatted(maxAge, LONGEST_AGE.toDays()));
@@ -91,6 +108,7 @@ public final class DenialCache {
 		}
 		this.newMemory = () -> new DenialMemory(maxAge, maxSize, maxCalls, nanos);
 		this.memory = this.newMemory.get();
+		this.later = later;
 	}
 
 	/**
@@ -112,7 +130,7 @@ public final class DenialCache {
 	 * @return a rate limiter that asks the store only if the answer is not known
 	 */
 	public RateLimiter cache(RateLimiter store, Function<Policy, Duration> maxAge) {
-		return new CachedRateLimiter(store, () -> this.memory, true, maxAge);
+		return new CachedRateLimiter(store, () -> this.memory, true, maxAge, new UntoldDenials(store, this.later));
 	}
 
 	/**
@@ -121,7 +139,8 @@ public final class DenialCache {
 	 * @return a rate limiter that asks the store each time
 	 */
 	public RateLimiter watchCounts(RateLimiter store) {
-		return new CachedRateLimiter(store, () -> this.memory, false, (policy) -> LONGEST_AGE);
+		return new CachedRateLimiter(store, () -> this.memory, false, (policy) -> LONGEST_AGE,
+				new UntoldDenials(store, this.later));
 	}
 
 	/**

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * Every use and refund drops those of a key. A store decides at an unknown time between
  * call and answer, so a denial is kept only if nothing was dropped in between. Stamps,
  * which increase with each drop, show this. Keys share stamps: at worst a denial is not
- * kept.
+ * kept. Denials by calls are never kept, because a call may end at any moment.
  * <p>
  * Safe for use by several threads.
  */
@@ -72,6 +72,10 @@ final class DenialMemory {
 		int at = 0;
 		for (int i = 0; i < charges.size(); i++) {
 			Charge charge = charges.get(i);
+			if (charge.policy().algorithm().countsCalls()) {
+				at += charge.identifiers().size();
+				continue;
+			}
 			long maxAge = Math.min(this.maxAge, maxAges.apply(charge.policy()).toNanos());
 			for (int j = 0; j < charge.identifiers().size(); j++) {
 				Identifier identifier = charge.identifiers().get(j);
@@ -164,7 +168,8 @@ final class DenialMemory {
 						.filter((status) -> status.policy().name().equals(charge.policy().name())
 								&& status.identifier().equals(identifier))
 						.toList();
-					if (violated.stream().allMatch((status) -> status.policy().equals(charge.policy()))) {
+					if (!charge.policy().algorithm().countsCalls()
+							&& violated.stream().allMatch((status) -> status.policy().equals(charge.policy()))) {
 						remember(at, charge.policy(), new Verdict(charge.cost(), charge.policy(), violated, this.since,
 								decision.blockedFor() != null));
 					}

@@ -109,6 +109,11 @@ final class Counts {
 			return new Key(identifier, policy.name(), policy.stateForm());
 		}
 
+		/** Returns the key of recent denials, whose form no algorithm has. */
+		static Key ofDenials(Policy policy, Identifier identifier) {
+			return new Key(identifier, policy.name(), "~denials");
+		}
+
 	}
 
 	private static final class Count {

@@ -19,7 +19,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class MemoryBlocks {
 
+	private static final int FEW = 128;
+
 	private final Map<Identifier, List<Block>> blocks = new HashMap<>();
+
+	/**
+	 * With so many blocked identifiers, those whose blocks have ended are removed: about
+	 * one for each that was added since the last time.
+	 */
+	private int sweepAt = FEW;
 
 	Block add(Identifier identifier, @Nullable String policy, Duration time, String reason, long nowMicros) {
 		remove(identifier, policy, nowMicros);
@@ -31,10 +39,24 @@ final class MemoryBlocks {
 
 	boolean remove(Identifier identifier, @Nullable String policy, long nowMicros) {
 		Instant now = instant(nowMicros);
-		this.blocks.values().forEach((blocks) -> blocks.removeIf((block) -> !block.until().isAfter(now)));
-		this.blocks.values().removeIf(List::isEmpty);
+		if (this.blocks.size() >= this.sweepAt) {
+			this.blocks.values().forEach((blocks) -> blocks.removeIf((block) -> !block.until().isAfter(now)));
+			this.blocks.values().removeIf(List::isEmpty);
+			this.sweepAt = Math.max(FEW, 2 * this.blocks.size());
+		}
 		List<Block> present = this.blocks.getOrDefault(identifier, List.of());
-		return !present.isEmpty() && present.removeIf((block) -> Objects.equals(block.policy(), policy));
+		boolean found = present.stream()
+			.anyMatch((block) -> Objects.equals(block.policy(), policy) && block.until().isAfter(now));
+		if (!present.isEmpty() && present.removeIf((block) -> Objects.equals(block.policy(), policy))
+				&& present.isEmpty()) {
+			this.blocks.remove(identifier);
+		}
+		return found;
+	}
+
+	/** Number of identifiers with blocks, of which some may have ended. */
+	int size() {
+		return this.blocks.size();
 	}
 
 	/**
@@ -61,7 +83,7 @@ final class MemoryBlocks {
 			.toList();
 	}
 
-	private static Instant instant(long micros) {
+	static Instant instant(long micros) {
 		return Instant.EPOCH.plus(micros, ChronoUnit.MICROS);
 	}
 

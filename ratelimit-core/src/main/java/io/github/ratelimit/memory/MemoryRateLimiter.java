@@ -6,9 +6,11 @@ import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongFunction;
+import java.util.stream.LongStream;
 
 import io.github.ratelimit.Block;
 import io.github.ratelimit.BlockList;
@@ -18,10 +20,13 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.LogEntry;
 import io.github.ratelimit.Meter;
+import io.github.ratelimit.Penalty;
+import io.github.ratelimit.PenaltyListener;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.RequestHistory;
+import io.github.ratelimit.Reservation;
 import io.github.ratelimit.WindowCount;
 import io.github.ratelimit.memory.Counts.Key;
 import org.jspecify.annotations.Nullable;
@@ -55,6 +60,8 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 
 	private final MemoryBlocks blocks = new MemoryBlocks();
 
+	private final PenaltyListener penaltyListener;
+
 	/**
 	 * Creates an empty rate limiter.
 	 * @param clock the source of the time: {@code InstantSource.system()}, or a fixed
@@ -74,12 +81,32 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	 * @throws IllegalArgumentException if the number is less than 1
 	 */
 	public MemoryRateLimiter(InstantSource clock, int maxCounts) {
+		this(clock, maxCounts, (block, shadow) -> {
+		});
+	}
+
+	/**
+	 * Creates an empty rate limiter with a bounded number of counts, as
+	 * {@link #MemoryRateLimiter(InstantSource, int)}. The denials of an identifier that
+	 * lead to a {@link Penalty} are such a count as well; blocks are not removed.
+	 * @param clock the source of the time
+	 * @param maxCounts the maximum number of counts, at least 1
+	 * @param penaltyListener is notified of penalties, while no other request is decided
+	 * @throws IllegalArgumentException if the number is less than 1
+	 */
+	public MemoryRateLimiter(InstantSource clock, int maxCounts, PenaltyListener penaltyListener) {
 		if (maxCounts < 1) {
 			throw new IllegalArgumentException(
 					"Invalid number of counts (%d): must be at least 1.".formatted(maxCounts));
 		}
 		this.clock = clock;
 		this.counts = new Counts(maxCounts);
+		this.penaltyListener = penaltyListener;
+	}
+
+	@Override
+	public void requireSupported(Policy policy) {
+		// All algorithms and penalties are.
 	}
 
 	@Override
@@ -95,7 +122,7 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	@Override
 	public void refund(RateLimitRequest request) {
 		locked((now) -> {
-			for (Check check : checks(request.charges(), now)) {
+			for (Check check : checks(request, request.charges(), now)) {
 				if (check.charge.cost() > 0 && this.counts.get(check.key) != null) {
 					check.meter.refund(check.charge.cost());
 					save(check, now);
@@ -108,7 +135,7 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	@Override
 	public void charge(RateLimitRequest request) {
 		locked((now) -> {
-			for (Check check : checks(request.withPossibleCosts().charges(), now)) {
+			for (Check check : checks(request, request.withPossibleCosts().charges(), now)) {
 				if (check.charge.cost() > 0) {
 					check.meter.charge(check.charge.cost(), request.metadata());
 					save(check, now);
@@ -119,10 +146,48 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 	}
 
 	@Override
+	public Reservation reserve(Policy policy, Identifier identifier, long cost) {
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, identifier).withCost(cost));
+		return locked((now) -> {
+			Decision decision = decide(request, now, true);
+			return new Reservation(decision, decision.allowed() ? Instant.EPOCH.plus(now, ChronoUnit.MICROS) : null);
+		});
+	}
+
+	@Override
+	public void cancel(Policy policy, Identifier identifier, long cost, Instant reservedAt) {
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, identifier).withCost(cost));
+		locked((now) -> {
+			Check check = checks(request, request.charges(), now).get(0);
+			if (this.counts.get(check.key) != null) {
+				check.meter.cancel(cost, Meter.micros(reservedAt));
+				save(check, now);
+			}
+			return check;
+		});
+	}
+
+	@Override
 	public void reset(Policy policy, Identifier identifier) {
 		locked((now) -> {
 			this.counts.remove(Key.of(policy, identifier));
+			this.counts.remove(Key.ofDenials(policy, identifier));
 			return policy;
+		});
+	}
+
+	@Override
+	public void countDenials(List<Charge> denials) {
+		locked((now) -> {
+			for (Charge charge : denials) {
+				Penalty penalty = charge.policy().penalty();
+				for (Identifier identifier : (penalty != null) ? charge.identifiers() : List.<Identifier>of()) {
+					if (this.blocks.end(identifier, charge.policy().name()) <= now) {
+						penalize(charge, identifier, charge.cost(), now);
+					}
+				}
+			}
+			return denials;
 		});
 	}
 
@@ -177,18 +242,19 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 
 	/** A charge in shadow mode is decided as if it were alone, after the others. */
 	private Decision decide(RateLimitRequest request, long now, boolean acquire) {
-		Decision decision = decide(request.enforced(), request.metadata(), now, acquire);
+		Decision decision = decide(request, request.enforced(), now, acquire);
 		return decision.withShadows(request.shadows(),
-				(charge) -> decide(List.of(charge), request.metadata(), now, acquire && decision.allowed()));
+				(charge) -> decide(request, List.of(charge), now, acquire && decision.allowed()));
 	}
 
-	private Decision decide(List<Charge> charges, String metadata, long now, boolean acquire) {
-		List<Check> checks = checks(charges, now);
+	private Decision decide(RateLimitRequest request, List<Charge> charges, long now, boolean acquire) {
+		List<Check> checks = checks(request, charges, now);
 		long blocked = 0;
 		boolean fits = true;
 		boolean possible = true;
 		for (Check check : checks) {
-			blocked = Math.max(blocked, this.blocks.end(check.key.identifier(), check.key.policy()) - now);
+			check.blocked = Math.max(0, this.blocks.end(check.key.identifier(), check.key.policy()) - now);
+			blocked = Math.max(blocked, check.blocked);
 			for (long wait : check.waits) {
 				fits = fits && wait == 0;
 				possible = possible && wait != NEVER;
@@ -200,7 +266,7 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 			boolean acquires = acquire && check.charge.cost() > 0;
 			boolean counts = acquires && (allowed || (check.charge.policy().countDenied() && possible && blocked == 0));
 			if (counts) {
-				check.meter.add(check.charge.cost(), metadata);
+				check.meter.add(check.charge.cost(), request.metadata());
 			}
 			// A state corrected after the clock was set back is stored even if the
 			// request is denied, because otherwise it would remain invalid.
@@ -209,15 +275,45 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 			}
 			check.addStatuses(statuses, counts && !allowed);
 		}
+		for (Check check : checks) {
+			if (acquire && check.isCountedDenial()) {
+				blocked = Math.max(blocked, penalize(check.charge, check.key.identifier(), 1, now));
+			}
+		}
 		return new Decision(allowed, statuses, (blocked > 0) ? Duration.of(blocked, ChronoUnit.MICROS) : null);
 	}
 
-	private List<Check> checks(List<Charge> charges, long now) {
+	/**
+	 * Counts denials of an identifier that is not blocked. Returns for how long it is
+	 * blocked for them.
+	 */
+	private long penalize(Charge charge, Identifier identifier, long denials, long now) {
+		Policy policy = charge.policy();
+		Penalty penalty = Objects.requireNonNull(policy.penalty());
+		boolean shadow = penalty.shadow() || charge.shadow();
+		Key key = Key.ofDenials(policy, identifier);
+		Denials present = new Denials(penalty, this.counts.get(key), now);
+		if (shadow && present.isPenalized()) {
+			return 0;
+		}
+		long length = present.add(denials);
+		this.counts.put(key, present.state(), now, present.ttl());
+		if (length > 0) {
+			String reason = penalty.reason(policy.name());
+			Duration time = Duration.of(length, ChronoUnit.MICROS);
+			Block block = shadow ? new Block(identifier, policy.name(), MemoryBlocks.instant(now).plus(time), reason)
+					: this.blocks.add(identifier, policy.name(), time, reason, now);
+			this.penaltyListener.penalized(block, shadow);
+		}
+		return shadow ? 0 : length;
+	}
+
+	private List<Check> checks(RateLimitRequest request, List<Charge> charges, long now) {
 		List<Check> checks = new ArrayList<>();
 		for (Charge charge : charges) {
 			for (Identifier identifier : charge.identifiers()) {
 				Key key = Key.of(charge.policy(), identifier);
-				checks.add(new Check(key, charge, meter(charge.policy(), key, now)));
+				checks.add(new Check(key, charge, meter(charge.policy(), key, now).ofCall(request.call())));
 			}
 		}
 		return checks;
@@ -251,11 +347,20 @@ public final class MemoryRateLimiter implements RateLimiter, BlockList, RequestH
 		 */
 		private final long[] waits;
 
+		/** For how long the identifier is blocked, before anything is used. */
+		private long blocked;
+
 		Check(Key key, Charge charge, Meter meter) {
 			this.key = key;
 			this.charge = charge;
 			this.meter = meter;
 			this.waits = waits();
+		}
+
+		/** Returns whether the policy has a penalty for this denial. */
+		boolean isCountedDenial() {
+			return this.charge.policy().penalty() != null && this.blocked == 0
+					&& LongStream.of(this.waits).anyMatch((wait) -> wait > 0);
 		}
 
 		/**

@@ -30,7 +30,8 @@ import org.slf4j.LoggerFactory;
  * Decisions contain the original policies and limits, not their shares. The remaining
  * part of the whole quota is unknown: an allowed decision has no statuses, and a denied
  * one has those of the violated limits. A cost above the share is never allowed and has
- * no retry-after. Blocks are known only to the store and are not enforced.
+ * no retry-after. Blocks are known only to the store and are not enforced; nor are there
+ * {@linkplain io.github.ratelimit.Penalty penalties} for requests that are denied here.
  * <p>
  * Safe for use by several threads.
  *
@@ -94,6 +95,11 @@ public final class LocalRateLimiter implements RateLimiter {
 		this.memory.reset(share(policy, instances()), identifier);
 	}
 
+	@Override
+	public void requireSupported(Policy policy) {
+		this.memory.requireSupported(share(policy, instances()));
+	}
+
 	/** Returns the last known number if the current one is unknown. */
 	private int instances() {
 		try {
@@ -116,19 +122,19 @@ public final class LocalRateLimiter implements RateLimiter {
 
 	private RateLimitRequest shares(RateLimitRequest request) {
 		int number = instances();
-		if (number == 1) {
+		if (number == 1 && request.charges().stream().allMatch((charge) -> charge.policy().penalty() == null)) {
 			return request;
 		}
-		return new RateLimitRequest(request.charges()
+		return request.withCharges(request.charges()
 			.stream()
 			.map((charge) -> new Charge(share(charge.policy(), number), charge.identifiers(), charge.cost(),
 					charge.shadow()))
-			.toList(), request.metadata());
+			.toList());
 	}
 
 	private static Policy share(Policy policy, int instances) {
 		if (instances == 1) {
-			return policy;
+			return (policy.penalty() != null) ? policy.withPenalty(null) : policy;
 		}
 		List<Limit> limits = policy.limits()
 			.stream()

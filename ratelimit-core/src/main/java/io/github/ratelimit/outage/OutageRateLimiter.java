@@ -14,10 +14,12 @@ import java.util.function.Predicate;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
+import io.github.ratelimit.Decision.Source;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.Reservation;
 import io.github.ratelimit.StoreBusyException;
 import io.github.ratelimit.StoreException;
 import org.jspecify.annotations.Nullable;
@@ -154,7 +156,7 @@ public final class OutageRateLimiter implements RateLimiter {
 	public Decision tryAcquire(RateLimitRequest request, Function<Policy, OnStoreFailure> onStoreFailure) {
 		try {
 			Decision decision = this.store.tryAcquire(request);
-			if (decision.allowed()) {
+			if (decision.allowed() && decision.source() != Source.LEASE) {
 				noteAllowed(request, decision);
 			}
 			return decision;
@@ -171,11 +173,23 @@ public final class OutageRateLimiter implements RateLimiter {
 	 */
 	@Override
 	public Decision peek(RateLimitRequest request) {
+		return peek(request, this.onStoreFailure);
+	}
+
+	/**
+	 * Peeks at a request, given what happens if the store fails.
+	 * @param request the request
+	 * @param onStoreFailure what happens to the request, for each of its policies
+	 * @return the decision
+	 * @throws StoreException if the store failed, and a policy of the request denies
+	 * requests then
+	 */
+	public Decision peek(RateLimitRequest request, Function<Policy, OnStoreFailure> onStoreFailure) {
 		try {
 			return this.store.peek(request);
 		}
 		catch (StoreException ex) {
-			return withoutStore(request, ex, this.onStoreFailure, this.local::peek);
+			return withoutStore(request, ex, onStoreFailure, this.local::peek);
 		}
 	}
 
@@ -208,6 +222,21 @@ public final class OutageRateLimiter implements RateLimiter {
 	@Override
 	public void reset(Policy policy, Identifier identifier) {
 		this.store.reset(policy, identifier);
+	}
+
+	@Override
+	public Reservation reserve(Policy policy, Identifier identifier, long cost) {
+		return this.store.reserve(policy, identifier, cost);
+	}
+
+	@Override
+	public void cancel(Policy policy, Identifier identifier, long cost, Instant reservedAt) {
+		this.store.cancel(policy, identifier, cost, reservedAt);
+	}
+
+	@Override
+	public void countDenials(List<Charge> denials) {
+		this.store.countDenials(denials);
 	}
 
 	@Override
@@ -296,8 +325,10 @@ public final class OutageRateLimiter implements RateLimiter {
 		long last = this.busyReported.get();
 		if ((last == Long.MIN_VALUE || Math.abs(now - last) >= REPORT_PAUSE)
 				&& this.busyReported.compareAndSet(last, now)) {
-			logger.warn("The store did not decide in time ({} requests so far): these requests are limited in memory."
-					+ " {}: {}", this.busy.sum(), failure.getMessage(), failure.reason());
+			logger.warn(
+					"The store did not decide in time ({} requests so far): these requests are limited in memory,"
+							+ " and what they should refund stays counted." + " {}: {}",
+					this.busy.sum(), failure.getMessage(), failure.reason());
 		}
 	}
 
@@ -318,7 +349,7 @@ public final class OutageRateLimiter implements RateLimiter {
 		if (limited.isEmpty()) {
 			return Decision.withoutStore().withShadows(request.shadows(), (charge) -> Decision.withoutStore());
 		}
-		Decision local = decideLocally.apply(new RateLimitRequest(limited, request.metadata()));
+		Decision local = decideLocally.apply(request.withCharges(limited));
 		boolean isLimited = limited.stream().anyMatch((charge) -> !charge.shadow());
 		return (isLimited ? local : Decision.withoutStore()).withShadows(request.shadows(), local::shadow);
 	}

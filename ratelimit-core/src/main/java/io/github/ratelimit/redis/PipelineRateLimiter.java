@@ -140,8 +140,17 @@ public final class PipelineRateLimiter implements RateLimiter {
 		return new PipelineRateLimiter(this.commands.withClock(clock));
 	}
 
+	/**
+	 * Refuses a policy whose algorithm needs scripts, or that has leases: plain commands
+	 * cannot give a part of a quota back without lowering the count of a later window.
+	 */
 	@Override
 	public void requireSupported(Policy policy) {
+		if (policy.lease() != null) {
+			throw new IllegalArgumentException(
+					"Invalid lease (%s): needs scripting, because plain commands cannot cancel a reservation."
+						.formatted(policy.lease()));
+		}
 		this.commands.requireSupported(policy);
 	}
 

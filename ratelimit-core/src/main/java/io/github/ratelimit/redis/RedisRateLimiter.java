@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 
 import io.github.ratelimit.Block;
@@ -12,14 +13,20 @@ import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LogEntry;
+import io.github.ratelimit.Meter;
+import io.github.ratelimit.Penalty;
+import io.github.ratelimit.PenaltyListener;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.RequestHistory;
+import io.github.ratelimit.Reservation;
 import io.github.ratelimit.WindowCount;
 import io.github.ratelimit.redis.connection.Call;
 import io.github.ratelimit.redis.connection.Carrier;
 import io.github.ratelimit.redis.connection.Servers;
+import io.github.ratelimit.redis.script.Answer;
+import io.github.ratelimit.redis.script.Answer.Penalized;
 import io.github.ratelimit.redis.script.Blocks;
 import io.github.ratelimit.redis.script.Operation;
 import io.github.ratelimit.redis.script.RedisKeys;
@@ -27,6 +34,8 @@ import io.github.ratelimit.redis.script.Scope;
 import io.github.ratelimit.redis.script.ScriptCall;
 import io.github.ratelimit.redis.script.Scripts;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
@@ -59,10 +68,20 @@ import redis.clients.jedis.exceptions.JedisException;
  * call for several of its Redis keys is split into one for each. What a node had not
  * replicated when it died is lost and may be granted again. The list of all blocks is on
  * one node and is written after the block itself; if that fails, they may not agree.
+ * <p>
+ * <b>{@linkplain Penalty Penalties}</b> are decided and made in the call that denies the
+ * request. The process that made the call then enters the block into the list of all
+ * blocks. If it dies before that, its time is up, another node of the request fails, or
+ * the list already has 10,000 blocks, the block holds but is not listed; {@link #unblock}
+ * ends it as any other. While a slot moves, denials that are decided key by key are not
+ * counted. If Redis is full or read-only, requests are denied as without penalties, and
+ * nothing is counted.
  *
  * @since 0.1
  */
 public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHistory {
+
+	private static final Logger logger = LoggerFactory.getLogger(RedisRateLimiter.class);
 
 	/** Default prefix of all Redis keys. */
 	public static final String DEFAULT_KEY_PREFIX = "ratelimit";
@@ -77,12 +96,16 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 
 	private final Blocks blocks;
 
-	private RedisRateLimiter(Servers servers, Duration budget, RedisKeys keys, Scripts scripts, Blocks blocks) {
+	private final PenaltyListener penaltyListener;
+
+	private RedisRateLimiter(Servers servers, Duration budget, RedisKeys keys, Scripts scripts, Blocks blocks,
+			PenaltyListener penaltyListener) {
 		this.servers = servers;
 		this.budget = budget;
 		this.keys = keys;
 		this.scripts = scripts;
 		this.blocks = blocks;
+		this.penaltyListener = penaltyListener;
 	}
 
 	/**
@@ -159,7 +182,18 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 
 	private static RedisRateLimiter of(RedisConnections redis, RedisKeys keys) {
 		return new RedisRateLimiter(redis.servers(), redis.timeBudget(), keys, new Scripts(keys, redis.servers()),
-				new Blocks(keys, redis.servers(), null));
+				new Blocks(keys, redis.servers(), null), (block, shadow) -> {
+				});
+	}
+
+	/**
+	 * Returns a rate limiter on the same connections that reports penalties.
+	 * @param listener is notified of each identifier that is denied too often, on the
+	 * thread of the request
+	 * @return a rate limiter
+	 */
+	public RedisRateLimiter withPenaltyListener(PenaltyListener listener) {
+		return new RedisRateLimiter(this.servers, this.budget, this.keys, this.scripts, this.blocks, listener);
 	}
 
 	/**
@@ -170,7 +204,7 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	 */
 	public RedisRateLimiter withClock(InstantSource clock) {
 		return new RedisRateLimiter(this.servers, this.budget, this.keys, this.scripts.withClock(clock),
-				new Blocks(this.keys, this.servers, clock));
+				new Blocks(this.keys, this.servers, clock), this.penaltyListener);
 	}
 
 	/**
@@ -190,7 +224,7 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 			if (slots.size() == 1) {
 				ScriptCall call = submit(this.scripts.call(Operation.ACQUIRE, Scope.ALL, request, deadline));
 				try {
-					return call.answer().decision();
+					return decision(call.answer(), deadline);
 				}
 				catch (JedisException ex) {
 					if (!Carrier.isMoving(ex)) {
@@ -199,11 +233,57 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 					slots = slots.get(0).byKey(true);
 				}
 			}
-			return split(request, deadline).acquire(slots);
+			return decision(split(request, deadline).acquire(slots), deadline);
 		}
 		catch (JedisException ex) {
 			throw Failures.storeException("decide a request", ex);
 		}
+	}
+
+	private Decision decision(Answer answer, long deadline) {
+		answer.penalties().forEach((penalized) -> report(penalized, deadline));
+		return answer.decision();
+	}
+
+	/** The block holds, even if it cannot be listed. */
+	private void report(Penalized penalized, long deadline) {
+		if (!penalized.shadow()) {
+			try {
+				this.blocks.enter(penalized, deadline);
+			}
+			catch (JedisException ex) {
+				logger.warn("An identifier is blocked in the policy '{}', but not in the list of blocks: {}",
+						penalized.charge().policy().name(), ex.getMessage());
+			}
+		}
+		this.penaltyListener.penalized(this.blocks.made(penalized), penalized.shadow());
+	}
+
+	@Override
+	public void countDenials(List<Charge> denials) {
+		long deadline = deadline();
+		Failures.run("count denials", () -> {
+			List<ScriptCall> calls = denials.stream()
+				.filter((charge) -> charge.policy().penalty() != null)
+				.flatMap((charge) -> charge.identifiers()
+					.stream()
+					.map((identifier) -> new Charge(charge.policy(), List.of(identifier), charge.cost())))
+				.map((charge) -> submit(this.scripts.countDenials(charge, deadline)))
+				.toList();
+			JedisException failure = null;
+			for (ScriptCall call : calls) {
+				try {
+					// Nobody waits for this, so each block has its time to be listed.
+					decision(call.answer(), deadline());
+				}
+				catch (JedisException ex) {
+					failure = ex;
+				}
+			}
+			if (failure != null) {
+				throw failure;
+			}
+		});
 	}
 
 	@Override
@@ -223,6 +303,25 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 
 	private void everywhere(String purpose, Operation operation, RateLimitRequest request) {
 		Failures.run(purpose, () -> split(request, deadline()).run(operation, split(request)));
+	}
+
+	/** Fails while the slot is moving, which costs only time. */
+	@Override
+	public Reservation reserve(Policy policy, Identifier identifier, long cost) {
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, identifier).withCost(cost));
+		long deadline = deadline();
+		Answer answer = Failures.translate("reserve quota",
+				() -> split(request, deadline).reserve(new SlotRequest(request, Scope.ALL)));
+		return new Reservation(decision(answer, deadline),
+				answer.decision().allowed() ? Instant.EPOCH.plus(answer.reservedAt(), ChronoUnit.MICROS) : null);
+	}
+
+	@Override
+	public void cancel(Policy policy, Identifier identifier, long cost, Instant reservedAt) {
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, identifier).withCost(cost));
+		Failures.run("cancel a reservation", () -> submit(
+				this.scripts.cancel(request, Scope.COUNTS, (charge) -> false, Meter.micros(reservedAt), deadline()))
+			.await());
 	}
 
 	@Override

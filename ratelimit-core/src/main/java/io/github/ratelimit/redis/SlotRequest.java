@@ -60,7 +60,7 @@ record SlotRequest(RateLimitRequest request, Scope scope) {
 
 	/** Returns the same for some charges. */
 	SlotRequest of(List<Charge> charges) {
-		return new SlotRequest(new RateLimitRequest(charges, this.request.metadata()), this.scope);
+		return new SlotRequest(this.request.withCharges(charges), this.scope);
 	}
 
 }

@@ -19,6 +19,7 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.redis.connection.Carrier;
 import io.github.ratelimit.redis.connection.Servers;
 import io.github.ratelimit.redis.script.Answer;
+import io.github.ratelimit.redis.script.Answer.Penalized;
 import io.github.ratelimit.redis.script.Operation;
 import io.github.ratelimit.redis.script.Scope;
 import io.github.ratelimit.redis.script.ScriptCall;
@@ -45,8 +46,16 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 		requireSuccess(ask(operation, slots));
 	}
 
+	/** Reserves what one call can decide. If the answer is late, it is cancelled. */
+	Answer reserve(SlotRequest slot) {
+		Part part = send(Operation.RESERVE, slot);
+		part.await(this.deadline);
+		requireSuccess(List.of(part));
+		return Objects.requireNonNull(part.answer);
+	}
+
 	/** Decides, all or nothing. */
-	Decision acquire(List<SlotRequest> slots) {
+	Answer acquire(List<SlotRequest> slots) {
 		List<Part> parts = ask(Operation.RESERVE, slots);
 		if (parts.stream().anyMatch((part) -> part.failure != null)) {
 			parts.forEach((part) -> abandon(part.slot, part.answer));
@@ -61,12 +70,17 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 		}
 		List<Part> later = await(cancelled);
 		later.addAll(await(counted));
-		return later.isEmpty() ? decision : join(parts, later);
+		List<Penalized> penalties = Stream.of(parts, later)
+			.flatMap(List::stream)
+			.flatMap((part) -> (part.answer != null) ? part.answer.penalties().stream() : Stream.empty())
+			.toList();
+		return new Answer(later.isEmpty() ? decision : join(parts, later), 0, penalties);
 	}
 
 	/**
 	 * Counts the denied charges in shadow mode of policies that count denied requests.
-	 * These reserve nothing, because a full log would drop entries for it.
+	 * These reserve nothing, because a full log would drop entries for it. Those that may
+	 * be penalized stay in shadow mode, because otherwise they would be blocked.
 	 */
 	private List<Part> countDenials(SlotRequest slot, Answer reserved, Decision decision) {
 		return slot.request()
@@ -74,7 +88,8 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 			.stream()
 			.filter((charge) -> slot.scope() != Scope.BLOCKS && counts(charge, decision)
 					&& !isReserved(charge, reserved.decision()))
-			.map((charge) -> send(Operation.ACQUIRE, slot.of(List.of(enforced(charge)))))
+			.map((charge) -> (charge.policy().penalty() != null) ? charge : enforced(charge))
+			.map((charge) -> send(Operation.ACQUIRE, slot.of(List.of(charge))))
 			.toList();
 	}
 

@@ -1,5 +1,7 @@
 package io.github.ratelimit.algorithm;
 
+import java.util.stream.Stream;
+
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
@@ -17,30 +19,35 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class AlgorithmTests {
 
+	/** Calls at once have a contract of their own, {@code ConcurrentCallsContract}. */
+	static Stream<Algorithm> algorithms() {
+		return Stream.concat(RateLimiterContract.algorithms(), Stream.of(new ConcurrentCalls()));
+	}
+
 	@Test
-	void contractCoversEveryAlgorithm() {
+	void contractsCoverEveryAlgorithm() {
 		assertThat(new ClassFileImporter().withImportOption(new ImportOption.DoNotIncludeTests())
 			.importPackages("io.github.ratelimit")
 			.stream()
 			.filter((type) -> type.isAssignableTo(Algorithm.class) && !type.isInterface())
 			.map(JavaClass::getName)).containsExactlyInAnyOrderElementsOf(
-					RateLimiterContract.algorithms().map((algorithm) -> algorithm.getClass().getName()).toList());
+					algorithms().map((algorithm) -> algorithm.getClass().getName()).toList());
 	}
 
 	@Test
 	void namesAndCodesAreUnique() {
-		assertThat(RateLimiterContract.algorithms().map(Algorithm::name)).doesNotHaveDuplicates();
-		assertThat(RateLimiterContract.algorithms().map(Algorithm::code)).doesNotHaveDuplicates();
+		assertThat(algorithms().map(Algorithm::name)).doesNotHaveDuplicates();
+		assertThat(algorithms().map(Algorithm::code)).doesNotHaveDuplicates();
 	}
 
 	@ParameterizedTest
-	@MethodSource("io.github.ratelimit.test.RateLimiterContract#algorithms")
+	@MethodSource("algorithms")
 	void scriptPartStandsBesideTheRecord(Algorithm algorithm) {
 		assertThat(algorithm.getClass().getResource(algorithm.script() + ".lua")).isNotNull();
 	}
 
 	@ParameterizedTest
-	@MethodSource("io.github.ratelimit.test.RateLimiterContract#algorithms")
+	@MethodSource("algorithms")
 	void nameAndCodeHaveTheirForm(Algorithm algorithm) {
 		assertThat(algorithm.name()).matches("[a-z]+(-[a-z]+)*");
 		assertThat(algorithm.code()).matches("[a-z0-9]+");

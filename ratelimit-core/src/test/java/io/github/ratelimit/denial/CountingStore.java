@@ -1,15 +1,16 @@
 package io.github.ratelimit.denial;
 
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
-import io.github.ratelimit.Identifier;
-import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.test.ForwardingStore;
 
 /** Counts decisions, and lets something happen between a decision and its answer. */
-final class CountingStore implements RateLimiter {
-
-	private final RateLimiter store;
+class CountingStore extends ForwardingStore {
 
 	Runnable meanwhile = () -> {
 	};
@@ -18,14 +19,16 @@ final class CountingStore implements RateLimiter {
 
 	int peeks;
 
+	final List<List<Charge>> denials = new ArrayList<>();
+
 	CountingStore(RateLimiter store) {
-		this.store = store;
+		super(store);
 	}
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
 		this.calls++;
-		Decision decision = this.store.tryAcquire(request);
+		Decision decision = super.tryAcquire(request);
 		Runnable once = this.meanwhile;
 		this.meanwhile = () -> {
 		};
@@ -36,22 +39,13 @@ final class CountingStore implements RateLimiter {
 	@Override
 	public Decision peek(RateLimitRequest request) {
 		this.peeks++;
-		return this.store.peek(request);
+		return super.peek(request);
 	}
 
 	@Override
-	public void refund(RateLimitRequest request) {
-		this.store.refund(request);
-	}
-
-	@Override
-	public void charge(RateLimitRequest request) {
-		this.store.charge(request);
-	}
-
-	@Override
-	public void reset(Policy policy, Identifier identifier) {
-		this.store.reset(policy, identifier);
+	public void countDenials(List<Charge> denials) {
+		this.denials.add(List.copyOf(denials));
+		super.countDenials(denials);
 	}
 
 }

@@ -3,6 +3,8 @@ package io.github.ratelimit.denial;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
 
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Identifier;
@@ -29,6 +31,9 @@ abstract class DenialCacheFixture {
 
 	final MemoryRateLimiter memory = new MemoryRateLimiter(this.clock);
 
+	/** What would run a while later. */
+	final List<Runnable> later = new ArrayList<>();
+
 	final CountingStore store = new CountingStore(this.memory);
 
 	final DenialCache cache = newCache(Duration.ofDays(1), 1000);
@@ -43,7 +48,7 @@ abstract class DenialCacheFixture {
 
 	final DenialCache newCache(Duration maxAge, long maxSize, int maxQuestions) {
 		return new DenialCache(maxAge, maxSize, maxQuestions,
-				() -> ChronoUnit.NANOS.between(Instant.EPOCH, this.clock.instant()));
+				() -> ChronoUnit.NANOS.between(Instant.EPOCH, this.clock.instant()), this.later::add);
 	}
 
 	final void exhaust() {

@@ -12,6 +12,7 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.algorithm.ConcurrentCalls;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
 import org.junit.jupiter.api.Test;
@@ -52,6 +53,22 @@ class DenialCacheTests extends DenialCacheFixture {
 			this.clock.advance(Duration.ofSeconds(1));
 			assertThat(limiter.tryAcquire(request).allowed()).isEqualTo(policy == other);
 		}
+	}
+
+	@Test
+	void denialsByCallsAreNotRemembered() {
+		Policy calls = Policy.of("calls", new ConcurrentCalls(), Limit.parse("1/m"));
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(calls, ALICE), Charge.of(POLICY, ALICE));
+		this.limiter.tryAcquire(request.withCall(1));
+		assertThat(this.limiter.tryAcquire(request.withCall(2)).allowed()).isFalse();
+		this.memory.refund(request.withCharges(List.of(Charge.of(calls, ALICE))).withCall(1));
+		assertThat(this.limiter.tryAcquire(request.withCall(2)).allowed()).isTrue();
+		this.memory.refund(request.withCharges(List.of(Charge.of(calls, ALICE))).withCall(2));
+		assertThat(this.limiter.tryAcquire(request.withCall(3)).violated()).extracting(LimitStatus::policy)
+			.containsExactly(POLICY);
+		int before = this.store.calls;
+		assertThat(this.limiter.tryAcquire(request.withCall(3)).source()).isEqualTo(Source.DENIAL_CACHE);
+		assertThat(this.store.calls).isEqualTo(before);
 	}
 
 	/** As one that decides by the quotas of a plan. */

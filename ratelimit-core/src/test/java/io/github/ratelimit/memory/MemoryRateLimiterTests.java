@@ -2,15 +2,18 @@ package io.github.ratelimit.memory;
 
 import java.time.InstantSource;
 
+import io.github.ratelimit.PenaltyListener;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.test.BlockListContract;
 import io.github.ratelimit.test.BucketContract;
 import io.github.ratelimit.test.ChangeContract;
 import io.github.ratelimit.test.ChargeContract;
 import io.github.ratelimit.test.ClockContract;
+import io.github.ratelimit.test.ConcurrentCallsContract;
 import io.github.ratelimit.test.CountDeniedContract;
 import io.github.ratelimit.test.DecisionContract;
 import io.github.ratelimit.test.LogContract;
+import io.github.ratelimit.test.PenaltyContract;
 import io.github.ratelimit.test.RefundContract;
 import io.github.ratelimit.test.RequestHistoryContract;
 import io.github.ratelimit.test.ShadowContract;
@@ -45,6 +48,16 @@ class MemoryRateLimiterTests {
 
 	@Nested
 	class CountedDenials extends CountDeniedContract {
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Calls extends ConcurrentCallsContract {
 
 		@Override
 		protected RateLimiter newRateLimiter(InstantSource clock) {
@@ -129,6 +142,16 @@ class MemoryRateLimiterTests {
 		@Override
 		protected RateLimiter newRateLimiter(InstantSource clock) {
 			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Penalties extends PenaltyContract {
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock, PenaltyListener listener) {
+			return new MemoryRateLimiter(clock, Integer.MAX_VALUE, listener);
 		}
 
 	}

@@ -15,6 +15,7 @@ import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.Penalty;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
@@ -33,6 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -135,6 +137,20 @@ class LocalRateLimiterTests {
 					tuple(Level.INFO, "The number of instances is known again: 5"),
 					tuple(Level.WARN, "The number of instances is unknown; using 5 until it is known. "
 							+ "java.lang.IllegalStateException: discovery is down"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 2 })
+	void nobodyIsPenalized(int number) {
+		this.instances.set(number);
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("2/h"))
+			.withPenalty(new Penalty(1, Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(2)));
+		for (int i = 0; i < 9; i++) {
+			Decision decision = this.limiter.tryAcquire(policy, ALICE);
+			assertThat(decision.allowed()).isEqualTo(i < 2 / number);
+			assertThat(decision.blockedFor()).isNull();
+			assertThat(decision.violated()).allSatisfy((status) -> assertThat(status.policy()).isEqualTo(policy));
+		}
 	}
 
 	static Stream<Algorithm> algorithms() {

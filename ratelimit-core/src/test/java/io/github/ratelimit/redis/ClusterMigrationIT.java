@@ -27,6 +27,7 @@ import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.Penalty;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
@@ -312,7 +313,35 @@ class ClusterMigrationIT {
 		Scripts scripts = new Scripts(new RedisKeys(this.keyPrefix), servers);
 		return new SplitDecision(scripts, servers, request, TestRedis.PATIENCE,
 				System.nanoTime() + TestRedis.PATIENCE.toNanos())
-			.acquire(SlotRequest.split(request, ClusterKeys::slot));
+			.acquire(SlotRequest.split(request, ClusterKeys::slot))
+			.decision();
+	}
+
+	/**
+	 * Denials are not counted as long as some Redis keys have moved and others have not.
+	 */
+	@Test
+	void penalizedAreDeniedWhileTheSlotMoves() {
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("1/3650d"))
+			.withPenalty(new Penalty(3, Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(2)));
+		RedisRateLimiter limiter = limiter(Owner.LIMITER);
+		limiter.tryAcquire(policy, ALICE);
+		limiter.tryAcquire(policy, ALICE);
+		TestCluster.beginToMove(SLOT, this.from, this.to);
+		try {
+			TestCluster.moveKeys(SLOT, this.from, this.to, 1);
+			for (int i = 0; i < 9; i++) {
+				Decision denied = limiter.tryAcquire(policy, ALICE);
+				assertThat(denied.allowed()).isFalse();
+				assertThat(denied.blockedFor()).isNull();
+			}
+		}
+		finally {
+			cluster.endMove(SLOT, this.from, this.to);
+		}
+		limiter.tryAcquire(policy, ALICE);
+		assertThat(limiter.tryAcquire(policy, ALICE).blockedFor()).isEqualTo(Duration.ofHours(1));
+		assertThat(limiter.blocks()).hasSize(1);
 	}
 
 	@Test

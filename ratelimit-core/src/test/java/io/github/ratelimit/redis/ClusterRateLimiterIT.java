@@ -8,6 +8,7 @@ import io.github.ratelimit.test.BucketContract;
 import io.github.ratelimit.test.ChangeContract;
 import io.github.ratelimit.test.ChargeContract;
 import io.github.ratelimit.test.ClockContract;
+import io.github.ratelimit.test.ConcurrentCallsContract;
 import io.github.ratelimit.test.CountDeniedContract;
 import io.github.ratelimit.test.DecisionContract;
 import io.github.ratelimit.test.LogContract;
@@ -52,6 +53,16 @@ class ClusterRateLimiterIT {
 
 	@Nested
 	class CountedDenials extends CountDeniedContract {
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Calls extends ConcurrentCallsContract {
 
 		@Override
 		protected RateLimiter newRateLimiter(InstantSource clock) {

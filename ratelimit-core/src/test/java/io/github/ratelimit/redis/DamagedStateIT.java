@@ -14,6 +14,7 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.algorithm.ConcurrentCalls;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.TokenBucket;
 import io.github.ratelimit.redis.script.KeyNames;
@@ -53,8 +54,10 @@ class DamagedStateIT {
 		return Stream
 			.concat(Stream.concat(RateLimiterContract.algorithms(), RateLimiterContract.variants())
 				.filter((algorithm) -> !(algorithm instanceof FixedWindow fixed && fixed.zone() != ZoneOffset.UTC)),
-					Stream.of(new TokenBucket(7L)))
-			.flatMap((algorithm) -> Stream.of(false, true).map((counted) -> Arguments.of(algorithm, counted)));
+					Stream.of(new TokenBucket(7L), new ConcurrentCalls()))
+			.flatMap((algorithm) -> Stream.of(false, true)
+				.filter((counted) -> !counted || !algorithm.countsCalls())
+				.map((counted) -> Arguments.of(algorithm, counted)));
 	}
 
 	@ParameterizedTest

@@ -1,6 +1,5 @@
 package io.github.ratelimit.redis;
 
-import org.junit.jupiter.api.condition.EnabledIf;
 import java.net.URI;
 import java.time.Duration;
 
@@ -16,6 +15,8 @@ import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
+import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.MultiDbClient;
@@ -127,9 +128,17 @@ class MultiDbIT {
 				.build();
 		}
 
+		/**
+		 * With one connection a server: a second would be opened if a call comes before
+		 * the last one's connection is given back, and what a new connection is asked
+		 * first would be the reply that is lost.
+		 */
 		private static DatabaseConfig database(int port, float weight) {
+			ConnectionPoolConfig one = new ConnectionPoolConfig();
+			one.setMaxTotal(1);
 			return DatabaseConfig
 				.builder(new HostAndPort("127.0.0.1", port), DefaultJedisClientConfig.builder().build())
+				.connectionPoolConfig(one)
 				.weight(weight)
 				.healthCheckEnabled(false)
 				.build();

@@ -58,7 +58,8 @@ sealed interface Operation {
 
 	private static String text(RateLimitRequest request) {
 		String charges = String.join(" & ", request.charges().stream().map(Operation::text).toList());
-		return request.metadata().isEmpty() ? charges : charges + " with '" + request.metadata() + "'";
+		String call = (request.call() != 0) ? charges + " as call " + request.call() : charges;
+		return request.metadata().isEmpty() ? call : call + " with '" + request.metadata() + "'";
 	}
 
 	private static String text(Charge charge) {
@@ -166,6 +167,70 @@ sealed interface Operation {
 
 	}
 
+	record Reserved(Policy policy, Identifier identifier, long cost) implements Operation {
+
+		@Override
+		public Object ask(RateLimiter limiter) {
+			return limiter.reserve(this.policy, this.identifier, this.cost);
+		}
+
+		@Override
+		public List<Policy> policies() {
+			return List.of(this.policy);
+		}
+
+		@Override
+		public String toString() {
+			return "reserve " + this.cost + " of " + this.policy.name() + this.policy.limits() + " by "
+					+ this.identifier;
+		}
+
+	}
+
+	/** Cancels what was reserved some time ago, or what was not. */
+	final class Cancelled implements Operation {
+
+		private final Policy policy;
+
+		private final Identifier identifier;
+
+		private final long cost;
+
+		private final Duration ago;
+
+		private Instant since = Instant.EPOCH;
+
+		Cancelled(Policy policy, Identifier identifier, long cost, Duration ago) {
+			this.policy = policy;
+			this.identifier = identifier;
+			this.cost = cost;
+			this.ago = ago;
+		}
+
+		@Override
+		public void pass(ManualClock clock, Decision last) {
+			this.since = clock.instant().minus(this.ago);
+		}
+
+		@Override
+		public Object ask(RateLimiter limiter) {
+			limiter.cancel(this.policy, this.identifier, this.cost, this.since);
+			return limiter.peek(RateLimitRequest.of(this.policy, this.identifier));
+		}
+
+		@Override
+		public List<Policy> policies() {
+			return List.of(this.policy);
+		}
+
+		@Override
+		public String toString() {
+			return "cancel " + this.cost + " of " + this.policy.name() + this.policy.limits() + " by " + this.identifier
+					+ " of " + this.ago + " ago";
+		}
+
+	}
+
 	record Reset(Policy policy, Identifier identifier) implements Operation {
 
 		@Override
@@ -206,6 +271,27 @@ sealed interface Operation {
 		@Override
 		public String toString() {
 			return "read history of " + this.identifier + " in " + this.policy.name() + this.policy.limits();
+		}
+
+	}
+
+	/** Counts denials by something before the limiter. */
+	record CountDenials(Charge denials) implements Operation {
+
+		@Override
+		public Object ask(RateLimiter limiter) {
+			limiter.countDenials(List.of(this.denials));
+			return NONE;
+		}
+
+		@Override
+		public List<Policy> policies() {
+			return List.of(this.denials.policy());
+		}
+
+		@Override
+		public String toString() {
+			return "count denials: " + text(this.denials);
 		}
 
 	}

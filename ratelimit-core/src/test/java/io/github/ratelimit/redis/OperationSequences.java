@@ -15,8 +15,10 @@ import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.Penalty;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.algorithm.ConcurrentCalls;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.algorithm.SlidingWindow;
@@ -59,13 +61,13 @@ final class OperationSequences {
 
 	private static final List<Algorithm> ALGORITHMS = Stream
 		.concat(Stream.concat(RateLimiterContract.algorithms(), RateLimiterContract.variants()),
-				Stream.of(new TokenBucket(2L), new TokenBucket(7L)))
+				Stream.of(new TokenBucket(2L), new TokenBucket(7L), new ConcurrentCalls()))
 		.toList();
 
 	static final List<Policy> POLICIES = ALGORITHMS.stream()
 		.flatMap((algorithm) -> LIMITS.stream()
 			.filter((limits) -> !hasZone(algorithm) || limits.contains("6/d"))
-			.filter((limits) -> !hasBurst(algorithm) || limits.size() == 1)
+			.filter((limits) -> !hasOneLimit(algorithm) || limits.size() == 1)
 			.map((limits) -> policy(algorithm, limits)))
 		.toList();
 
@@ -84,15 +86,15 @@ final class OperationSequences {
 		return algorithm instanceof FixedWindow fixed && fixed.zone() != ZoneOffset.UTC;
 	}
 
-	private static boolean hasBurst(Algorithm algorithm) {
-		return algorithm instanceof TokenBucket bucket && bucket.burst() != null;
+	private static boolean hasOneLimit(Algorithm algorithm) {
+		return algorithm.countsCalls() || (algorithm instanceof TokenBucket bucket && bucket.burst() != null);
 	}
 
 	/** Every other one counts denied requests. */
 	private static Policy policy(Algorithm algorithm, List<String> limits) {
 		int number = ALGORITHMS.indexOf(algorithm) * LIMITS.size() + LIMITS.indexOf(limits);
 		return new Policy(algorithm.code() + "-" + number, algorithm, limits.stream().map(Limit::parse).toList(),
-				number % 2 == 1);
+				number % 2 == 1 && !algorithm.countsCalls());
 	}
 
 	private OperationSequences() {
@@ -111,7 +113,7 @@ final class OperationSequences {
 		Arbitrary<Integer> kinds = Arbitraries.frequency(Tuple.of(8, 0), Tuple.of(1, 1), Tuple.of(1, 2));
 		return Combinators.combine(forms, kinds).flatAs((some, kind) -> listOf(MOST_SEQUENCES, switch (kind) {
 			case 0 -> sequences(some);
-			case 1 -> sequencesWithBlocks(some);
+			case 1 -> sequencesWithBlocks(some.stream().map(OperationSequences::withPenalties).toList());
 			default -> sequencesWithLastingBlocks(some);
 		})).withoutEdgeCases();
 	}
@@ -136,6 +138,18 @@ final class OperationSequences {
 		return Arbitraries.frequencyOf(Tuple.of(8, requests.map(Operation.Acquire::new)),
 				Tuple.of(1, requests.map(Operation.Peek::new)), Tuple.of(1, requests.map(Operation.Refund::new)),
 				Tuple.of(1, requests.map(Operation.Charged::new)));
+	}
+
+	/** Two of three policies have a penalty, every other one of them in shadow mode. */
+	private static RateLimitRequest withPenalties(RateLimitRequest form) {
+		return new RateLimitRequest(form.charges().stream().map((charge) -> {
+			int number = POLICIES.indexOf(charge.policy());
+			return (number % 3 == 0) ? charge : new Charge(
+					charge.policy()
+						.withPenalty(new Penalty(1 + number % 4, Duration.ofSeconds(1 + 20 * (number % 2)),
+								Duration.ofMillis(3 + 800 * (number % 3)), Duration.ofSeconds(3), number % 4 < 2)),
+					charge.identifiers(), charge.cost(), charge.shadow());
+		}).toList());
 	}
 
 	/**
@@ -166,10 +180,15 @@ final class OperationSequences {
 				Tuple.of(2, Arbitraries.of(policies(forms)).map(Policy::name)));
 		Arbitrary<Identifier> identifiers = Arbitraries.of(IDENTIFIERS);
 		Arbitrary<Operation> blocks = Combinators.combine(identifiers, names, lengths).as(Operation.BlockFor::new);
+		Arbitrary<Operation> denials = Combinators
+			.combine(Arbitraries.of(policies(forms)), identifiers, Arbitraries.longs().between(1, 3))
+			.as((policy, identifier,
+					number) -> new Operation.CountDenials(new Charge(policy, List.of(identifier), number)));
 		Arbitrary<Operation> unblocks = Combinators.combine(identifiers, names).as(Operation.Unblock::new);
 		return listOf(MOST_OPERATIONS,
 				Arbitraries.frequencyOf(Tuple.of(12, counts(forms)), Tuple.of(7, times), Tuple.of(4, blocks),
-						Tuple.of(2, unblocks), Tuple.of(2, Arbitraries.create(Operation.ListBlocks::new))));
+						Tuple.of(2, unblocks), Tuple.of(1, denials),
+						Tuple.of(2, Arbitraries.create(Operation.ListBlocks::new))));
 	}
 
 	private static <T> Arbitrary<List<T>> listOf(int most, Arbitrary<T> elements) {
@@ -184,12 +203,31 @@ final class OperationSequences {
 			.filter((policy) -> policy.algorithm().keepsEntries() || policy.algorithm().keepsWindows())
 			.toList();
 		return Arbitraries.frequencyOf(Tuple.of(10, requests.map(Operation.Acquire::new)),
-				Tuple.of(1, requests.map(Operation.Peek::new)), Tuple.of(2, requests.map(Operation.Refund::new)),
-				Tuple.of(1, requests.map(Operation.Undone::new)), Tuple.of(1, requests.map(Operation.Charged::new)),
+				Tuple.of(2, leases(policies)), Tuple.of(1, requests.map(Operation.Peek::new)),
+				Tuple.of(2, requests.map(Operation.Refund::new)), Tuple.of(1, requests.map(Operation.Undone::new)),
+				Tuple.of(1, requests.map(Operation.Charged::new)),
 				Tuple.of(1, Combinators.combine(Arbitraries.of(policies), identifiers).as(Operation.Reset::new)),
 				Tuple.of(1,
 						Combinators.combine(Arbitraries.of(remembered.isEmpty() ? policies : remembered), identifiers)
 							.as(Operation.ReadHistory::new)));
+	}
+
+	/** What leases need: taking in advance, and giving back, perhaps late. */
+	private static Arbitrary<Operation> leases(List<Policy> policies) {
+		List<Policy> leased = policies.stream()
+			.filter((policy) -> policy.algorithm().supportsLeases() && !policy.countDenied())
+			.toList();
+		if (leased.isEmpty()) {
+			return Arbitraries.just(new Operation.Advance(Duration.ZERO));
+		}
+		Arbitrary<Identifier> identifiers = Arbitraries.of(IDENTIFIERS);
+		Arbitrary<Long> costs = Arbitraries.longs().between(1, 6);
+		Arbitrary<Duration> ago = Arbitraries
+			.oneOf(WINDOWS.stream().map((window) -> Arbitraries.longs().between(0, window.toNanos() / 1000)).toList())
+			.map((micros) -> Duration.of(micros, ChronoUnit.MICROS));
+		return Arbitraries.oneOf(
+				Combinators.combine(Arbitraries.of(leased), identifiers, costs).as(Operation.Reserved::new),
+				Combinators.combine(Arbitraries.of(leased), identifiers, costs, ago).as(Operation.Cancelled::new));
 	}
 
 	private static List<Policy> policies(List<RateLimitRequest> forms) {
@@ -233,7 +271,9 @@ final class OperationSequences {
 		Arbitrary<List<Charge>> charges = Combinators
 			.combine(form.charges().stream().map(OperationSequences::charges).toList())
 			.as((some) -> some);
-		return Combinators.combine(charges, metadata).as(RateLimitRequest::new);
+		// Few, so that calls are met again.
+		Arbitrary<Long> calls = Arbitraries.of(0L, 1L, 2L, RateLimitRequest.MAX_CALL);
+		return Combinators.combine(charges, metadata, calls).as(RateLimitRequest::new);
 	}
 
 	/**
@@ -260,7 +300,7 @@ final class OperationSequences {
 			for (int i = 0; i < numbers.size(); i++) {
 				limits.add(new Limit(numbers.get(i), policy.limits().get(i).window()));
 			}
-			return new Policy(policy.name(), policy.algorithm(), limits, policy.countDenied());
+			return policy.withLimits(limits);
 		});
 	}
 

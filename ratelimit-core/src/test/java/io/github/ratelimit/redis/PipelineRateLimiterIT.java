@@ -13,6 +13,7 @@ import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.Penalty;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
@@ -95,6 +96,14 @@ class PipelineRateLimiterIT {
 		assertThatIllegalArgumentException().isThrownBy(() -> limiter.peek(request)).withMessage(message);
 		assertThatIllegalArgumentException().isThrownBy(() -> limiter.refund(request)).withMessage(message);
 		assertThatIllegalArgumentException().isThrownBy(() -> limiter.reset(policy, ALICE)).withMessage(message);
+	}
+
+	@Test
+	void penaltiesAreRefused() {
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("5/m"))
+			.withPenalty(new Penalty(1, Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(2)));
+		assertThatIllegalArgumentException().isThrownBy(() -> create(this.clock).requireSupported(policy))
+			.withMessage("Invalid policy (api): the store does not support penalties.");
 	}
 
 	@Test

@@ -2,15 +2,18 @@ package io.github.ratelimit.redis;
 
 import java.time.InstantSource;
 
+import io.github.ratelimit.PenaltyListener;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.test.BlockListContract;
 import io.github.ratelimit.test.BucketContract;
 import io.github.ratelimit.test.ChangeContract;
 import io.github.ratelimit.test.ChargeContract;
 import io.github.ratelimit.test.ClockContract;
+import io.github.ratelimit.test.ConcurrentCallsContract;
 import io.github.ratelimit.test.CountDeniedContract;
 import io.github.ratelimit.test.DecisionContract;
 import io.github.ratelimit.test.LogContract;
+import io.github.ratelimit.test.PenaltyContract;
 import io.github.ratelimit.test.RefundContract;
 import io.github.ratelimit.test.RequestHistoryContract;
 import io.github.ratelimit.test.ShadowContract;
@@ -46,6 +49,16 @@ class RedisRateLimiterIT {
 
 	@Nested
 	class CountedDenials extends CountDeniedContract {
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock) {
+			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Calls extends ConcurrentCallsContract {
 
 		@Override
 		protected RateLimiter newRateLimiter(InstantSource clock) {
@@ -130,6 +143,18 @@ class RedisRateLimiterIT {
 		@Override
 		protected RateLimiter newRateLimiter(InstantSource clock) {
 			return create(clock);
+		}
+
+	}
+
+	@Nested
+	class Penalties extends PenaltyContract {
+
+		@Override
+		protected RateLimiter newRateLimiter(InstantSource clock, PenaltyListener listener) {
+			return RedisRateLimiter.of(TestRedis.connections(), TestRedis.newKeyPrefix())
+				.withPenaltyListener(listener)
+				.withClock(clock);
 		}
 
 	}

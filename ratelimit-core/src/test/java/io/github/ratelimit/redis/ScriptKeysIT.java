@@ -16,6 +16,7 @@ import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.Penalty;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.algorithm.FixedWindow;
@@ -78,9 +79,11 @@ class ScriptKeysIT {
 	@MethodSource("algorithms")
 	void requestsTouchNothingElse(Algorithm algorithm) throws InterruptedException {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("3/d"), Limit.parse("5/30d"));
+		Penalty penalty = new Penalty(2, Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(2));
 		RateLimitRequest request = RateLimitRequest
 			.of(Charge.of(policy, ALICE, ADDRESS),
-					Charge.of(new Policy("strict", algorithm, policy.limits(), true), ALICE))
+					Charge.of(new Policy("strict", algorithm, policy.limits(), true), ALICE),
+					Charge.of(new Policy("penalized", algorithm, policy.limits()).withPenalty(penalty), ADDRESS, ALICE))
 			.withMetadata("abc");
 		for (RedisRateLimiter each : List.of(this.limiter, this.clocked)) {
 			for (int i = 0; i < 5; i++) {
@@ -104,8 +107,12 @@ class ScriptKeysIT {
 	@MethodSource("algorithms")
 	void callsOnOneOfSeveralSlotsTouchNothingElse(Algorithm algorithm) throws InterruptedException {
 		Policy policy = Policy.of("api", algorithm, Limit.parse("3/d"), Limit.parse("5/30d"));
-		RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, ALICE, ADDRESS),
-				Charge.of(new Policy("strict", algorithm, policy.limits(), true), ALICE));
+		RateLimitRequest request = RateLimitRequest
+			.of(Charge.of(policy, ALICE, ADDRESS),
+					Charge.of(
+							new Policy("strict", algorithm, policy.limits(), true).withPenalty(
+									new Penalty(1, Duration.ofHours(1), Duration.ofHours(1), Duration.ofHours(2))),
+							ALICE));
 		for (Scope scope : Scope.values()) {
 			for (Operation operation : Operation.values()) {
 				if (operation == Operation.CANCEL) {

@@ -11,7 +11,8 @@ import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * Knows from the connections to a server whether it is available. During an outage one
- * thread probes the server every second, and more often in the beginning.
+ * thread probes the server every second, and more often in the beginning. It ends if the
+ * application has closed its client; each call then starts it again.
  */
 final class Breaker {
 
@@ -145,8 +146,16 @@ final class Breaker {
 			}
 			catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
 				logger.debug("Redis ({}) does not answer yet", this.server.settings.name(), ex);
+				if (ConnectionSource.isClosed(ex)) {
+					stopProbing();
+					return;
+				}
 			}
 		}
+	}
+
+	private synchronized void stopProbing() {
+		this.probing = false;
 	}
 
 	/** Waits until it is time for the next probe. */
@@ -165,7 +174,7 @@ final class Breaker {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
-		this.probing = false;
+		stopProbing();
 		return false;
 	}
 

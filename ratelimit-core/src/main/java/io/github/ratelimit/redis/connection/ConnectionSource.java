@@ -29,6 +29,11 @@ public abstract sealed class ConnectionSource permits OwnConnections, BorrowedCo
 		return failure instanceof JedisConnectionException && failure.getCause() instanceof SocketTimeoutException;
 	}
 
+	/** Returns whether no connection can be made because the pool is closed. */
+	static boolean isClosed(Throwable failure) {
+		return failure.getCause() instanceof IllegalStateException;
+	}
+
 	/** Releases what the source itself holds. */
 	void close() {
 	}

@@ -85,6 +85,7 @@ public final class PlainCommands implements RateLimiter {
 
 	@Override
 	public void requireSupported(Policy policy) {
+		RateLimiter.requireNoPenalty(policy);
 		Algorithm algorithm = policy.algorithm();
 		if (!ALGORITHMS.contains(algorithm.name())) {
 			throw new IllegalArgumentException("Invalid algorithm (%s): must be one of %s where scripts are not used."

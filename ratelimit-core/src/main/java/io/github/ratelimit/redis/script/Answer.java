@@ -8,6 +8,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
@@ -27,10 +28,27 @@ import org.jspecify.annotations.Nullable;
  * @param decision the decision
  * @param reservedAt when the cost was counted by {@link Operation#RESERVE}, in
  * microseconds since the epoch; otherwise 0
+ * @param penalties identifiers that were denied too often
  */
-public record Answer(Decision decision, long reservedAt) {
+public record Answer(Decision decision, long reservedAt, List<Penalized> penalties) {
 
-	private static final Answer NOTHING = new Answer(new Decision(true, List.of()), 0);
+	private static final Answer NOTHING = new Answer(new Decision(true, List.of()), 0, List.of());
+
+	/**
+	 * An identifier that was denied too often.
+	 *
+	 * @param charge what it was denied
+	 * @param until when the block ends, in microseconds since the epoch
+	 * @param micros how long the block lasts, in microseconds
+	 */
+	public record Penalized(Charge charge, Identifier identifier, long until, long micros) {
+
+		/** Returns whether the identifier is not blocked. */
+		public boolean shadow() {
+			return this.charge.shadow() || Objects.requireNonNull(this.charge.policy().penalty()).shadow();
+		}
+
+	}
 
 	/** The position of that in a reply. */
 	private static final int RESERVED_AT = 1 + Double.BYTES;
@@ -42,12 +60,14 @@ public record Answer(Decision decision, long reservedAt) {
 		ByteBuffer numbers = ByteBuffer.wrap(bytes);
 		Answer answer = NOTHING;
 		if (operation.decides()) {
-			Decision decision = read(scope, request.enforced(), numbers);
+			List<Penalized> penalties = Scripts.hasPenalty(request.charges()) ? new ArrayList<>() : List.of();
+			Decision decision = read(operation, scope, request.enforced(), numbers, penalties);
 			List<Charge> shadows = request.shadows();
 			if (!shadows.isEmpty()) {
-				decision = decision.withShadows(shadows, (charge) -> read(scope, List.of(charge), numbers));
+				decision = decision.withShadows(shadows,
+						(charge) -> read(operation, scope, List.of(charge), numbers, penalties));
 			}
-			answer = new Answer(decision, (long) numbers.getDouble(RESERVED_AT));
+			answer = new Answer(decision, (long) numbers.getDouble(RESERVED_AT), penalties);
 		}
 		else {
 			numbers.get();
@@ -58,15 +78,32 @@ public record Answer(Decision decision, long reservedAt) {
 		return answer;
 	}
 
-	private static Decision read(Scope scope, List<Charge> charges, ByteBuffer numbers) {
+	private static Decision read(Operation operation, Scope scope, List<Charge> charges, ByteBuffer numbers,
+			List<Penalized> penalties) {
 		if (!numbers.hasRemaining()) {
 			throw invalid(numbers.array());
 		}
 		boolean allowed = numbers.get() == 1;
 		long blocked = number(numbers, 0);
 		number(numbers, 0);
-		return new Decision(allowed, (scope == Scope.BLOCKS) ? List.of() : statuses(charges, numbers),
+		Decision decision = new Decision(allowed, (scope == Scope.BLOCKS) ? List.of() : statuses(charges, numbers),
 				(blocked > 0) ? Duration.of(blocked, ChronoUnit.MICROS) : null);
+		for (int c = 0; (!allowed || operation == Operation.COUNT_DENIALS) && c < charges.size(); c++) {
+			if (operation.penalizes(scope, charges.get(c))) {
+				addPenalties(charges.get(c), numbers, penalties);
+			}
+		}
+		return decision;
+	}
+
+	private static void addPenalties(Charge charge, ByteBuffer numbers, List<Penalized> penalties) {
+		for (Identifier identifier : charge.identifiers()) {
+			long until = number(numbers, 0);
+			long micros = number(numbers, 0);
+			if (micros > 0) {
+				penalties.add(new Penalized(charge, identifier, until, micros));
+			}
+		}
 	}
 
 	private static List<LimitStatus> statuses(List<Charge> charges, ByteBuffer numbers) {

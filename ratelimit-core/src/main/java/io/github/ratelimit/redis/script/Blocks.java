@@ -6,6 +6,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -14,6 +15,7 @@ import io.github.ratelimit.Block;
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Meter;
+import io.github.ratelimit.Policy;
 import io.github.ratelimit.redis.connection.Carrier;
 import io.github.ratelimit.redis.connection.CommandCall;
 import io.github.ratelimit.redis.connection.Servers;
@@ -35,6 +37,12 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 
 	private static final Script LIST = Script.named("block-list");
 
+	/**
+	 * How many blocks the list may have when a penalty is entered: those who are denied
+	 * decide how many there are.
+	 */
+	private static final String MOST_LISTED = "10000";
+
 	/** In units of the simplest decision. */
 	private static final int WORK = 10;
 
@@ -42,6 +50,25 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 	public Block block(Identifier identifier, @Nullable String policy, Duration time, String reason, long deadline) {
 		long until = update(identifier, policy, time.toNanos() / 1000, reason, deadline);
 		return new Block(identifier, policy, Answer.instant(until), reason);
+	}
+
+	/** Returns the block that the script of a request has made, as the list shows it. */
+	public Block made(Answer.Penalized penalized) {
+		Policy policy = penalized.charge().policy();
+		return new Block(this.keys.shown(penalized.identifier()), policy.name(), Answer.instant(penalized.until()),
+				Objects.requireNonNull(policy.penalty()).reason(policy.name()));
+	}
+
+	/**
+	 * Enters a block into the list that the script of a request has made. If the list has
+	 * {@link #MOST_LISTED} blocks, it is not entered.
+	 */
+	public void enter(Answer.Penalized penalized, long deadline) {
+		Block block = made(penalized);
+		List<String> parameters = parameters(penalized.identifier(), block.policy(), penalized.micros(),
+				block.reason());
+		updateList(listKeys(), Long.toString(penalized.until() - penalized.micros()), parameters, deadline,
+				MOST_LISTED);
 	}
 
 	/**
@@ -73,10 +100,8 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 	 */
 	private long update(Identifier identifier, @Nullable String policy, long micros, String reason, long deadline) {
 		byte[] own = this.keys.blocks(identifier);
-		List<byte[]> list = List.of(this.keys.blockEnds(), this.keys.blockDescriptions());
-		String name = (policy != null) ? policy : "";
-		List<String> block = List.of(name, Long.toString(micros), this.keys.block(identifier, policy),
-				description(this.keys.shown(identifier), name, reason));
+		List<byte[]> list = listKeys();
+		List<String> block = parameters(identifier, policy, micros, reason);
 		String now = now();
 		if (this.servers.slot(own) == this.servers.slot(list.get(0))) {
 			try {
@@ -88,14 +113,24 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 		}
 		long result = write(List.of(own), now, block, deadline, "own");
 		// By the clock of the node that the block is on.
-		updateList(list, (micros > 0) ? Long.toString(result - micros) : now, block, deadline);
+		updateList(list, (micros > 0) ? Long.toString(result - micros) : now, block, deadline, "");
 		return result;
 	}
 
+	private List<byte[]> listKeys() {
+		return List.of(this.keys.blockEnds(), this.keys.blockDescriptions());
+	}
+
+	private List<String> parameters(Identifier identifier, @Nullable String policy, long micros, String reason) {
+		String name = (policy != null) ? policy : "";
+		return List.of(name, Long.toString(micros), this.keys.block(identifier, policy),
+				description(this.keys.shown(identifier), name, reason));
+	}
+
 	/** Writes one Redis key after the other if their slot is moving. */
-	private void updateList(List<byte[]> list, String now, List<String> block, long deadline) {
+	private void updateList(List<byte[]> list, String now, List<String> block, long deadline, String most) {
 		try {
-			write(list, now, block, deadline, "list");
+			write(list, now, block, deadline, "list", "", most);
 		}
 		catch (JedisDataException ex) {
 			requireMoving(ex);

@@ -91,7 +91,7 @@ final class Composer {
 			.collect(Collectors.joining());
 		String lua = declared + (this.large ? "local f_ = {}\n" : "") + functions
 				+ body.replace("LOCALS_", String.join(", ", locals));
-		return new Script(lua.replaceAll("(?m)^ +", ""), words.metadata, this.shape.work());
+		return new Script(lua.replaceAll("(?m)^ +", ""), words.metadata, words.call, this.shape.work());
 	}
 
 	/**

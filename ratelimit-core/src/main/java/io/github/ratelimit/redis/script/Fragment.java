@@ -33,7 +33,7 @@ record Fragment(Map<String, String> names, Map<String, List<Line>> sections) {
 
 	/** The Lua around all fragments. */
 	static final Fragment REQUEST = new Parser("request.lua", text(Fragment.class, "request.lua"))
-		.parse(Set.of("script", "request", "decide", "acquire", "save"), "[a-z_]\\w*");
+		.parse(Set.of("script", "request", "decide", "acquire", "penalize", "save"), "[a-z_]\\w*");
 
 	/** The fragments that were read, by the class beside which they are, and by name. */
 	private static final ClassValue<Map<String, Fragment>> READ = new ClassValue<>() {

@@ -28,6 +28,9 @@ final class PolicyCode {
 	/** The suffix of its Redis keys. */
 	final byte[] suffix;
 
+	/** The suffix of its Redis keys with recent denials. */
+	final byte[] denialsSuffix;
+
 	/** Its name as scripts read it. */
 	final byte[] name;
 
@@ -50,6 +53,7 @@ final class PolicyCode {
 	PolicyCode(Policy policy) {
 		this.policy = policy;
 		this.suffix = RedisKeys.suffix(policy);
+		this.denialsSuffix = RedisKeys.denialsSuffix(policy);
 		this.name = (policy.name() + '\0').getBytes(StandardCharsets.US_ASCII);
 		this.shape = Shape.OfPolicy.of(policy, false);
 		this.shadowShape = Shape.OfPolicy.of(policy, true);

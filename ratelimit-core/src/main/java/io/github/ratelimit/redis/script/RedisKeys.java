@@ -78,6 +78,14 @@ public final class RedisKeys {
 		return ascii(encode(policy.name(), false) + ':' + policy.stateForm());
 	}
 
+	/**
+	 * Returns what follows the hash tag in the Redis keys with recent denials and
+	 * penalties in a policy; the form of no count begins with a tilde.
+	 */
+	static byte[] denialsSuffix(Policy policy) {
+		return ascii(encode(policy.name(), false) + ":~denials");
+	}
+
 	byte[] key(Identifier identifier, byte[] suffix) {
 		String type = encode(identifier.type(), false);
 		String value = value(identifier);

@@ -6,6 +6,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
 
+import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.redis.connection.Call;
 import io.github.ratelimit.redis.connection.Carrier;
 import io.github.ratelimit.redis.connection.ErrorText;
@@ -28,20 +29,24 @@ final class Script implements Carrier {
 	/** Whether requests come with their metadata. */
 	final boolean metadata;
 
+	/** Whether requests come with their {@link RateLimitRequest#call()}. */
+	final boolean call;
+
 	/** How long a request occupies the server, as {@link Shape#work()}. */
 	final int work;
 
-	Script(String lua, boolean metadata, int work) {
+	Script(String lua, boolean metadata, boolean call, int work) {
 		this.lua = lua;
 		this.source = lua.getBytes(StandardCharsets.UTF_8);
 		this.hash = sha1(this.source).getBytes(StandardCharsets.US_ASCII);
 		this.metadata = metadata;
+		this.call = call;
 		this.work = work;
 	}
 
 	/** Reads a script that is not composed, by the name of its resource. */
 	static Script named(String name) {
-		return new Script(Fragment.text(Script.class, name + ".lua"), false, 1);
+		return new Script(Fragment.text(Script.class, name + ".lua"), false, false, 1);
 	}
 
 	CommandArguments command(boolean source) {

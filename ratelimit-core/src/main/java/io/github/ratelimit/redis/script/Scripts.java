@@ -8,9 +8,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
@@ -120,11 +122,25 @@ public final class Scripts {
 				null, deadline);
 	}
 
-	/** Returns a call that deletes the count of an identifier in a policy. */
+	/**
+	 * Returns a call that deletes the count of an identifier in a policy, and its
+	 * denials.
+	 */
 	public Call reset(Policy policy, Identifier identifier, long deadline) {
 		byte[] key = this.keys.key(identifier, policy);
-		return new CommandCall((source) -> List.of(new CommandArguments(Command.DEL).key(key)), 1,
-				this.servers.slot(key), deadline);
+		// Two commands, because a node whose slot is moving cannot use several keys at
+		// once.
+		List<CommandArguments> commands = Stream
+			.of(key, (policy.penalty() != null) ? this.keys.key(identifier, RedisKeys.denialsSuffix(policy)) : null)
+			.filter(Objects::nonNull)
+			.map((each) -> new CommandArguments(Command.DEL).key(each))
+			.toList();
+		return new CommandCall((source) -> commands, 1, this.servers.slot(key), deadline);
+	}
+
+	/** Returns a call that counts denials of identifiers in one slot. */
+	public ScriptCall countDenials(Charge denials, long deadline) {
+		return call(Operation.COUNT_DENIALS, Scope.BLOCKS, RateLimitRequest.of(denials), deadline);
 	}
 
 	private ScriptCall call(Operation operation, Scope scope, RateLimitRequest request, long[] first,
@@ -136,8 +152,12 @@ public final class Scripts {
 		Script script = script(operation, scope, charges, codes, identifiers);
 		boolean hasBlocks = operation.decides() && scope != Scope.COUNTS;
 		byte[][] keys = keys(charges, codes, identifiers, scope != Scope.BLOCKS, hasBlocks);
+		if (hasBlocks && hasPenalty(charges)) {
+			keys = withDenials(keys, operation, scope, charges, codes);
+		}
 		byte[] metadata = script.metadata ? request.metadata().getBytes(StandardCharsets.UTF_8) : null;
-		byte[] argument = argument(charges, codes, first, stays, hasBlocks, metadata);
+		long[] numbers = script.call ? append(first, request.call()) : first;
+		byte[] argument = argument(charges, codes, numbers, stays, hasBlocks, metadata);
 		return new ScriptCall(script, operation, scope, request, keys, argument, this.servers.slot(keys[0]), deadline);
 	}
 
@@ -206,6 +226,37 @@ public final class Scripts {
 			}
 		}
 		return hasBlocks ? keys : Arrays.copyOf(keys, states);
+	}
+
+	/** Returns whether one of the policies has a penalty. */
+	static boolean hasPenalty(List<Charge> charges) {
+		for (int c = 0; c < charges.size(); c++) {
+			if (charges.get(c).policy().penalty() != null) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/** Adds the Redis keys of the denials that are counted. */
+	private byte[][] withDenials(byte[][] keys, Operation operation, Scope scope, List<Charge> charges,
+			PolicyCode[] codes) {
+		List<byte[]> all = new ArrayList<>(List.of(keys));
+		for (int c = 0; c < codes.length; c++) {
+			Charge charge = charges.get(c);
+			if (operation.penalizes(scope, charge)) {
+				for (Identifier identifier : charge.identifiers()) {
+					all.add(this.keys.key(identifier, codes[c].denialsSuffix));
+				}
+			}
+		}
+		return all.toArray(byte[][]::new);
+	}
+
+	private static long[] append(long[] numbers, long last) {
+		long[] appended = Arrays.copyOf(numbers, numbers.length + 1);
+		appended[numbers.length] = last;
+		return appended;
 	}
 
 	/** Returns the numbers in the order of {@link Words}, names, and metadata. */

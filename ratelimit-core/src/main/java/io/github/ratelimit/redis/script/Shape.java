@@ -7,7 +7,9 @@ import java.util.Map;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.Penalty;
 import io.github.ratelimit.Policy;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Everything that the script for a request depends on. All else comes with each call.
@@ -32,7 +34,8 @@ record Shape(Operation operation, Scope scope, boolean customClock, List<OfPolic
 	 * nothing
 	 */
 	record OfPolicy(Class<?> neighbour, String fragment, List<Long> windows, List<Map<String, Number>> constants,
-			List<Integer> arguments, boolean ownLargest, boolean countDenied, boolean shadow) {
+			List<Integer> arguments, boolean ownLargest, boolean countDenied, boolean shadow,
+			@Nullable Penalty penalty) {
 
 		static OfPolicy of(Policy policy, boolean shadow) {
 			Algorithm algorithm = policy.algorithm();
@@ -41,7 +44,7 @@ record Shape(Operation operation, Scope scope, boolean customClock, List<OfPolic
 					limits.stream().map(Limit::windowMicros).toList(), constants(algorithm, limits),
 					limits.stream().map((limit) -> algorithm.arguments(limit, 0).length).toList(),
 					limits.stream().anyMatch((limit) -> algorithm.largestCost(limit) != limit.quota()),
-					policy.countDenied(), shadow);
+					policy.countDenied(), shadow, policy.penalty());
 		}
 
 		private static List<Map<String, Number>> constants(Algorithm algorithm, List<Limit> limits) {
@@ -69,6 +72,11 @@ record Shape(Operation operation, Scope scope, boolean customClock, List<OfPolic
 
 	}
 
+	/** Returns whether the script counts denials for the penalty of a policy. */
+	boolean penalizes(OfPolicy policy) {
+		return policy.penalty() != null && this.operation.penalizes(this.scope, policy.countDenied(), policy.shadow());
+	}
+
 	/**
 	 * Returns about how long a request occupies the server; 1 is a fixed window of one
 	 * identifier.
@@ -91,7 +99,10 @@ record Shape(Operation operation, Scope scope, boolean customClock, List<OfPolic
 		return 1 + this.blocks.stream().flatMap(List::stream).mapToInt(Integer::intValue).max().orElse(0);
 	}
 
-	/** Returns the number of Redis keys of counts, which precede those of blocks. */
+	/**
+	 * Returns the number of Redis keys of counts, which precede those of blocks; those of
+	 * denials come last.
+	 */
 	int stateKeys() {
 		return (this.scope == Scope.BLOCKS) ? 0 : slots();
 	}

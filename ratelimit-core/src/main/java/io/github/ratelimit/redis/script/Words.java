@@ -1,5 +1,6 @@
 package io.github.ratelimit.redis.script;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -10,6 +11,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import io.github.ratelimit.Penalty;
 import io.github.ratelimit.redis.script.Shape.OfPolicy;
 
 /**
@@ -40,6 +42,9 @@ final class Words {
 	/** Whether requests come with their metadata. */
 	final boolean metadata;
 
+	/** Whether requests come with their number. */
+	final boolean call;
+
 	Words(Shape shape, boolean large) {
 		this.shape = shape;
 		this.operation = shape.operation();
@@ -50,6 +55,9 @@ final class Words {
 		}
 		this.metadata = this.operation.uses()
 				&& this.policies.stream().anyMatch((policy) -> isNamed("metadata", policy, "add"));
+		this.call = this.policies.stream()
+			.anyMatch((policy) -> (this.operation.uses() && isNamed("call", policy, "add"))
+					|| (this.operation.givesBack() && isNamed("call", policy, "refund")));
 		addNumbers();
 		setNumbers();
 		setKeys();
@@ -62,10 +70,12 @@ final class Words {
 		set(this.words, "HISTORY_", this.operation == Operation.HISTORY);
 		set(this.words, "DECIDES_", this.operation.decides());
 		set(this.words, "ACQUIRES_", this.operation.acquires());
-		set(this.words, "GIVES_BACK_", this.operation == Operation.REFUND || this.operation == Operation.CANCEL);
+		set(this.words, "GIVES_BACK_", this.operation.givesBack());
 		set(this.words, "CUSTOM_CLOCK_", this.shape.customClock());
 		set(this.words, "BLOCKABLE_", this.shape.isBlockable());
 		set(this.words, "COUNTS_", this.shape.stateKeys() > 0);
+		set(this.words, "COUNTS_DENIALS_", this.operation == Operation.COUNT_DENIALS);
+		set(this.words, "PENALTIES_", this.shape.policies().stream().anyMatch(this.shape::penalizes));
 		set(this.words, "LARGE_", this.large);
 	}
 
@@ -82,6 +92,7 @@ final class Words {
 		words.put("POLICY_", Integer.toString(this.policies.size() + 1));
 		set(words, "SHADOW_", policy.shadow());
 		set(words, "COUNT_DENIED_", policy.countsDenied(this.operation));
+		setPenalty(words, policy);
 		List<Place> limits = new ArrayList<>();
 		for (int limit = 1; limit <= policy.limits(); limit++) {
 			Map<String, String> own = new HashMap<>(words);
@@ -94,6 +105,22 @@ final class Words {
 		set(words, "READS_", this.shape.stateKeys() > 0 && isNamed("state", place, "load"));
 		set(words, "LASTS_", this.operation.uses() && !this.shape.customClock() && isNamed("lasting", place, "load"));
 		return place;
+	}
+
+	private void setPenalty(Map<String, String> words, OfPolicy policy) {
+		Penalty penalty = policy.penalty();
+		set(words, "PENALIZES_", this.shape.penalizes(policy));
+		if (penalty != null) {
+			set(words, "BLOCKS_IT_", !penalty.shadow() && !policy.shadow());
+			words.put("AFTER_", Integer.toString(penalty.after()));
+			words.put("WITHIN_", micros(penalty.within()));
+			words.put("FIRST_BLOCK_", micros(penalty.block()));
+			words.put("UP_TO_", micros(penalty.upTo()));
+		}
+	}
+
+	private static String micros(Duration time) {
+		return Long.toString(1000 * time.toMillis());
 	}
 
 	/** Returns the parts of a place with limits; the limits have the same parts. */
@@ -113,8 +140,10 @@ final class Words {
 		addNumbers("", "", switch (this.operation) {
 			case CANCEL -> List.of("since");
 			case HISTORY -> List.of("most", "before");
-			default -> this.metadata ? List.of("length_") : List.of();
+			default -> List.of();
 		});
+		addNumbers("", "", this.call ? List.of("call") : List.of());
+		addNumbers("", "", this.metadata ? List.of("length_") : List.of());
 		this.words.put("FIRST_", this.numbers.isEmpty() ? "_" : String.join(", ", this.numbers.keySet()));
 		for (int p = 0; p < this.policies.size(); p++) {
 			OfPolicy policy = this.shape.policies().get(p);
@@ -153,7 +182,7 @@ final class Words {
 			boolean isRead = this.policies.get(p).isSet("READS_");
 			reads.addAll(Collections.nCopies(this.shape.blocks().get(p).size(), isRead));
 		}
-		int keys = this.shape.stateKeys() + (this.shape.isBlockable() ? this.shape.identifiers() : 0);
+		int keys = denialsKey(this.policies.size());
 		int firstRead = 1 + (reads.contains(true) ? reads.indexOf(true) : reads.size());
 		set(this.words, "ALL_READ_", !reads.contains(false));
 		set(this.words, "SOME_READ_", firstRead <= keys);
@@ -162,6 +191,16 @@ final class Words {
 		this.words.put("SLOTS_", Integer.toString(this.shape.slots()));
 		this.words.put("ALL_BLOCKS_",
 				this.shape.blocks().stream().flatMap(List::stream).map(this::blocks).collect(Collectors.joining(", ")));
+	}
+
+	/** Returns the number of Redis keys before those of the denials in a policy. */
+	private int denialsKey(int p) {
+		int key = this.shape.stateKeys() + (this.shape.isBlockable() ? this.shape.identifiers() : 0);
+		for (int before = 0; before < p; before++) {
+			boolean has = this.shape.penalizes(this.shape.policies().get(before));
+			key += has ? this.shape.blocks().get(before).size() : 0;
+		}
+		return key;
 	}
 
 	/** Returns the position of the blocks of an identifier among the Redis keys. */
@@ -213,15 +252,16 @@ final class Words {
 		List<Integer> identifiers = this.shape.blocks().get(p);
 		if (this.large) {
 			String loop = "for s_ = %d, %d do\nlocal v_ = x_[s_]\n".formatted(first, first + identifiers.size() - 1);
-			return List.of(slot(p, loop, "v_.", "s_", "blocks_[s_]", alone));
+			String denials = "s_ + " + (denialsKey(p) + 1 - first);
+			return List.of(slot(p, loop, "v_.", "s_", "blocks_[s_]", denials, alone));
 		}
 		return IntStream.range(0, identifiers.size())
 			.mapToObj((i) -> slot(p, "do\n", "s" + (first + i) + '_', Integer.toString(first + i),
-					blocks(identifiers.get(i)), alone))
+					blocks(identifiers.get(i)), Integer.toString(denialsKey(p) + 1 + i), alone))
 			.toList();
 	}
 
-	private Place slot(int p, String begin, String prefix, String key, String blocks, boolean alone) {
+	private Place slot(int p, String begin, String prefix, String key, String blocks, String denials, boolean alone) {
 		Place policy = this.policies.get(p);
 		Map<String, String> variables = new HashMap<>(Fragment.REQUEST.names());
 		variables.putAll(policy.fragment().names());
@@ -231,6 +271,7 @@ final class Words {
 		set(words, "REREADS_", !alone && policy.isSet("READS_"));
 		words.put("KEY_", alone ? key : "k_ + " + key);
 		words.put("BLOCKS_", alone ? blocks : "k_ + " + blocks);
+		words.put("DENIALS_", alone ? denials : "k_ + " + denials);
 		List.of("cost", "stays_").forEach((name) -> putNumber(words, name, prefix(p), ""));
 		OF_LIMIT.forEach((name) -> words.put(name, ""));
 		variables.forEach((name, kind) -> words.put(name, kind.equals("slot") ? prefix + name : ""));

@@ -7,12 +7,14 @@
  * by step; the {@code Fragment} of an algorithm says how. A {@code Place} is what lines
  * are written for, such as one limit of one identifier; {@code Words} defines what words
  * stand for there. A script takes any number of requests of its shape. Each has the same
- * number of Redis keys: those of counts, then those of the blocks of its identifiers; and
- * one argument: numbers (big-endian doubles), the names of its policies, and its
- * metadata, if that is used. The reply has one value for each request: a byte (1 if
- * allowed) and numbers, then the same for each of its policies in shadow mode; or the
- * text of an error. Requests are decided one after the other, and an error in one does
- * not affect the others.
+ * number of Redis keys: those of counts, then those of the blocks of its identifiers,
+ * then those of denials where a policy has a penalty; and one argument: numbers
+ * (big-endian doubles), the names of its policies, and its metadata, if that is used. The
+ * reply has one value for each request: a byte (1 if allowed) and numbers, then the same
+ * for each of its policies in shadow mode; or the text of an error. If a request is
+ * denied, the numbers end with two for each policy with a penalty and identifier: when
+ * its block ends, and how long it lasts, or 0. Requests are decided one after the other,
+ * and an error in one does not affect the others.
  *
  * <h2>Fragments</h2> The Lua of an algorithm is a resource beside its class. It begins
  * with comments, which describe the state and declare variables:
@@ -37,10 +39,10 @@
  * {@code key} itself</li>
  * <li>{@code wait} (of one limit): sets {@code wait}, which is 0, to the time until
  * {@code cost} is allowed; the cost is at least 1 and at most {@code LARGEST}</li>
- * <li>{@code add}: uses {@code cost}, and stores {@code metadata}. With
- * {@code --[if CHARGE]} beyond the quota as well</li>
- * <li>{@code refund}: gives {@code cost} back. With {@code --[if CANCEL]} what was used
- * at the time {@code since}</li>
+ * <li>{@code add}: uses {@code cost}, and stores {@code metadata}, or the number
+ * {@code call} of the request. With {@code --[if CHARGE]} beyond the quota as well</li>
+ * <li>{@code refund}: gives {@code cost} back, or removes the {@code call}. With
+ * {@code --[if CANCEL]} what was used at the time {@code since}</li>
  * <li>{@code remaining} (of one limit): sets {@code remaining}, which is 0, to what is
  * left</li>
  * <li>{@code ttl}: sets {@code ttl}, which is 0, to how long the state matters; 0 deletes

@@ -10,6 +10,7 @@
 --           name of the block, its description, which is stored after its end
 --           which of these Redis keys there are: 'all', 'own', 'list', or one of the list, 'ends' or 'descriptions'
 --           for 'descriptions', the reply of the call for 'ends'
+--           for 'list', how many current blocks it may have; '' for any number
 -- Reply     when the block ends, in microseconds since the epoch; ending one: 1 if the identifier had such a block, or 0;
 --           for 'ends': when the last of all blocks ends, 0 if that is not known
 --
@@ -26,7 +27,7 @@ local CUSTOM_CLOCK_TTL_US = 60000000
 local LONGEST_US = 3650 * 86400 * 1000000
 
 local now, policy, time, name, description = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
-local which, known_last = ARGV[6], tonumber(ARGV[7])
+local which, known_last, most_listed = ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[8])
 local own, ends, descriptions
 if which == 'all' then
     own, ends, descriptions = KEYS[1], KEYS[2], KEYS[3]
@@ -140,6 +141,15 @@ local function update_descriptions(last, over)
     end
 end
 
+local function is_full()
+    require_type(ends, 'zset')
+    local found = redis.call('ZRANGE', ends, -most_listed, -most_listed, 'WITHSCORES')
+    return #found > 0 and tonumber(found[2]) > now
+end
+
+if which == 'list' and most_listed and is_full() then
+    return 0
+end
 local found = own and update(own) or 0
 local last, over = known_last, time > 0 and {} or { name }
 if ends then

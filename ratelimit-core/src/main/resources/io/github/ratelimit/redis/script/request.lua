@@ -1,11 +1,11 @@
 -- The script for requests of one shape. The fragments of algorithms fill in its sections; the documentation of this package
 -- describes the form. Words that end with an underscore belong to this file and to the composer.
 --
--- Each request has KEYS_ Redis keys: first those with states, then those with blocks. It has one argument, a_: numbers, names of
--- policies, metadata. Its Redis keys come after k_ others. Requests are decided one after the other; an error in one does not
+-- Each request has KEYS_ Redis keys: first those with states, then those with blocks, then those with denials. It has one
+-- argument, a_: numbers, names of policies, metadata. Its Redis keys come after k_ others. Requests are decided one after the other; an error in one does not
 -- affect the others.
 --
--- @slot key, corrected, lasting, stored_
+-- @slot key, corrected, lasting, stored_, is_denied_, is_blocked_
 -- @limit wait, remaining, reset_, violated_
 
 --- script
@@ -37,6 +37,21 @@ end
 values_ = redis.call('MGET', unpack(values_))
 --[end]
 --[end]
+--[if PENALTIES_]
+local written_ = {}
+-- Writes denials or blocks, and returns whether that was possible: a full server denies requests without.
+local function put_(key_, value_, now_, ttl_)
+--[if CUSTOM_CLOCK_]
+    local reply_ = redis.pcall('SET', key_, value_, 'PX', math.max(math.ceil(ttl_ / 1000), 60000))
+--[else]
+    local reply_ = redis.pcall('SET', key_, value_, 'PXAT', string.format('%d', (now_ + ttl_ + 999) / 1000))
+--[end]
+    if not reply_.err then
+        written_[key_] = value_
+    end
+    return not reply_.err
+end
+--[end]
 --[if not LARGE_]
 -- A single request needs no function; creating one costs as much as the decision.
 if #arguments_ == 1 then
@@ -46,8 +61,10 @@ if #arguments_ == 1 then
 --[end]
 end
 --[end]
+--[if not PENALTIES_]
 -- States written in this call, by their Redis keys.
 local written_ = {}
+--[end]
 local function decide(k_, a_)
 --[section_ request]
 end
@@ -158,7 +175,11 @@ local blocked_, fits_, possible_, reserved_at_ = 0, true, true, 0
 --[if BLOCKABLE_]
 --[each decided_]
 -- For how long the identifier is blocked, in this policy or in all of them.
+--[if PENALTIES_]
+local found_ = written_[keys_[BLOCKS_]] or values_[BLOCKS_]
+--[else]
 local found_ = values_[BLOCKS_]
+--[end]
 if found_ then
     local policy_, at_ = nil, NAMES_
     for i_ = 1, POLICY_ do
@@ -171,6 +192,9 @@ if found_ then
         if (name_ == '' or name_ == policy_) and till_ - now > blocked_ then
             blocked_ = till_ - now
         end
+--[if PENALIZES_]
+        is_blocked_ = is_blocked_ or ((name_ == '' or name_ == policy_) and till_ > now)
+--[end]
         at_ = at_ + 9 + size_
     end
 end
@@ -190,6 +214,9 @@ elseif cost > 0 then
 end
 --[if COUNT_DENIED_]
 violated_ = wait ~= 0
+--[end]
+--[if PENALIZES_]
+is_denied_ = is_denied_ or wait > 0
 --[end]
 --[end]
 --[end]
@@ -230,6 +257,23 @@ end
 out_[#out_ + 1] = struct.pack('>each(ddd)', each(remaining, reset_, wait))
 --[end]
 --[end]
+--[end]
+--[if PENALTIES_]
+-- For each policy and identifier with a penalty, when its block ends, and how long it lasts.
+local penalties_ = ''
+--[if not COUNTS_DENIALS_]
+if not allowed_ then
+--[end]
+--[each decided_]
+--[if PENALIZES_]
+--[section_ penalize]
+--[end]
+--[end]
+--[if not COUNTS_DENIALS_]
+end
+--[end]
+--[end]
+--[if DECIDED_]
 --[if LARGE_]
 reply = struct.pack('>Bdd', allowed_ and 1 or 0, blocked_, reserved_at_) .. table.concat(out_)
 --[else]
@@ -237,6 +281,9 @@ reply = struct.pack('>Bddevery_(ddd)', allowed_ and 1 or 0, blocked_, reserved_a
 --[end]
 --[else]
 reply = struct.pack('>Bdd', allowed_ and 1 or 0, blocked_, reserved_at_)
+--[end]
+--[if PENALTIES_]
+reply = reply .. penalties_
 --[end]
 --[if SHADOW_]
 reply = decided_ .. reply
@@ -263,6 +310,77 @@ if counts_ and not allowed_ then
 --[end]
 end
 --[end]
+
+--- penalize
+-- The same steps as in Denials.java. The state: when the denials that were counted no longer count (7 bytes), their number (4),
+-- how long the next block lasts (7), until when that is kept (7).
+local till_, length_ = 0, 0
+--[if COUNTS_DENIALS_]
+local counts_ = not is_blocked_
+--[else]
+local counts_ = is_denied_ and not is_blocked_
+--[end]
+--[if SHADOW_]
+counts_ = counts_ and decided_:byte() == 1
+--[end]
+local denials_ = written_[keys_[DENIALS_]] or values_[DENIALS_]
+local finish_, count_, next_, kept_ = 0, 0, 0, 0
+if denials_ and #denials_ == 25 then
+    finish_, count_, next_, kept_ = struct.unpack('>I7I4I7I7', denials_)
+end
+if finish_ <= now or finish_ > now + WITHIN_ then
+    finish_, count_ = now + WITHIN_, 0
+end
+if kept_ <= now or kept_ > now + 2 * UP_TO_ then
+    next_, kept_ = 0, 0
+end
+next_ = math.min(math.max(next_, FIRST_BLOCK_), UP_TO_)
+--[if not BLOCKS_IT_]
+-- Counts as if it were blocked.
+counts_ = counts_ and now >= kept_ - UP_TO_
+--[end]
+if counts_ then
+--[if COUNTS_DENIALS_]
+    count_ = count_ + cost
+--[else]
+    count_ = count_ + 1
+--[end]
+    if count_ >= AFTER_ then
+        till_, length_ = now + next_, next_
+        finish_, count_, next_, kept_ = now, 0, math.min(2 * length_, UP_TO_), now + length_ + UP_TO_
+    end
+    local state_ = struct.pack('>I7I4I7I7', finish_, count_, next_, kept_)
+    if not put_(keys_[DENIALS_], state_, now, math.max(finish_, kept_) - now) then
+        till_, length_ = 0, 0
+    end
+end
+--[if BLOCKS_IT_]
+if length_ > 0 then
+    local policy_, at_ = nil, NAMES_
+    for i_ = 1, POLICY_ do
+        policy_, at_ = struct.unpack('s', a_, at_)
+    end
+    -- The current blocks of the identifier, in the form that block.lua writes, and this one.
+    local found_, all_, last_ = written_[keys_[BLOCKS_]] or values_[BLOCKS_] or '', {}, till_
+    at_ = 1
+    while at_ + 8 <= #found_ do
+        local other_, size_ = struct.unpack('>I7I2', found_, at_)
+        if other_ > now and at_ + 8 + size_ <= #found_ then
+            all_[#all_ + 1] = found_:sub(at_, at_ + 8 + size_)
+            last_ = math.max(last_, other_)
+        end
+        at_ = at_ + 9 + size_
+    end
+    all_[#all_ + 1] = struct.pack('>I7I2', till_, #policy_) .. policy_
+    if not put_(keys_[BLOCKS_], table.concat(all_), now, last_ - now) then
+        till_, length_ = 0, 0
+    end
+    if length_ > blocked_ then
+        blocked_ = length_
+    end
+end
+--[end]
+penalties_ = penalties_ .. struct.pack('>dd', till_, length_)
 
 --- save
 --[if LASTS_]

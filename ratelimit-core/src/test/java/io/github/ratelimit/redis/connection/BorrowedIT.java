@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.github.ratelimit.redis.connection.CallException.Reason;
-import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
@@ -141,6 +140,26 @@ class BorrowedIT {
 		assertThat(this.events.await("closed", 1)).isLessThan(Duration.ofSeconds(5));
 		assertThat(Increment.of(this.server, "b", LONG)).isEqualTo(1);
 		assertThat(this.events.all()).containsExactly("opened", "closed");
+	}
+
+	@Test
+	void clientThatIsClosedDuringAnOutageIsNotProbedForEver() {
+		Server named = new Server(Connecting.settings("closed client", BUDGET), BorrowedConnections.of(this.client),
+				this.events);
+		TestRedis.stop(this.redis);
+		assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(named, "a", LONG));
+		TestCluster.await("It is probed", () -> isProbed("closed client"));
+		this.client.close();
+		TestCluster.await("It is no longer probed", () -> !isProbed("closed client"));
+		assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(named, "a", LONG));
+		named.close();
+	}
+
+	private static boolean isProbed(String server) {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.anyMatch((thread) -> thread.getName().equals("ratelimit-probe-" + server));
 	}
 
 	@Test

@@ -18,10 +18,12 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Meter;
+import io.github.ratelimit.Penalty;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.redis.RedisErrorKind;
 import io.github.ratelimit.redis.connection.Carrier;
@@ -34,6 +36,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.embedded.RedisServer;
@@ -123,6 +126,33 @@ class BatchIT {
 				assertThat(call.answer()).isNotNull();
 			});
 		});
+	}
+
+	/** The clock is not set back: one of the two might have forgotten ended blocks. */
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 3, 7 })
+	void batchPenalizesAsRequestsOneByOne(int most) {
+		Random random = new Random(42);
+		Policy api = Policy.of("api", new FixedWindow(), Limit.parse("2/s"), Limit.parse("9/m"))
+			.withPenalty(new Penalty(3, Duration.ofSeconds(5), Duration.ofMillis(700), Duration.ofSeconds(4)));
+		Policy counting = Policy.of("counting", new SlidingLog(), Limit.parse("3/s"))
+			.withCountDenied(true)
+			.withPenalty(new Penalty(2, Duration.ofSeconds(2), Duration.ofMillis(300), Duration.ofSeconds(9)));
+		Policy plain = Policy.of("plain", new FixedWindow(), Limit.parse("5/s"));
+		List<Identifier> users = IntStream.range(0, most).mapToObj((i) -> Identifier.user("u" + i)).toList();
+		int blocked = 0;
+		for (int round = 0; round < 300; round++) {
+			boolean shadow = random.nextInt(4) == 0;
+			List<RateLimitRequest> requests = IntStream.range(0, 1 + random.nextInt(9))
+				.mapToObj((i) -> RateLimitRequest.of(new Charge(plain, users, random.nextInt(2)),
+						new Charge(api, users, random.nextInt(3)),
+						new Charge(counting, users.subList(0, 1 + most / 2), random.nextInt(2), shadow)))
+				.toList();
+			compare(Operation.ACQUIRE, requests);
+			blocked += this.memory.blocks().size();
+			this.clock.advance(Duration.of(random.nextInt(900_000), ChronoUnit.MICROS));
+		}
+		assertThat(blocked).isPositive();
 	}
 
 	@ParameterizedTest
@@ -226,7 +256,7 @@ class BatchIT {
 		assertThat(ask(Scope.COUNTS, RateLimitRequest.of(policy, identifier)).decision().allowed()).isTrue();
 		Answer blocked = ask(Scope.BLOCKS,
 				RateLimitRequest.of(Charge.of(other, identifier), Charge.of(policy, identifier)));
-		assertThat(blocked).isEqualTo(new Answer(new Decision(false, List.of(), Duration.ofSeconds(9)), 0));
+		assertThat(blocked).isEqualTo(new Answer(new Decision(false, List.of(), Duration.ofSeconds(9)), 0, List.of()));
 		assertThat(ask(Scope.BLOCKS, RateLimitRequest.of(other, identifier)).decision().allowed()).isTrue();
 	}
 

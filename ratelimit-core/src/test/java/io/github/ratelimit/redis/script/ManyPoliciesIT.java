@@ -14,6 +14,7 @@ import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.Penalty;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.algorithm.FirstRequestWindow;
@@ -122,6 +123,30 @@ class ManyPoliciesIT {
 			this.clock.advance(Duration.of(this.random.nextInt(900_000) - 60_000, ChronoUnit.MICROS));
 		}
 		policies.forEach((policy) -> compareHistory(policy, identifiers.get(0)));
+	}
+
+	/** Every other penalty is in shadow mode. The clock is not set back. */
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("requests")
+	void redisAndMemoryPenalizeTheSame(String name, List<Policy> policies, List<Identifier> identifiers) {
+		List<Policy> strict = policies.stream()
+			.map((policy) -> policy.withPenalty(new Penalty(2, Duration.ofSeconds(9), Duration.ofMillis(1500),
+					Duration.ofSeconds(8), policies.indexOf(policy) % 2 == 0)))
+			.toList();
+		for (int round = 0; round < 40; round++) {
+			List<RateLimitRequest> requests = IntStream.range(0, 1 + this.random.nextInt(3))
+				.mapToObj((i) -> request(strict, identifiers))
+				.toList();
+			List<ScriptCall> calls = requests.stream()
+				.map((request) -> this.scripts.call(Operation.ACQUIRE, Scope.ALL, request,
+						ScriptRateLimiter.deadline()))
+				.toList();
+			SERVERS.submit(calls);
+			for (int i = 0; i < calls.size(); i++) {
+				compare(Operation.ACQUIRE, requests.get(i), calls.get(i).answer());
+			}
+			this.clock.advance(Duration.of(this.random.nextInt(900_000), ChronoUnit.MICROS));
+		}
 	}
 
 	/** Every third policy is in shadow mode. */

@@ -1,0 +1,116 @@
+package io.github.ratelimit.algorithm;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Meter;
+import io.github.ratelimit.MeterState;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The calls of one identifier, by ascending end of their leases. A call is contained as
+ * many times as its cost. State: for each of them the end of the lease in microseconds,
+ * and the number of the call.
+ */
+final class ConcurrentCallsMeter implements Meter {
+
+	/** Renewed calls are entered even beyond the quota, until there are so many. */
+	static final int MOST = 2 * (int) ConcurrentCalls.MAX_QUOTA;
+
+	private final Limit limit;
+
+	private final long now;
+
+	/** Those whose lease has not ended. */
+	private final List<Lease> calls = new ArrayList<>();
+
+	private long call;
+
+	private boolean corrected;
+
+	/** A call, and when its lease ends. */
+	private record Lease(long end, long call) {
+
+	}
+
+	ConcurrentCallsMeter(Limit limit, @Nullable MeterState state, long now) {
+		this.limit = limit;
+		this.now = now;
+		long[] numbers = (state != null) ? state.numbers() : new long[0];
+		for (int i = 0; i < numbers.length; i += 2) {
+			if (numbers[i] > now + limit.windowMicros()) {
+				// The clock was set back.
+				this.corrected = true;
+			}
+			if (numbers[i] > now) {
+				this.calls.add(new Lease(Math.min(numbers[i], now + limit.windowMicros()), numbers[i + 1]));
+			}
+		}
+	}
+
+	@Override
+	public Meter ofCall(long call) {
+		this.call = call;
+		return this;
+	}
+
+	@Override
+	public long retryAfter(int limit, long cost) {
+		long excess = this.calls.size() + cost - this.limit.quota();
+		return (excess > 0) ? this.calls.get((int) excess - 1).end() - this.now : 0;
+	}
+
+	@Override
+	public void add(long cost, String metadata) {
+		for (long i = 0; i < cost; i++) {
+			this.calls.add(new Lease(this.now + this.limit.windowMicros(), this.call));
+		}
+	}
+
+	@Override
+	public void charge(long cost, String metadata) {
+		if (this.call != 0) {
+			refund(Long.MAX_VALUE);
+		}
+		add(Math.min(cost, MOST - this.calls.size()), metadata);
+	}
+
+	@Override
+	public void refund(long cost) {
+		long left = cost;
+		for (int i = this.calls.size() - 1; i >= 0 && left > 0; i--) {
+			if (this.calls.get(i).call() == this.call) {
+				this.calls.remove(i);
+				left--;
+			}
+		}
+	}
+
+	@Override
+	public long remaining(int limit) {
+		return Math.max(0, this.limit.quota() - this.calls.size());
+	}
+
+	@Override
+	public boolean corrected() {
+		return this.corrected;
+	}
+
+	@Override
+	public long ttl() {
+		return this.calls.isEmpty() ? 0 : this.calls.get(this.calls.size() - 1).end() - this.now;
+	}
+
+	@Override
+	public MeterState state() {
+		long[] numbers = new long[2 * this.calls.size()];
+		int at = 0;
+		for (Lease each : this.calls) {
+			numbers[at++] = each.end();
+			numbers[at++] = each.call();
+		}
+		return MeterState.of(numbers);
+	}
+
+}

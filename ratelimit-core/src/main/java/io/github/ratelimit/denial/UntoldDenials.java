@@ -1,0 +1,125 @@
+package io.github.ratelimit.denial;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.StoreException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Denials from memory that lead to penalties. They are counted here and told to the store
+ * later, one number for each policy and identifier: a call for each denial would be the
+ * load that the cache keeps from the store. What the store has not been told when this
+ * process ends, or could not be told, is lost.
+ * <p>
+ * Safe for use by several threads.
+ */
+final class UntoldDenials {
+
+	private static final Logger logger = LoggerFactory.getLogger(UntoldDenials.class);
+
+	/** Denials of further identifiers are not counted. */
+	private static final int MOST = 10_000;
+
+	/** Few, so that requests need not wait until all are told. */
+	private static final int AT_ONCE = 128;
+
+	private final RateLimiter store;
+
+	private final Executor later;
+
+	private final Map<Key, Charge> denials = new ConcurrentHashMap<>();
+
+	private final AtomicBoolean scheduled = new AtomicBoolean();
+
+	/**
+	 * Creates an empty instance.
+	 * @param store is told the denials
+	 * @param later runs an action a while later
+	 */
+	UntoldDenials(RateLimiter store, Executor later) {
+		this.store = store;
+		this.later = later;
+	}
+
+	/**
+	 * Counts a denial from memory. It is not known which identifier is blocked, so none
+	 * is counted if one of them is.
+	 */
+	void count(List<Charge> charges, Decision denied) {
+		for (int c = 0; c < charges.size() && denied.blockedFor() == null; c++) {
+			Policy policy = charges.get(c).policy();
+			if (policy.penalty() != null) {
+				charges.get(c)
+					.identifiers()
+					.stream()
+					.filter((identifier) -> denied.statuses()
+						.stream()
+						.anyMatch((status) -> isDenial(status, policy, identifier)))
+					.forEach((identifier) -> count(policy, identifier));
+			}
+		}
+	}
+
+	private static boolean isDenial(LimitStatus status, Policy policy, Identifier identifier) {
+		return status.violated() && status.retryAfter() != null && status.identifier().equals(identifier)
+				&& status.policy().equals(policy);
+	}
+
+	private void count(Policy policy, Identifier identifier) {
+		Key key = new Key(policy.name(), identifier);
+		if (this.denials.size() < MOST || this.denials.containsKey(key)) {
+			this.denials.merge(key, Charge.of(policy, identifier),
+					(before, one) -> one.withCost(before.cost() + one.cost()));
+			if (!this.scheduled.get() && this.scheduled.compareAndSet(false, true)) {
+				tellLater();
+			}
+		}
+	}
+
+	private void tellLater() {
+		try {
+			this.later.execute(this::tell);
+		}
+		catch (OutOfMemoryError ex) {
+			// There can be no more threads; the next denial tries again.
+			this.scheduled.set(false);
+			logger.debug("No thread can be started to count denials from memory", ex);
+		}
+	}
+
+	private void tell() {
+		this.scheduled.set(false);
+		List<Charge> told = new ArrayList<>();
+		for (Key key : this.denials.keySet()) {
+			Charge charge = this.denials.remove(key);
+			if (charge != null) {
+				told.add(charge);
+			}
+		}
+		for (int i = 0; i < told.size(); i += AT_ONCE) {
+			tell(told.subList(i, Math.min(i + AT_ONCE, told.size())));
+		}
+	}
+
+	private void tell(List<Charge> told) {
+		try {
+			this.store.countDenials(told);
+		}
+		catch (StoreException ex) {
+			logger.debug("Denials from memory are not counted for penalties", ex);
+		}
+	}
+
+}

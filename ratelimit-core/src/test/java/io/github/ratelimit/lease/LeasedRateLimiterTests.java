@@ -1,0 +1,380 @@
+package io.github.ratelimit.lease;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Decision.Source;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.Penalty;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.Reservation;
+import io.github.ratelimit.StoreException;
+import io.github.ratelimit.algorithm.ConcurrentCalls;
+import io.github.ratelimit.algorithm.FirstRequestWindow;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.test.ForwardingStore;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class LeasedRateLimiterTests {
+
+	private static final Identifier ALICE = Identifier.user("alice");
+
+	private static final Duration SECOND = Duration.ofSeconds(1);
+
+	private static final Policy POLICY = Policy.of("api", new FixedWindow(), Limit.parse("6000/m")).withLease(SECOND);
+
+	private final Cluster cluster = new Cluster();
+
+	private final Cluster.Process process = this.cluster.start(new Random(1), 0);
+
+	private final LeasedRateLimiter limiter = this.process.limiter;
+
+	/** A hundred requests a second, for some seconds. */
+	private void send(Policy policy, int requests) {
+		for (int i = 0; i < requests; i++) {
+			assertThat(this.process.acquire(RateLimitRequest.of(policy, ALICE)).allowed()).isTrue();
+			pass(Duration.ofMillis(10));
+		}
+	}
+
+	private void pass(Duration time) {
+		this.cluster.time.advance(time.toNanos());
+	}
+
+	private long remaining() {
+		return this.cluster.statuses(POLICY, ALICE).get(0).remaining();
+	}
+
+	@Test
+	void quietIdentifierHasNoLease() {
+		for (int i = 0; i < 100; i++) {
+			assertThat(this.limiter.tryAcquire(POLICY, ALICE).source()).isEqualTo(Source.STORE);
+			pass(Duration.ofMillis(150));
+		}
+	}
+
+	@Test
+	void policyWithoutLeaseReachesTheStore() {
+		send(POLICY.withLease(null), 300);
+		assertThat(this.cluster.calls).isEqualTo(300);
+	}
+
+	@Test
+	void shadowReachesTheStore() {
+		send(POLICY, 300);
+		long before = this.cluster.calls;
+		this.process.acquire(RateLimitRequest.of(Charge.of(POLICY, ALICE).inShadow()));
+		assertThat(this.cluster.calls).isEqualTo(before + 1);
+	}
+
+	/** 20,000 a second, of which the quota allows twice as many. */
+	@Test
+	void atMostOneRequestInAHundredReachesTheStoreAtASteadyRate() {
+		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("240000/m")).withLease(SECOND);
+		RateLimitRequest request = RateLimitRequest.of(policy, ALICE);
+		for (int i = 0; i < 20_000; i++) {
+			this.process.acquire(request);
+			this.cluster.time.advance(500_000);
+		}
+		long before = this.cluster.calls;
+		for (int i = 0; i < 240_000; i++) {
+			assertThat(this.process.acquire(request).allowed()).isTrue();
+			this.cluster.time.advance(500_000);
+		}
+		assertThat(this.cluster.calls - before).isLessThan(2400 / 4);
+	}
+
+	@Test
+	void whatIsIdleIsGivenBack() {
+		send(POLICY, 400);
+		assertThat(remaining()).isLessThan(5600);
+		pass(SECOND);
+		assertThat(remaining()).isEqualTo(5600);
+	}
+
+	@Test
+	void whatIsLeftIsGivenBackWhenClosed() {
+		send(POLICY, 400);
+		this.limiter.close();
+		assertThat(remaining()).isEqualTo(5600);
+		assertThat(this.limiter.tryAcquire(POLICY, ALICE).source()).isEqualTo(Source.STORE);
+	}
+
+	/** The part of a process that dies is lost until the window ends, and no longer. */
+	@Test
+	void killedProcessDeniesTooEarlyUntilTheWindowEnds() {
+		send(POLICY, 400);
+		long held = this.process.held(POLICY, ALICE);
+		this.process.kill(List.of(POLICY), List.of(ALICE));
+		assertThat(held).isBetween(1L, 100L);
+		pass(Duration.ofSeconds(10));
+		assertThat(remaining()).isEqualTo(5600 - held);
+		pass(Duration.ofMinutes(1));
+		assertThat(remaining()).isEqualTo(6000);
+	}
+
+	@Test
+	void refundGoesBackToTheLease() {
+		send(POLICY, 400);
+		long before = remaining();
+		RateLimitRequest request = RateLimitRequest.of(POLICY, ALICE);
+		assertThat(this.limiter.tryAcquire(request).source()).isEqualTo(Source.LEASE);
+		this.limiter.refund(request);
+		assertThat(remaining()).isEqualTo(before);
+		this.limiter.close();
+		assertThat(remaining()).isEqualTo(5600);
+	}
+
+	/** A call that has no number in the store would never end. */
+	@Test
+	void callsOfRequestWithLeaseEnd() {
+		Policy calls = Policy.of("calls", new ConcurrentCalls(), Limit.parse("1/m"));
+		LeasedRateLimiter limiter = leased(this.cluster.store);
+		for (int call = 1; call < 10; call++) {
+			RateLimitRequest request = RateLimitRequest.of(Charge.of(POLICY, ALICE), Charge.of(calls, ALICE))
+				.withCall(call);
+			assertThat(limiter.tryAcquire(request).allowed()).isTrue();
+			assertThat(limiter.tryAcquire(request.withCall(100)).allowed()).isFalse();
+			limiter.refund(RateLimitRequest.of(calls, ALICE).withCall(call));
+		}
+	}
+
+	/** Returns a rate limiter that has a lease. */
+	private LeasedRateLimiter leased(RateLimiter store) {
+		VirtualTime time = this.cluster.time;
+		LeasedRateLimiter limiter = new LeasedRateLimiter(store, time.new ProcessTimer(), time::nanos, 10);
+		for (int i = 0; i < 300; i++) {
+			limiter.tryAcquire(POLICY, ALICE);
+			pass(Duration.ofMillis(10));
+		}
+		assertThat(limiter.tryAcquire(POLICY, ALICE).source()).isEqualTo(Source.LEASE);
+		return limiter;
+	}
+
+	@Test
+	void partThatIsDeniedIsNoDenialForThePenalty() {
+		Policy penalized = POLICY
+			.withPenalty(new Penalty(1, Duration.ofMinutes(1), Duration.ofMinutes(1), Duration.ofMinutes(1)));
+		send(penalized, 200);
+		this.cluster.store.charge(RateLimitRequest.of(Charge.of(POLICY, ALICE).withCost(6000)));
+		pass(Duration.ofSeconds(20));
+		assertThat(this.cluster.store.blocks()).isEmpty();
+	}
+
+	@Test
+	void penaltyEndsTheLease() {
+		Policy penalized = POLICY
+			.withPenalty(new Penalty(1, Duration.ofMinutes(1), Duration.ofMinutes(15), Duration.ofMinutes(15)));
+		send(penalized, 400);
+		Charge large = Charge.of(penalized, ALICE).withCost(5900);
+		assertThat(this.limiter.tryAcquire(RateLimitRequest.of(large)).blockedFor()).isEqualTo(Duration.ofMinutes(15));
+		assertThat(this.limiter.tryAcquire(penalized, ALICE).allowed()).isFalse();
+	}
+
+	@Test
+	void decisionIsOfTheLeaseIfTheStoreHasOnlyDecidedShadows() {
+		Policy shadow = Policy.of("shadow", new FixedWindow(), Limit.parse("0/m"));
+		Decision decision = leased(this.cluster.store)
+			.tryAcquire(RateLimitRequest.of(Charge.of(POLICY, ALICE), Charge.of(shadow, ALICE).inShadow()));
+		assertThat(decision.allowed()).isTrue();
+		assertThat(decision.source()).isEqualTo(Source.LEASE);
+		assertThat(decision.shadows().get("shadow").allowed()).isFalse();
+	}
+
+	@Test
+	void leaseEndsAlthoughGivingBackHasFailed() {
+		Policy day = Policy.of("api", new FixedWindow(), Limit.parse("600000/d")).withLease(SECOND);
+		int[] failures = { 1 };
+		VirtualTime time = this.cluster.time;
+		LeasedRateLimiter failing = new LeasedRateLimiter(new ForwardingStore(this.cluster.store) {
+
+			@Override
+			public void cancel(Policy policy, Identifier identifier, long cost, Instant reservedAt) {
+				if (failures[0]-- > 0) {
+					throw new StoreException("busy", new IllegalStateException());
+				}
+				super.cancel(policy, identifier, cost, reservedAt);
+			}
+
+		}, time.new ProcessTimer(), time::nanos, 10);
+		for (int i = 0; i < 400; i++) {
+			failing.tryAcquire(day, ALICE);
+			pass(Duration.ofMillis((i < 300) ? 10 : 100));
+		}
+		pass(Duration.ofMinutes(1));
+		assertThat(failures[0]).isLessThan(0);
+		Policy changed = day.withLimits(List.of(Limit.parse("500000/d")));
+		for (int i = 0; i < 200; i++) {
+			failing.tryAcquire(changed, ALICE);
+			pass(Duration.ofMillis(10));
+		}
+		assertThat(failing.tryAcquire(changed, ALICE).source()).isEqualTo(Source.LEASE);
+	}
+
+	/** Such as the store of an application that applies limits of its own. */
+	@Test
+	void partOfOtherLimitsIsGivenBackAndNotTakenAgain() {
+		Policy other = POLICY.withLimits(List.of(Limit.parse("5000/m")));
+		int[] reserved = { 0 };
+		VirtualTime time = this.cluster.time;
+		LeasedRateLimiter limiter = new LeasedRateLimiter(new ForwardingStore(this.cluster.store) {
+
+			@Override
+			public Reservation reserve(Policy policy, Identifier identifier, long cost) {
+				reserved[0]++;
+				return super.reserve(policy.withLimits(other.limits()), identifier, cost);
+			}
+
+		}, time.new ProcessTimer(), time::nanos, 10);
+		for (int i = 0; i < 400; i++) {
+			assertThat(limiter.tryAcquire(POLICY, ALICE).allowed()).isTrue();
+			pass(Duration.ofMillis(10));
+		}
+		assertThat(reserved[0]).isEqualTo(1);
+		assertThat(remaining()).isEqualTo(5600);
+	}
+
+	@Test
+	void partIsTakenLaterIfThereCanBeNoThread() {
+		int[] failures = { 1 };
+		Timer timer = this.cluster.time.new ProcessTimer();
+		LeasedRateLimiter limiter = new LeasedRateLimiter(this.cluster.store, new Timer() {
+
+			@Override
+			public void schedule(Runnable task, long nanos) {
+				if (failures[0]-- > 0) {
+					throw new OutOfMemoryError("unable to create native thread");
+				}
+				timer.schedule(task, nanos);
+			}
+
+			@Override
+			public void stop() {
+				timer.stop();
+			}
+
+		}, this.cluster.time::nanos, 10);
+		for (int i = 0; i < 100; i++) {
+			assertThat(limiter.tryAcquire(POLICY, ALICE).allowed()).isTrue();
+			pass(Duration.ofMillis(10));
+		}
+		assertThat(failures[0]).isLessThan(0);
+		assertThat(limiter.tryAcquire(POLICY, ALICE).source()).isEqualTo(Source.LEASE);
+	}
+
+	@Test
+	void chargeReachesTheStore() {
+		send(POLICY, 400);
+		long before = remaining();
+		this.limiter.charge(RateLimitRequest.of(POLICY, ALICE));
+		assertThat(remaining()).isEqualTo(before - 1);
+	}
+
+	@Test
+	void deniedRequestUsesNothingOfALease() {
+		Policy none = Policy.of("none", new FixedWindow(), Limit.parse("0/m"));
+		send(POLICY, 400);
+		Decision decision = this.limiter
+			.tryAcquire(RateLimitRequest.of(Charge.of(POLICY, ALICE), Charge.of(none, ALICE)));
+		assertThat(decision.allowed()).isFalse();
+		assertThat(decision.source()).isEqualTo(Source.STORE);
+		assertThat(decision.statuses()).extracting((status) -> status.remaining()).containsExactly(5600L, 0L);
+		this.limiter.close();
+		assertThat(remaining()).isEqualTo(5600);
+	}
+
+	@Test
+	void blockOfThisProcessEndsTheLeaseAtOnce() {
+		send(POLICY, 400);
+		this.limiter.watchBlocks(this.cluster.store).block(ALICE, null, Duration.ofHours(1), "");
+		assertThat(this.limiter.tryAcquire(POLICY, ALICE).blockedFor()).isEqualTo(Duration.ofHours(1));
+		pass(Duration.ZERO);
+		assertThat(remaining()).isEqualTo(5600);
+	}
+
+	@Test
+	void blockOfAnotherProcessIsNoticedWithinTwoLeases() {
+		send(POLICY, 400);
+		this.cluster.store.block(ALICE, null, Duration.ofHours(1), "");
+		int allowed = 0;
+		while (this.process.acquire(RateLimitRequest.of(POLICY, ALICE)).allowed()) {
+			allowed++;
+			pass(Duration.ofMillis(10));
+		}
+		assertThat(allowed).isBetween(1, 200);
+	}
+
+	/** The new count knows nothing of the part, so nothing must be given back to it. */
+	@Test
+	void resetDropsTheLeaseWithoutGivingItBack() {
+		send(POLICY, 400);
+		this.limiter.reset(POLICY, ALICE);
+		this.limiter.tryAcquire(POLICY, ALICE);
+		this.limiter.close();
+		pass(Duration.ofSeconds(5));
+		assertThat(remaining()).isEqualTo(5999);
+	}
+
+	@Test
+	void changedQuotaIsEnforcedAtOnce() {
+		send(POLICY, 400);
+		Decision decision = this.limiter.tryAcquire(POLICY.withLimits(List.of(Limit.parse("100/m"))), ALICE);
+		assertThat(decision.allowed()).isFalse();
+		assertThat(decision.source()).isEqualTo(Source.STORE);
+	}
+
+	@Test
+	void peekUsesNothing() {
+		send(POLICY, 400);
+		for (int i = 0; i < 2; i++) {
+			Decision decision = this.limiter.peek(RateLimitRequest.of(POLICY, ALICE));
+			assertThat(decision.source()).isEqualTo(Source.LEASE);
+			assertThat(decision.statuses().get(0).remaining()).isEqualTo(5600);
+		}
+	}
+
+	/** With a cost of 1, a single process never notices that there are leases. */
+	@Test
+	void decisionsAreThoseOfTheStore() {
+		RateLimiter plain = new MemoryRateLimiter(this.cluster.time);
+		List<Policy> policies = List.of(POLICY.withLimits(List.of(Limit.parse("300/s"), Limit.parse("700/3s"))),
+				Policy.of("two", new FirstRequestWindow(), Limit.parse("500/2s")).withLease(Duration.ofMillis(300)),
+				Policy.of("three", new FixedWindow(), Limit.parse("900/4s")));
+		List<Identifier> identifiers = List.of(ALICE, Identifier.GLOBAL);
+		Random random = new Random(5);
+		int leased = 0;
+		for (int i = 0; i < 20_000; i++) {
+			List<Charge> charges = new ArrayList<>();
+			for (Policy policy : policies.subList(0, 1 + random.nextInt(3))) {
+				charges.add(new Charge(policy, identifiers.subList(0, 1 + random.nextInt(2)), 1));
+			}
+			RateLimitRequest request = new RateLimitRequest(charges);
+			Decision expected = plain.tryAcquire(request);
+			Decision decision = this.process.acquire(request);
+			leased += (decision.source() == Source.LEASE) ? 1 : 0;
+			assertThat(decision.allowed()).as("request %d", i).isEqualTo(expected.allowed());
+			if (decision.allowed()) {
+				assertThat(decision.statuses()).extracting("limit", "identifier", "remaining", "resetAfter")
+					.isEqualTo(expected.statuses()
+						.stream()
+						.map((each) -> org.assertj.core.groups.Tuple.tuple(each.limit(), each.identifier(),
+								each.remaining(), each.resetAfter()))
+						.toList());
+			}
+			this.cluster.time.advance(1_000_000L * random.nextInt(5));
+		}
+		assertThat(leased).isGreaterThan(2000);
+	}
+
+}

@@ -1,0 +1,208 @@
+package io.github.ratelimit.test;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.algorithm.ConcurrentCalls;
+import io.github.ratelimit.algorithm.SlidingLog;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Calls that run at the same time.
+ */
+public abstract class ConcurrentCallsContract extends RateLimiterContract {
+
+	private static final Duration LEASE = Duration.ofMinutes(1);
+
+	private static final Policy POLICY = atOnce(2);
+
+	private static Policy atOnce(long quota) {
+		return new Policy("reports", new ConcurrentCalls(), List.of(new Limit(quota, LEASE)));
+	}
+
+	private static RateLimitRequest call(long number) {
+		return RateLimitRequest.of(POLICY, ALICE).withCall(number);
+	}
+
+	@Test
+	void asManyCallsRunAtOnceAsTheQuota() {
+		assertThat(this.limiter.tryAcquire(call(1)).allowed()).isTrue();
+		this.clock.advance(Duration.ofSeconds(10));
+		assertThat(this.limiter.tryAcquire(call(2)).statuses()).extracting(LimitStatus::remaining).containsExactly(0L);
+		Decision denied = this.limiter.tryAcquire(call(3));
+		assertThat(denied.allowed()).isFalse();
+		assertThat(denied.retryAfter()).hasValue(Duration.ofSeconds(50));
+		this.limiter.refund(call(1));
+		assertThat(this.limiter.tryAcquire(call(3)).allowed()).isTrue();
+	}
+
+	@Test
+	void onlyTheCallItselfIsRemoved() {
+		this.limiter.tryAcquire(call(1));
+		this.clock.advance(Duration.ofSeconds(10));
+		this.limiter.tryAcquire(call(2));
+		this.limiter.refund(call(2));
+		this.limiter.refund(call(3));
+		assertThat(status(POLICY, ALICE).remaining()).isEqualTo(1);
+		assertThat(status(POLICY, ALICE).resetAfter()).isEqualTo(Duration.ofSeconds(50));
+		this.limiter.refund(call(1));
+		this.limiter.refund(call(1));
+		assertThat(status(POLICY, ALICE).remaining()).isEqualTo(2);
+	}
+
+	@Test
+	void callEndsWithItsLease() {
+		this.limiter.tryAcquire(call(1));
+		this.limiter.tryAcquire(call(2));
+		this.clock.advance(LEASE.minusNanos(1000));
+		assertThat(this.limiter.tryAcquire(call(3)).allowed()).isFalse();
+		this.clock.advance(Duration.ofNanos(1000));
+		assertThat(this.limiter.tryAcquire(call(3)).allowed()).isTrue();
+		assertThat(status(POLICY, ALICE).remaining()).isEqualTo(1);
+	}
+
+	@Test
+	void chargeRenewsACall() {
+		this.limiter.tryAcquire(call(1));
+		this.limiter.tryAcquire(call(2));
+		for (int i = 0; i < 10; i++) {
+			this.clock.advance(Duration.ofSeconds(40));
+			this.limiter.charge(call(1));
+		}
+		assertThat(status(POLICY, ALICE).remaining()).isEqualTo(1);
+		assertThat(status(POLICY, ALICE).resetAfter()).isEqualTo(LEASE);
+		this.limiter.refund(call(1));
+		assertThat(status(POLICY, ALICE).remaining()).isEqualTo(2);
+	}
+
+	@Test
+	void lostCallIsEnteredAgainBeyondTheQuota() {
+		this.limiter.tryAcquire(call(1));
+		this.limiter.reset(POLICY, ALICE);
+		this.limiter.tryAcquire(call(2));
+		this.limiter.tryAcquire(call(3));
+		this.limiter.charge(call(1));
+		this.limiter.refund(call(2));
+		assertThat(this.limiter.tryAcquire(call(4)).allowed()).isFalse();
+		this.limiter.refund(call(1));
+		assertThat(this.limiter.tryAcquire(call(4)).allowed()).isTrue();
+	}
+
+	@Test
+	void callsAreDecidedTogetherWithLimits() {
+		Policy rate = Policy.of("rate", new SlidingLog(), Limit.parse("1/h"));
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(POLICY, ALICE), Charge.of(rate, ALICE));
+		assertThat(this.limiter.tryAcquire(request.withCall(1)).allowed()).isTrue();
+		Decision denied = this.limiter.tryAcquire(request.withCall(2));
+		assertThat(denied.violated()).extracting((status) -> status.policy().name()).containsExactly("rate");
+		assertThat(status(POLICY, ALICE).remaining()).isEqualTo(1);
+	}
+
+	@Test
+	void identifiersHaveCallsOfTheirOwn() {
+		RateLimitRequest both = RateLimitRequest.of(POLICY, ALICE, ADDRESS);
+		this.limiter.tryAcquire(call(1));
+		this.limiter.tryAcquire(call(2));
+		assertThat(this.limiter.tryAcquire(both.withCall(3)).allowed()).isFalse();
+		assertThat(status(POLICY, ADDRESS).remaining()).isEqualTo(2);
+		this.limiter.refund(call(2));
+		assertThat(this.limiter.tryAcquire(both.withCall(3)).allowed()).isTrue();
+		this.limiter.refund(both.withCall(3));
+		assertThat(status(POLICY, ADDRESS).remaining()).isEqualTo(2);
+		assertThat(status(POLICY, ALICE).remaining()).isEqualTo(1);
+	}
+
+	@Test
+	void clockThatWasSetBackHoldsCallsForOneLeaseAtMost() {
+		this.limiter.tryAcquire(call(1));
+		this.limiter.tryAcquire(call(2));
+		this.clock.advance(Duration.ofDays(-1));
+		assertThat(this.limiter.tryAcquire(call(3)).retryAfter()).hasValue(LEASE);
+		this.clock.advance(LEASE);
+		assertThat(status(POLICY, ALICE).remaining()).isEqualTo(2);
+	}
+
+	@Test
+	void otherQuotaAppliesToTheCallsThatRun() {
+		this.limiter.tryAcquire(call(1));
+		this.limiter.tryAcquire(call(2));
+		RateLimitRequest more = RateLimitRequest.of(atOnce(3), ALICE).withCall(3);
+		assertThat(this.limiter.tryAcquire(more).allowed()).isTrue();
+		this.limiter.refund(call(1));
+		assertThat(this.limiter.tryAcquire(call(4)).allowed()).isFalse();
+		assertThat(this.limiter.tryAcquire(RateLimitRequest.of(atOnce(0), ALICE).withCall(4)).retryAfter()).isEmpty();
+	}
+
+	@Test
+	void largestQuotaCanBeUsed() {
+		Policy most = atOnce(ConcurrentCalls.MAX_QUOTA);
+		RateLimitRequest request = RateLimitRequest.of(Charge.of(most, ALICE).withCost(ConcurrentCalls.MAX_QUOTA));
+		assertThat(this.limiter.tryAcquire(request.withCall(RateLimitRequest.MAX_CALL)).allowed()).isTrue();
+		this.limiter.charge(request.withCall(1));
+		this.limiter.charge(request.withCall(2));
+		this.limiter.refund(request.withCall(1));
+		assertThat(status(most, ALICE).remaining()).isZero();
+		this.limiter.refund(request.withCall(RateLimitRequest.MAX_CALL));
+		assertThat(status(most, ALICE).remaining()).isEqualTo(1000);
+	}
+
+	/**
+	 * The bound: no more than the quota run of those that were admitted and whose lease
+	 * has not ended; and nothing counts longer than the lease after it was last renewed.
+	 */
+	@Test
+	void noMoreThanTheQuotaRunAtAnyTime() {
+		for (int seed = 0; seed < 30; seed++) {
+			Random random = new Random(seed);
+			Policy policy = atOnce(1 + random.nextInt(5));
+			long quota = policy.limits().get(0).quota();
+			this.limiter.reset(policy, ALICE);
+			Map<Long, Duration> leases = new HashMap<>();
+			Deque<Long> running = new ArrayDeque<>();
+			Duration now = Duration.ZERO;
+			for (long number = 1; number <= 60; number++) {
+				RateLimitRequest request = RateLimitRequest.of(policy, ALICE).withCall(number);
+				Duration time = now;
+				leases.values().removeIf((end) -> end.compareTo(time) <= 0);
+				boolean allowed = this.limiter.tryAcquire(request).allowed();
+				assertThat(allowed).as("seed %d, call %d", seed, number).isEqualTo(leases.size() < quota);
+				if (allowed) {
+					leases.put(number, now.plus(LEASE));
+					running.add(number);
+				}
+				List<Long> some = new ArrayList<>(running);
+				long other = some.get(random.nextInt(some.size()));
+				if (random.nextInt(3) == 0) {
+					this.limiter.refund(request.withCall(other));
+					leases.remove(other);
+					running.remove(other);
+				}
+				else if (leases.containsKey(other) && random.nextBoolean()) {
+					this.limiter.charge(request.withCall(other));
+					leases.put(other, now.plus(LEASE));
+				}
+				if (running.isEmpty()) {
+					running.add(0L);
+				}
+				Duration step = Duration.ofMillis(random.nextInt(25_000));
+				now = now.plus(step);
+				this.clock.advance(step);
+			}
+		}
+	}
+
+}
