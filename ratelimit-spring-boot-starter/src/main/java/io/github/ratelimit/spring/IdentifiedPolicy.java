@@ -22,15 +22,20 @@ import org.jspecify.annotations.Nullable;
  * @param enforcement how the policy is enforced
  * @param plans replacements of the policy for the users of a plan, by the name of the
  * plan; may be empty
+ * @param concurrent another policy for the same requests, which limits how many of them
+ * run at the same time, whatever their plan and cost; {@code null} if there is none, or
+ * if the policy itself does
  * @since 0.1
  */
 public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcement enforcement,
-		Map<String, Plan> plans) {
+		Map<String, Plan> plans, @Nullable Policy concurrent) {
 
 	/**
 	 * Creates a policy with its identifiers and plans.
-	 * @throws IllegalArgumentException if there is no identifier or a duplicate one, or
-	 * the policy of a plan has another name
+	 * @throws IllegalArgumentException if there is no identifier or a duplicate one, the
+	 * policy of a plan has another name, or the other policy does not
+	 * {@linkplain io.github.ratelimit.Algorithm#countsCalls() count calls}, or has the
+	 * same name
 	 */
 	public IdentifiedPolicy {
 		identifiers = List.copyOf(identifiers);
@@ -45,6 +50,25 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 					.formatted(instead.policy().name(), plan, policy.name()));
 			}
 		});
+		if (concurrent != null && (!concurrent.algorithm().countsCalls() || concurrent.name().equals(policy.name()))) {
+			throw new IllegalArgumentException(
+					"Invalid policy (%s) of concurrent calls: must count calls, and have a name of its own."
+						.formatted(concurrent.name()));
+		}
+	}
+
+	/**
+	 * Creates a policy with plans.
+	 * @param policy the policy
+	 * @param identifiers at least one identifier as in configuration
+	 * @param enforcement how the policy is enforced
+	 * @param plans replacements of the policy for the users of a plan, by the name of the
+	 * plan; may be empty
+	 * @throws IllegalArgumentException if there is no identifier or a duplicate one, or
+	 * the policy of a plan has another name
+	 */
+	public IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcement enforcement, Map<String, Plan> plans) {
+		this(policy, identifiers, enforcement, plans, null);
 	}
 
 	/**
@@ -72,12 +96,28 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 	 * Returns the same policy with other limits. Its plans stay the same.
 	 * @param limits at least one limit, each with a different window
 	 * @return a new policy
-	 * @throws IllegalArgumentException if the algorithm does not support the limits
+	 * @throws IllegalArgumentException if the algorithm does not support the limits, or
+	 * counts calls
 	 */
 	public IdentifiedPolicy withLimits(List<Limit> limits) {
-		return new IdentifiedPolicy(
-				new Policy(this.policy.name(), this.policy.algorithm(), limits, this.policy.countDenied()),
-				this.identifiers, this.enforcement, this.plans);
+		if (this.policy.algorithm().countsCalls()) {
+			throw new IllegalArgumentException("Invalid limits %s: the policy '%s' limits only concurrent calls."
+				.formatted(limits, this.policy.name()));
+		}
+		return new IdentifiedPolicy(this.policy.withLimits(limits), this.identifiers, this.enforcement, this.plans,
+				this.concurrent);
+	}
+
+	/**
+	 * Returns the same policy without penalties.
+	 * @return a new policy, whose plans have no penalties either
+	 */
+	public IdentifiedPolicy withoutPenalty() {
+		Map<String, Plan> plans = new LinkedHashMap<>();
+		this.plans.forEach((name, plan) -> plans.put(name,
+				(plan.policy() != null) ? new Plan(plan.policy().withPenalty(null)) : plan));
+		return new IdentifiedPolicy(this.policy.withPenalty(null), this.identifiers, this.enforcement, plans,
+				this.concurrent);
 	}
 
 	/**
@@ -86,7 +126,7 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 	 * @return a new policy
 	 */
 	public IdentifiedPolicy withEnforcement(Enforcement enforcement) {
-		return new IdentifiedPolicy(this.policy, this.identifiers, enforcement, this.plans);
+		return new IdentifiedPolicy(this.policy, this.identifiers, enforcement, this.plans, this.concurrent);
 	}
 
 	/**
@@ -96,7 +136,7 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 	 * @throws IllegalArgumentException if there is no identifier or a duplicate one
 	 */
 	public IdentifiedPolicy withIdentifiers(List<String> identifiers) {
-		return new IdentifiedPolicy(this.policy, identifiers, this.enforcement, this.plans);
+		return new IdentifiedPolicy(this.policy, identifiers, this.enforcement, this.plans, this.concurrent);
 	}
 
 	/**
@@ -107,7 +147,21 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 	 * @throws IllegalArgumentException if the policy of a plan has another name
 	 */
 	public IdentifiedPolicy withPlans(Map<String, Plan> plans) {
-		return new IdentifiedPolicy(this.policy, this.identifiers, this.enforcement, plans);
+		return new IdentifiedPolicy(this.policy, this.identifiers, this.enforcement, plans, this.concurrent);
+	}
+
+	/**
+	 * Returns the same policy with another limit of how many of its requests run at the
+	 * same time.
+	 * @param concurrent a policy that
+	 * {@linkplain io.github.ratelimit.Algorithm#countsCalls() counts calls}, with a name
+	 * of its own; {@code null} for no such limit
+	 * @return a new policy
+	 * @throws IllegalArgumentException if the other policy does not count calls, or has
+	 * the same name
+	 */
+	public IdentifiedPolicy withConcurrent(@Nullable Policy concurrent) {
+		return new IdentifiedPolicy(this.policy, this.identifiers, this.enforcement, this.plans, concurrent);
 	}
 
 	/**
@@ -122,12 +176,28 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 			return Optional.of(this);
 		}
 		return Optional.ofNullable(instead.policy())
-			.map((other) -> new IdentifiedPolicy(other, this.identifiers, this.enforcement, this.plans));
+			.map((other) -> new IdentifiedPolicy(other, this.identifiers, this.enforcement, this.plans,
+					this.concurrent));
+	}
+
+	/**
+	 * Returns the policy that limits how many requests run at the same time, enforced
+	 * like this one.
+	 * @return a policy that counts all responses; this policy if it has no other limits;
+	 * empty if there is none
+	 */
+	public Optional<IdentifiedPolicy> calls() {
+		if (this.concurrent == null) {
+			return this.policy.algorithm().countsCalls() ? Optional.of(this) : Optional.empty();
+		}
+		return Optional
+			.of(new IdentifiedPolicy(this.concurrent, this.identifiers, new Enforcement(this.enforcement.mode(),
+					this.enforcement.onStoreFailure(), null, this.enforcement.missing())));
 	}
 
 	/**
 	 * Returns every policy that may be enforced.
-	 * @return the policy and those of its plans
+	 * @return the policy, those of its plans, and that of its concurrent calls
 	 */
 	public List<Policy> policies() {
 		List<Policy> policies = new ArrayList<>();
@@ -136,6 +206,9 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 			if (plan.policy() != null) {
 				policies.add(plan.policy());
 			}
+		}
+		if (this.concurrent != null) {
+			policies.add(this.concurrent);
 		}
 		return policies;
 	}
@@ -158,7 +231,11 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 		});
 	}
 
+	/** A call that runs costs 1, whatever it costs otherwise. */
 	private static void requirePossible(long cost, Policy policy, String where) {
+		if (policy.algorithm().countsCalls()) {
+			return;
+		}
 		for (Limit limit : policy.limits()) {
 			if (cost > policy.algorithm().largestCost(limit) && limit.quota() > 0) {
 				throw new IllegalArgumentException(

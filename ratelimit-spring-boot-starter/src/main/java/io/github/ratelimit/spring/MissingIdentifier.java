@@ -58,6 +58,12 @@ public sealed interface MissingIdentifier {
 			}
 		}
 
+		/** Returns the identifier. */
+		@Override
+		public String toString() {
+			return this.identifier;
+		}
+
 	}
 
 	/**
@@ -65,12 +71,24 @@ public sealed interface MissingIdentifier {
 	 */
 	record Skip() implements MissingIdentifier {
 
+		/** Returns the text form. */
+		@Override
+		public String toString() {
+			return "skip";
+		}
+
 	}
 
 	/**
 	 * See {@link MissingIdentifier#DENY}.
 	 */
 	record Deny() implements MissingIdentifier {
+
+		/** Returns the text form. */
+		@Override
+		public String toString() {
+			return "deny";
+		}
 
 	}
 

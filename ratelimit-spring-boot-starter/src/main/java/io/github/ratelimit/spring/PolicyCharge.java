@@ -19,10 +19,13 @@ import org.jspecify.annotations.Nullable;
  * @param source where the charge was counted: in the store, or locally
  * @param beforeLogin whether it is counted separately, among the requests that have not
  * passed the login
+ * @param call the {@linkplain io.github.ratelimit.RateLimitRequest#call() number} of the
+ * request among those that run at the same time, until it has ended; 0 if the charge is
+ * of limits
  * @since 0.1
  */
 public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable String plan, Decision.Source source,
-		boolean beforeLogin) {
+		boolean beforeLogin, long call) {
 
 	/**
 	 * Creates a charge to be counted in the store.
@@ -31,7 +34,7 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 	 * @param plan the plan of the caller; {@code null} if there is none
 	 */
 	public PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable String plan) {
-		this(policy, charge, plan, Decision.Source.STORE, false);
+		this(policy, charge, plan, Decision.Source.STORE, false, 0);
 	}
 
 	/**
@@ -50,7 +53,7 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 	 */
 	public PolicyCharge countedIn(Decision.Source source) {
 		return (source == this.source) ? this
-				: new PolicyCharge(this.policy, this.charge, this.plan, source, this.beforeLogin);
+				: new PolicyCharge(this.policy, this.charge, this.plan, source, this.beforeLogin, this.call);
 	}
 
 	/**
@@ -59,7 +62,7 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 	 * @return a new charge
 	 */
 	public PolicyCharge withCharge(Charge charge) {
-		return new PolicyCharge(this.policy, charge, this.plan, this.source, this.beforeLogin);
+		return new PolicyCharge(this.policy, charge, this.plan, this.source, this.beforeLogin, this.call);
 	}
 
 	/**
@@ -73,7 +76,7 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 		Policy base = this.policy.policy();
 		long largest = base.limits().stream().mapToLong(base.algorithm()::largestCost).min().orElseThrow();
 		Charge counted = new Charge(base, this.charge.identifiers(), Math.min(this.charge.cost(), largest));
-		return new PolicyCharge(this.policy, counted, null, this.source, true);
+		return new PolicyCharge(this.policy, counted, null, this.source, true, 0);
 	}
 
 	/**
@@ -107,7 +110,29 @@ public record PolicyCharge(IdentifiedPolicy policy, Charge charge, @Nullable Str
 		return this.policy.forPlan(known)
 			.map((policy) -> new PolicyCharge(policy,
 					new Charge(policy.policy(), this.charge.identifiers(), this.charge.cost()), known, this.source,
-					this.beforeLogin));
+					this.beforeLogin, this.call));
+	}
+
+	/**
+	 * Returns the charge of the request among those that run at the same time. It is the
+	 * same whatever the request costs. Requests that have not passed the login are not
+	 * counted if they are counted again after it.
+	 * @param call the number of the request
+	 * @return a charge of cost 1; empty if the policy does not limit concurrent calls
+	 */
+	public Optional<PolicyCharge> ofCall(long call) {
+		return this.policy.calls()
+			.filter((calls) -> !this.beforeLogin)
+			.map((calls) -> new PolicyCharge(calls, new Charge(calls.policy(), this.charge.identifiers(), 1), null,
+					this.source, false, call));
+	}
+
+	/**
+	 * Returns whether the policy has no other limits than that of concurrent calls.
+	 * @return whether {@link #ofCall} replaces this charge
+	 */
+	public boolean limitsOnlyCalls() {
+		return this.charge.policy().algorithm().countsCalls();
 	}
 
 }

@@ -6,8 +6,9 @@ import java.util.stream.Collectors;
 import io.github.ratelimit.Decision;
 
 /**
- * Thrown when a call of a method with {@code @RateLimited} is denied. A web application
- * answers it with 429 unless it handles the exception itself.
+ * Thrown when a call of a method with {@code @RateLimited}, or a call to another service
+ * that {@link OutgoingRateLimits} limit, is denied. A web application answers it with 429
+ * unless it handles the exception itself.
  *
  * @since 0.1
  */
@@ -23,12 +24,19 @@ public class RateLimitExceededException extends RuntimeException {
 	 * @param decision the decision that denied the call
 	 */
 	public RateLimitExceededException(Decision decision) {
-		super(decision.violated()
-			.stream()
-			.map((status) -> "%s (%s)".formatted(status.policy().name(), status.limit()))
-			.distinct()
-			.collect(Collectors.joining(", ", "Rate limit exceeded: ", "")));
+		super("Rate limit exceeded: " + reason(decision));
 		this.decision = decision;
+	}
+
+	private static String reason(Decision decision) {
+		if (decision.blockedFor() != null && decision.violated().isEmpty()) {
+			return "blocked for " + decision.blockedFor();
+		}
+		return decision.violated()
+			.stream()
+			.map((status) -> "%s (%s)".formatted(status.policy().name(), status.limitText()))
+			.distinct()
+			.collect(Collectors.joining(", "));
 	}
 
 	/**

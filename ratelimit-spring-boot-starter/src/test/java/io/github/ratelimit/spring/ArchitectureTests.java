@@ -89,6 +89,7 @@ class ArchitectureTests {
 		mayKnow("annotation", List.of());
 		mayKnow("policy", List.of(""));
 		mayKnow("redis", List.of("", "policy"));
+		mayKnow("client", List.of("", "policy"));
 		mayKnow("method", List.of("", "annotation", "policy"));
 		mayKnow("web.address", List.of(""));
 		mayKnow("web", List.of("", "policy", "web.address"));

@@ -1,7 +1,9 @@
 package io.github.ratelimit.spring;
 
+import java.util.List;
 import java.util.function.Consumer;
 
+import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
@@ -43,6 +45,16 @@ public record ObservedRateLimiter(RateLimiter limiter, Consumer<RateLimitRequest
 	@Override
 	public void reset(Policy policy, Identifier identifier) {
 		this.limiter.reset(policy, identifier);
+	}
+
+	@Override
+	public void countDenials(List<Charge> denials) {
+		this.limiter.countDenials(denials);
+	}
+
+	@Override
+	public void requireSupported(Policy policy) {
+		this.limiter.requireSupported(policy);
 	}
 
 }

@@ -3,6 +3,7 @@ package io.github.ratelimit.spring;
 import java.time.InstantSource;
 
 import io.github.ratelimit.memory.MemoryRateLimiter;
+import io.github.ratelimit.spring.client.RateLimitClientAutoConfiguration;
 import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
 import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
 import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
@@ -94,7 +95,8 @@ public final class StarterRunners {
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration({ AopAutoConfiguration.class, RateLimitAutoConfiguration.class,
 			RateLimitRedisAutoConfiguration.class, RateLimitMethodAutoConfiguration.class,
-			RateLimitWebAutoConfiguration.class, RateLimitNonWebAutoConfiguration.class })
+			RateLimitWebAutoConfiguration.class, RateLimitNonWebAutoConfiguration.class,
+			RateLimitClientAutoConfiguration.class })
 	private static final class Starter {
 
 	}

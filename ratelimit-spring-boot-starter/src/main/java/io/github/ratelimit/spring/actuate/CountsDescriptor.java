@@ -43,7 +43,7 @@ record CountsDescriptor(String policy, @Nullable String plan, String identifier,
 	record LimitDescriptor(String limit, long remaining, Duration resetAfter, @Nullable Duration retryAfter) {
 
 		static LimitDescriptor of(LimitStatus status) {
-			return new LimitDescriptor(status.limit().toString(), status.remaining(), status.resetAfter(),
+			return new LimitDescriptor(status.limitText(), status.remaining(), status.resetAfter(),
 					status.retryAfter());
 		}
 

@@ -51,10 +51,13 @@ public final class DecisionMetrics implements DecisionListener {
 	/**
 	 * Creates the timers of a policy before its first decision, for each possible
 	 * outcome, because alerts do not see an increase if the time series did not exist
-	 * before.
+	 * before. A policy beside it for concurrent calls has timers of its own.
 	 * @param policy the policy
 	 */
 	public void register(IdentifiedPolicy policy) {
+		if (policy.concurrent() != null) {
+			policy.calls().ifPresent(this::register);
+		}
 		boolean shadow = policy.enforcement().mode() == Mode.SHADOW;
 		for (Outcome outcome : Outcome.values()) {
 			boolean possible = switch (outcome) {
@@ -69,6 +72,9 @@ public final class DecisionMetrics implements DecisionListener {
 		}
 		if (!shadow) {
 			timer(policy.policy().name(), Outcome.DENIED, Decision.Source.DENIAL_CACHE);
+		}
+		if (!shadow && policy.policy().lease() != null) {
+			timer(policy.policy().name(), Outcome.ALLOWED, Decision.Source.LEASE);
 		}
 		if (!shadow && policy.enforcement().onStoreFailure() != OnStoreFailure.DENY) {
 			timer(policy.policy().name(), Outcome.ALLOWED, Decision.Source.LOCAL);

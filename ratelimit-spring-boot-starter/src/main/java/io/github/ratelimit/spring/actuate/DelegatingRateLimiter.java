@@ -1,10 +1,15 @@
 package io.github.ratelimit.spring.actuate;
 
+import java.time.Instant;
+import java.util.List;
+
+import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.Reservation;
 
 /**
  * Delegates to another rate limiter.
@@ -38,8 +43,23 @@ abstract class DelegatingRateLimiter implements RateLimiter {
 	}
 
 	@Override
+	public Reservation reserve(Policy policy, Identifier identifier, long cost) {
+		return this.limiter.reserve(policy, identifier, cost);
+	}
+
+	@Override
+	public void cancel(Policy policy, Identifier identifier, long cost, Instant reservedAt) {
+		this.limiter.cancel(policy, identifier, cost, reservedAt);
+	}
+
+	@Override
 	public void reset(Policy policy, Identifier identifier) {
 		this.limiter.reset(policy, identifier);
+	}
+
+	@Override
+	public void countDenials(List<Charge> denials) {
+		this.limiter.countDenials(denials);
 	}
 
 	@Override

@@ -3,6 +3,8 @@ package io.github.ratelimit.spring.actuate;
 import java.util.function.UnaryOperator;
 
 import io.github.ratelimit.BlockList;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.RequestHistory;
 import io.github.ratelimit.denial.DenialCache;
@@ -14,6 +16,7 @@ import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
 import io.github.ratelimit.spring.policy.RateLimitProperties;
 import io.github.ratelimit.spring.web.RequestIdentifiers;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.beans.factory.ObjectProvider;
@@ -62,11 +65,33 @@ public final class RateLimitEndpointAutoConfiguration {
 		DenialCache cache = denials.getIfAvailable();
 		BlockList list = blocks.getIfAvailable();
 		RequestIdentifiers web = identifiers.getIfAvailable();
-		return new RateLimitsEndpoint((cache != null) ? cache.watchCounts(limiter) : limiter, policies,
+		RateLimiter watched = watched(limiter, decisions);
+		return new RateLimitsEndpoint((cache != null) ? cache.watchCounts(watched) : watched, policies,
 				() -> annotated.stream().flatMap((each) -> each.annotatedPolicies().stream()).toList(),
 				decisions::current, (web != null) ? web::counted : UnaryOperator.identity(),
-				(cache != null && list != null) ? cache.watchBlocks(list) : list, history.getIfAvailable(),
+				(list != null) ? watched(list, cache, decisions) : null, history.getIfAvailable(),
 				mostDenied.getIfAvailable(), StringUtils.hasLength(properties.identifierSecret()));
+	}
+
+	private static RateLimiter watched(RateLimiter limiter, PolicyDecisions decisions) {
+		return new DelegatingRateLimiter(limiter) {
+
+			@Override
+			public void reset(Policy policy, Identifier identifier) {
+				try {
+					super.reset(policy, identifier);
+				}
+				finally {
+					decisions.leases().forget(policy, identifier);
+				}
+			}
+
+		};
+	}
+
+	private static BlockList watched(BlockList blocks, @Nullable DenialCache cache, PolicyDecisions decisions) {
+		BlockList watched = decisions.leases().watchBlocks(blocks);
+		return (cache != null) ? cache.watchBlocks(watched) : watched;
 	}
 
 }

@@ -43,6 +43,12 @@ public final class RateLimitMetricsAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
+	PenaltyMetrics rateLimitPenaltyMetrics(MeterRegistry registry) {
+		return new PenaltyMetrics(registry);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
 	RedisMetrics rateLimitRedisMetrics(MeterRegistry registry) {
 		return new RedisMetrics(registry);
 	}
@@ -52,7 +58,8 @@ public final class RateLimitMetricsAutoConfiguration {
 	 */
 	@Bean
 	SmartInitializingSingleton rateLimitMetersRegistration(MeterRegistry registry, DecisionMetrics metrics,
-			PolicyDecisions decisions, ConfiguredPolicies policies, ObjectProvider<AnnotatedPolicies> annotated) {
+			PenaltyMetrics penalties, PolicyDecisions decisions, ConfiguredPolicies policies,
+			ObjectProvider<AnnotatedPolicies> annotated) {
 		return () -> {
 			Gauge
 				.builder("ratelimit.store.failing", decisions,
@@ -66,6 +73,7 @@ public final class RateLimitMetricsAutoConfiguration {
 				.description("Requests that were limited in memory because the store was too busy to answer in time")
 				.register(registry);
 			policies.policies().values().forEach(metrics::register);
+			policies.policies().values().forEach(penalties::register);
 			annotated.forEach((
 					each) -> each.annotatedPolicies().stream().map(AnnotatedPolicy::policy).forEach(metrics::register));
 		};

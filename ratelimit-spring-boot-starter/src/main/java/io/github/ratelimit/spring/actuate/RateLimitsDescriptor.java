@@ -12,6 +12,7 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.Plan;
 import io.github.ratelimit.spring.policy.AnnotatedPolicy;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The policies as shown by the endpoint.
@@ -28,17 +29,20 @@ record RateLimitsDescriptor(Map<String, PolicyDescriptor> policies, List<MethodD
 	}
 
 	/**
-	 * A policy.
+	 * A policy. It has no limits if it limits only concurrent calls.
 	 */
-	record PolicyDescriptor(String algorithm, List<String> limits, List<String> identifiers, boolean countDenied,
-			String mode, String onStoreFailure,
+	record PolicyDescriptor(String algorithm, List<String> limits,
+			@JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Long concurrent, List<String> identifiers,
+			boolean countDenied, String mode, String onStoreFailure,
 			@JsonInclude(JsonInclude.Include.NON_EMPTY) Map<String, PlanDescriptor> plans) {
 
 		static PolicyDescriptor of(IdentifiedPolicy identified) {
 			Policy policy = identified.policy();
 			Map<String, PlanDescriptor> plans = new TreeMap<>();
 			identified.plans().forEach((name, plan) -> plans.put(name, PlanDescriptor.of(plan)));
-			return new PolicyDescriptor(policy.algorithm().name(), limits(policy), identified.identifiers(),
+			Long concurrent = identified.calls().map((calls) -> calls.policy().limits().get(0).quota()).orElse(null);
+			return new PolicyDescriptor(policy.algorithm().name(),
+					policy.algorithm().countsCalls() ? List.of() : limits(policy), concurrent, identified.identifiers(),
 					policy.countDenied(), text(identified.enforcement().mode()),
 					text(identified.enforcement().onStoreFailure()), plans);
 		}

@@ -204,6 +204,10 @@ public final class RateLimitsEndpoint {
 					counts.add(counts(who, instead.policy(), plan));
 				}
 			});
+			Policy concurrent = each.concurrent();
+			if (concurrent != null) {
+				counts.add(counts(who, concurrent, null));
+			}
 		}
 		return counts;
 	}
@@ -272,8 +276,16 @@ public final class RateLimitsEndpoint {
 		return this.counted.apply(identifier);
 	}
 
+	/** Also knows the names of counts before the login, in which there may be blocks. */
 	private @Nullable String known(@Nullable String policy) {
-		return (policy != null) ? this.policies.require(policy).policy().name() : null;
+		if (policy == null || this.policies.all()
+			.values()
+			.stream()
+			.flatMap((each) -> beforeLogin(each).stream())
+			.anyMatch((each) -> each.name().equals(policy))) {
+			return policy;
+		}
+		return this.policies.require(policy).policy().name();
 	}
 
 	private BlockList blocks() {

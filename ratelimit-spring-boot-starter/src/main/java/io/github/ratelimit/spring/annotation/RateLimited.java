@@ -45,6 +45,10 @@ import org.springframework.core.annotation.AliasFor;
  * method if it is allowed; its arguments and the identifiers of the caller are those of
  * the call that returned the publisher. Publishers need Reactor on the class path.
  * <p>
+ * A {@code suspend} function of Kotlin is decided when it is called, or each time that
+ * its {@code Flow} is collected. It throws these exceptions. It needs
+ * {@code kotlinx-coroutines-reactor} and {@code kotlin-reflect} on the class path.
+ * <p>
  * The limit is applied before other advice of the method, such as transactions, caching
  * and method security: cached and unauthorized calls are counted.
  * {@code ratelimit.method.order} changes that. On the same method, {@code @Retryable},
@@ -158,10 +162,11 @@ public @interface RateLimited {
 	 * It must be in the same class or a superclass, and may be private or static. It
 	 * takes the same parameters, optionally followed by a
 	 * {@link io.github.ratelimit.spring.RateLimitExceededException
-	 * RateLimitExceededException}, and has the same return type. It is called for denied
-	 * calls only: not if the method throws an exception, nor if the store fails. Its
-	 * exceptions are passed on. Only allowed on methods; if there are several
-	 * annotations, one may name it for all.
+	 * RateLimitExceededException}, and has the same return type. That of a
+	 * {@code suspend} function may suspend or not. It is called for denied calls only:
+	 * not if the method throws an exception, nor if the store fails. Its exceptions are
+	 * passed on. Only allowed on methods; if there are several annotations, one may name
+	 * it for all.
 	 * @return the name; empty for none
 	 */
 	String fallbackMethod() default "";

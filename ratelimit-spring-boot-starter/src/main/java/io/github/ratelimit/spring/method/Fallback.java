@@ -1,7 +1,7 @@
 package io.github.ratelimit.spring.method;
 
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -9,6 +9,8 @@ import java.util.stream.Collectors;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.support.AopUtils;
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
@@ -17,9 +19,10 @@ import org.springframework.util.ReflectionUtils;
  * The method that is called for denied calls of another method.
  *
  * @param method the method, called on the object itself and not on its proxy
- * @param takesException whether the exception is its last parameter
+ * @param parameters number of parameters that it shares with the other method
+ * @param takesException whether the exception follows them
  */
-record Fallback(Method method, boolean takesException) {
+record Fallback(Method method, int parameters, boolean takesException) {
 
 	/**
 	 * Finds the fallback of a method.
@@ -31,16 +34,18 @@ record Fallback(Method method, boolean takesException) {
 		List<Method> named = Arrays.stream(ReflectionUtils.getUniqueDeclaredMethods(type))
 			.filter((candidate) -> candidate.getName().equals(name) && !candidate.isSynthetic())
 			.filter((candidate) -> !candidate.equals(method))
+			.filter((candidate) -> !KotlinDetector.isSuspendingFunction(candidate)
+					|| KotlinDetector.isSuspendingFunction(method))
 			.toList();
 		List<Class<?>> parameters = parameters(method, type);
 		// A fallback that takes the exception is preferred.
 		for (int extra = 1; extra >= 0; extra--) {
 			for (Method candidate : named) {
-				if (candidate.getParameterCount() == parameters.size() + extra
-						&& parameters(candidate, type).subList(0, parameters.size()).equals(parameters)
-						&& (extra == 0 || takesExceptionLast(candidate)) && returnsWhat(method, candidate, type)) {
-					ReflectionUtils.makeAccessible(candidate);
-					return new Fallback(candidate, extra == 1);
+				List<Class<?>> own = parameters(candidate, type);
+				if (own.size() == parameters.size() + extra && own.subList(0, parameters.size()).equals(parameters)
+						&& (extra == 0 || own.get(parameters.size()) == RateLimitExceededException.class)
+						&& returnsWhat(method, candidate, type)) {
+					return new Fallback(candidate, parameters.size(), extra == 1);
 				}
 			}
 		}
@@ -53,22 +58,19 @@ record Fallback(Method method, boolean takesException) {
 							+ named.stream().map(Method::toGenericString).sorted().collect(Collectors.joining(", "))));
 	}
 
+	/**
+	 * Calls the fallback. The result of a suspend function is a publisher, as that of
+	 * {@code MethodInvocation.proceed()}.
+	 */
 	@Nullable Object call(Object target, @Nullable Object[] arguments, RateLimitExceededException ex) throws Throwable {
-		Object[] all = arguments;
+		List<@Nullable Object> own = new ArrayList<>(Arrays.asList(arguments).subList(0, this.parameters));
 		if (this.takesException) {
-			all = Arrays.copyOf(arguments, arguments.length + 1);
-			all[arguments.length] = ex;
+			own.add(ex);
 		}
-		try {
-			return this.method.invoke(target, all);
+		if (KotlinDetector.isSuspendingFunction(this.method)) {
+			own.add(arguments[this.parameters]);
 		}
-		catch (InvocationTargetException failure) {
-			throw failure.getTargetException();
-		}
-	}
-
-	private static boolean takesExceptionLast(Method method) {
-		return method.getParameterTypes()[method.getParameterCount() - 1] == RateLimitExceededException.class;
+		return AopUtils.invokeJoinpointUsingReflection(target, this.method, own.toArray());
 	}
 
 	private static boolean returnsWhat(Method method, Method candidate, Class<?> type) {
@@ -80,11 +82,7 @@ record Fallback(Method method, boolean takesException) {
 	}
 
 	private static List<Class<?>> parameters(Method method, Class<?> type) {
-		Class<?>[] parameters = new Class<?>[method.getParameterCount()];
-		for (int i = 0; i < parameters.length; i++) {
-			parameters[i] = ResolvableType.forMethodParameter(method, i, type).toClass();
-		}
-		return List.of(parameters);
+		return DeclaredParameters.types(method, type).stream().<Class<?>>map(ResolvableType::toClass).toList();
 	}
 
 }

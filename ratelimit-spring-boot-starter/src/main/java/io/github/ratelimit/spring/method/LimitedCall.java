@@ -1,6 +1,9 @@
 package io.github.ratelimit.spring.method;
 
+import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.ratelimit.Decision;
@@ -29,7 +32,7 @@ record LimitedCall(RateLimitedOperation operation, Object target, MethodInvocati
 	 * @throws RateLimitExceededException if the call is denied and there is no fallback
 	 */
 	Answer decide() {
-		return answer(this.enforcer.enforce(uses()), this.invocation::proceed);
+		return answer((atEnd) -> this.enforcer.enforce(uses(), atEnd), this.invocation::proceed);
 	}
 
 	/**
@@ -37,8 +40,8 @@ record LimitedCall(RateLimitedOperation operation, Object target, MethodInvocati
 	 * decides each time as {@link #decide()} does.
 	 */
 	Supplier<Answer> prepare() {
-		Supplier<Decision> decision = this.enforcer.prepare(uses());
-		return () -> answer(decision.get(), this::proceedAgain);
+		Function<Consumer<Runnable>, Decision> decision = this.enforcer.prepare(uses());
+		return () -> answer(decision, this::proceedAgain);
 	}
 
 	private List<PolicyUse> uses() {
@@ -53,25 +56,46 @@ record LimitedCall(RateLimitedOperation operation, Object target, MethodInvocati
 		return ExposeInvocationInterceptor.INSTANCE.invoke(((ProxyMethodInvocation) this.invocation).invocableClone());
 	}
 
-	private Answer answer(Decision decision, Answer allowed) {
+	private Answer answer(Function<Consumer<Runnable>, Decision> decide, Method allowed) {
+		List<Runnable> atEnd = new ArrayList<>(0);
+		Decision decision = decide.apply(atEnd::add);
 		if (decision.allowed()) {
-			return allowed;
+			return new Answer(allowed, atEnd);
 		}
 		RateLimitExceededException denied = new RateLimitExceededException(decision);
 		Fallback fallback = this.operation.fallback();
 		if (fallback == null) {
 			throw denied;
 		}
-		return () -> fallback.call(this.target, this.invocation.getArguments(), denied);
+		return new Answer(() -> fallback.call(this.target, this.invocation.getArguments(), denied), atEnd);
+	}
+
+	/** The method or its fallback. */
+	@FunctionalInterface
+	private interface Method {
+
+		@Nullable Object call() throws Throwable;
+
 	}
 
 	/**
-	 * Calls the method or its fallback.
+	 * What answers a call.
+	 *
+	 * @param method the method or its fallback
+	 * @param atEnd what must run when the call has ended; usually empty
 	 */
-	@FunctionalInterface
-	interface Answer {
+	record Answer(Method method, List<Runnable> atEnd) {
 
-		@Nullable Object get() throws Throwable;
+		/** Calls the method. The caller notes its {@link #end()}. */
+		@Nullable Object get() throws Throwable {
+			return this.method.call();
+		}
+
+		/** Notes that the call has ended. Has no effect the second time. */
+		synchronized void end() {
+			this.atEnd.forEach(Runnable::run);
+			this.atEnd.clear();
+		}
 
 	}
 

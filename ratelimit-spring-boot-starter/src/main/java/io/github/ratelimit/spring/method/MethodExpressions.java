@@ -6,12 +6,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ResolvableType;
-import org.springframework.core.StandardReflectionParameterNameDiscoverer;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.Assign;
@@ -59,18 +58,16 @@ final class MethodExpressions {
 	MethodExpressions(Method method, Class<?> type, String place) {
 		this.method = method.toGenericString();
 		this.place = place;
-		String[] names = new StandardReflectionParameterNameDiscoverer().getParameterNames(method);
+		this.types = DeclaredParameters.types(method, type);
+		@Nullable String[] names = DefaultParameterNameDiscoverer.getSharedInstance().getParameterNames(method);
 		this.namesAreKnown = names != null;
-		for (int i = 0; i < method.getParameterCount(); i++) {
+		for (int i = 0; i < this.types.size(); i++) {
 			this.parameters.put("a" + i, i);
 			this.parameters.put("p" + i, i);
+			if (names != null && i < names.length && names[i] != null) {
+				this.parameters.put(names[i], i);
+			}
 		}
-		for (int i = 0; names != null && i < names.length; i++) {
-			this.parameters.put(names[i], i);
-		}
-		this.types = IntStream.range(0, method.getParameterCount())
-			.mapToObj((index) -> ResolvableType.forMethodParameter(method, index, type))
-			.toList();
 	}
 
 	/**

@@ -18,7 +18,6 @@ import org.springframework.beans.factory.aot.BeanRegistrationAotContribution;
 import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
 import org.springframework.beans.factory.support.RegisteredBean;
 import org.springframework.core.MethodIntrospector;
-import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
@@ -81,9 +80,7 @@ class RateLimitedAotProcessor implements BeanRegistrationAotProcessor {
 					.flatMap((identifier) -> IdentifierParts.of(identifier).stream())
 					.filter(IdentifierParts::isExpression))
 			.forEach(expressions::add);
-		for (int i = 0; i < method.getParameterCount(); i++) {
-			expressions.register(ResolvableType.forMethodParameter(method, i, type));
-		}
+		DeclaredParameters.types(method, type).forEach(expressions::register);
 	}
 
 	@FunctionalInterface

@@ -19,8 +19,10 @@ import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.PolicyDefaults;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.policy.BeforeLogin;
+import io.github.ratelimit.spring.policy.CallsAtOnce;
 import io.github.ratelimit.spring.policy.IdentifierParts;
 import io.github.ratelimit.spring.policy.NearestNames;
+import io.github.ratelimit.spring.policy.PenaltyReader;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
 import org.jspecify.annotations.Nullable;
 
@@ -63,8 +65,11 @@ final class RateLimitedReader {
 				.map((annotation) -> use(annotation, element, annotations.place(), expressions))
 				.toList();
 			requireDistinct(uses, element);
-			ResultType result = ResultType
-				.of(ResolvableType.forMethodReturnType(element.method(), element.type()).toClass());
+			ResolvableType returned = ResolvableType.forMethodReturnType(element.method(), element.type());
+			ResultType result = ResultType.of(element.method(), element.type());
+			if (uses.stream().anyMatch((use) -> use.policy().calls().isPresent())) {
+				UnknownEnd.refuse(element.method(), returned);
+			}
 			return new RateLimitedOperation(element.method(), uses, fallback(annotations.annotations(), element),
 					result, element.place(), element.onMethod());
 		}
@@ -148,7 +153,14 @@ final class RateLimitedReader {
 			return new IllegalArgumentException("there is no policy '%s' below ratelimit.policies, only %s.%s"
 				.formatted(name, names, NearestNames.question(name, names)));
 		});
-		return (annotation.identifiers().length == 0) ? policy : policy.withIdentifiers(list(annotation.identifiers()));
+		if (annotation.identifiers().length == 0) {
+			return policy;
+		}
+		IdentifiedPolicy own = policy.withIdentifiers(list(annotation.identifiers()));
+		if (own.policy().penalty() != null) {
+			PenaltyReader.requireApart(own.identifiers());
+		}
+		return own;
 	}
 
 	private static void requireNone(String attribute, String value, boolean none, String policy) {
@@ -167,6 +179,7 @@ final class RateLimitedReader {
 		String name = own.isEmpty() ? element.defaultName() : own;
 		ConfiguredPolicies policies = this.policies.get();
 		BeforeLogin.requireOther(name);
+		CallsAtOnce.requireOther(name);
 		requireUnique(name, own.isEmpty() ? element.place() : standsOn, element.claim(), policies);
 		String algorithm = text(annotation.algorithm());
 		PolicyDefaults defaults = policies.defaults();

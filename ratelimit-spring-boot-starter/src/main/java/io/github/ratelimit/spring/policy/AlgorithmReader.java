@@ -20,8 +20,9 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 
 /**
  * Creates the algorithm of a policy from its properties, with the options of that
- * algorithm. An option of another algorithm is refused, because it would have no effect.
- * Custom algorithms take their options where they are created, not here.
+ * algorithm, and the other way round. An option of another algorithm is refused, because
+ * it would have no effect. Custom algorithms take their options where they are created,
+ * not here.
  */
 final class AlgorithmReader {
 
@@ -95,6 +96,43 @@ final class AlgorithmReader {
 			return new TokenBucket(properties.burst());
 		}
 		return algorithm;
+	}
+
+	/**
+	 * Returns the properties from which an algorithm of the library can be read, without
+	 * options that have the default. It names the options, because native images do not
+	 * know the components of records.
+	 */
+	static Map<String, Object> properties(Algorithm algorithm) {
+		Map<String, @Nullable Object> properties = new LinkedHashMap<>();
+		properties.put("algorithm", algorithm.name());
+		if (algorithm instanceof FixedWindow window) {
+			FixedWindow standard = new FixedWindow();
+			properties.put("retain", unless(standard.retain(), window.retain()));
+			properties.put("zone", unless(standard.zone(), window.zone()));
+		}
+		else if (algorithm instanceof SlidingWindow window) {
+			properties.put("precision", window.precision());
+		}
+		else if (algorithm instanceof SlidingWindowCounter counter) {
+			SlidingWindowCounter standard = new SlidingWindowCounter();
+			properties.put("previous-weight", unless(standard.previousWeight(), counter.previousWeight()));
+			properties.put("rounding", unless(standard.rounding(), counter.rounding()));
+		}
+		else if (algorithm instanceof TokenBucket bucket) {
+			properties.put("burst", bucket.burst());
+		}
+		Map<String, Object> set = new LinkedHashMap<>();
+		properties.forEach((name, value) -> {
+			if (value != null) {
+				set.put(name, value);
+			}
+		});
+		return set;
+	}
+
+	private static <T> @Nullable T unless(T standard, T value) {
+		return value.equals(standard) ? null : value;
 	}
 
 	private static <T> T or(@Nullable T value, T standard) {

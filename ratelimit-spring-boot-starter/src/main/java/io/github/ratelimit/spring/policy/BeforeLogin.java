@@ -2,7 +2,6 @@ package io.github.ratelimit.spring.policy;
 
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 import io.github.ratelimit.Charge;
@@ -16,18 +15,14 @@ import io.github.ratelimit.spring.PolicyCharge;
  * it: they belong to a policy of another name, which cannot be configured. Decisions,
  * headers and metrics use the name of the policy itself; the store, its observations and
  * the endpoint use this one. Denied requests are never counted before the login, because
- * they would not be refunded.
+ * they would not be refunded. They do lead to penalties, which are blocks in the policy
+ * of this name: they deny only what is counted before the login.
  *
  * @since 0.1
  */
 public final class BeforeLogin {
 
-	private static final String SUFFIX = " (before login)";
-
-	private static final int MAX_NAME_LENGTH = 128;
-
-	/** Digits of the hash in names that are too long for the suffix. */
-	private static final int DIGITS = 8;
+	private static final ReservedName NAME = new ReservedName(" (before login)", "the count of failed logins");
 
 	private BeforeLogin() {
 	}
@@ -38,15 +33,7 @@ public final class BeforeLogin {
 	 * @return the same policy with another name
 	 */
 	public static Policy of(Policy policy) {
-		return new Policy(name(policy.name()), policy.algorithm(), policy.limits(), false);
-	}
-
-	private static String name(String policy) {
-		if (policy.length() + SUFFIX.length() <= MAX_NAME_LENGTH) {
-			return policy + SUFFIX;
-		}
-		return policy.substring(0, MAX_NAME_LENGTH - SUFFIX.length() - DIGITS)
-				+ String.format(Locale.ROOT, "%08x", policy.hashCode()) + SUFFIX;
+		return new Policy(NAME.of(policy.name()), policy.algorithm(), policy.limits(), false, null, policy.penalty());
 	}
 
 	/**
@@ -55,11 +42,7 @@ public final class BeforeLogin {
 	 * @throws IllegalArgumentException if the name is reserved
 	 */
 	public static void requireOther(String name) {
-		if (name.endsWith(SUFFIX)) {
-			throw new IllegalArgumentException(
-					"Invalid policy name (%s): must not end with '%s', which names the count of failed logins."
-						.formatted(name, SUFFIX));
-		}
+		NAME.requireOther(name);
 	}
 
 	/** Returns the charge that the store counts. */
@@ -91,7 +74,7 @@ public final class BeforeLogin {
 	private static LimitStatus restoreName(LimitStatus status, List<PolicyCharge> charges) {
 		String name = status.policy().name();
 		return charges.stream()
-			.filter((charge) -> charge.beforeLogin() && name(charge.charge().policy().name()).equals(name))
+			.filter((charge) -> charge.beforeLogin() && NAME.of(charge.charge().policy().name()).equals(name))
 			.findFirst()
 			.map((charge) -> new LimitStatus(charge.charge().policy(), status.identifier(), status.limit(),
 					status.remaining(), status.resetAfter(), status.retryAfter(), status.violated()))

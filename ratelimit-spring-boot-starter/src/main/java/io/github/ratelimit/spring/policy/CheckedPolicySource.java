@@ -13,7 +13,6 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.Caller;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.MissingIdentifier;
-import io.github.ratelimit.spring.Plan;
 import io.github.ratelimit.spring.PolicySource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -108,13 +107,17 @@ final class CheckedPolicySource implements PolicySource {
 			return "Invalid missing identifier (%s): must stay the same, or be skip, deny or ip."
 				.formatted(((MissingIdentifier.Fallback) answer.enforcement().missing()).identifier());
 		}
-		String unsupported = unsupported(answer.policy());
-		for (Plan plan : answer.plans().values()) {
-			if (unsupported == null && plan.policy() != null) {
-				unsupported = unsupported(plan.policy());
+		if (answer.policy().penalty() != null && !PenaltyReader.areApart(answer.identifiers())) {
+			return "Invalid penalty: would block all clients at once, by the identifiers %s."
+				.formatted(answer.identifiers());
+		}
+		for (Policy policy : answer.policies()) {
+			String unsupported = unsupported(policy);
+			if (unsupported != null) {
+				return unsupported;
 			}
 		}
-		return unsupported;
+		return null;
 	}
 
 	/** Returns why the store does not support a policy; null if it does. */

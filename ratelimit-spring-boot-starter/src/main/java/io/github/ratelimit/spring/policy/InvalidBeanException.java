@@ -2,6 +2,8 @@ package io.github.ratelimit.spring.policy;
 
 import java.io.Serial;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Thrown at startup if a bean cannot be used.
  */
@@ -19,12 +21,12 @@ public final class InvalidBeanException extends RuntimeException {
 	 * @param reason what is wrong with the name
 	 */
 	public InvalidBeanException(String bean, Class<?> type, IllegalArgumentException reason) {
-		this(bean, type, String.valueOf(reason.getMessage()), "Give the bean '%s' another name.".formatted(bean));
-		initCause(reason);
+		this(bean, type, String.valueOf(reason.getMessage()), "Give the bean '%s' another name.".formatted(bean),
+				reason);
 	}
 
-	InvalidBeanException(String bean, Class<?> type, String reason, String action) {
-		super("Invalid bean '%s' of type %s: %s".formatted(bean, type.getSimpleName(), reason));
+	InvalidBeanException(String bean, Class<?> type, String reason, String action, @Nullable Throwable cause) {
+		super("Invalid bean '%s' of type %s: %s".formatted(bean, type.getSimpleName(), reason), cause);
 		this.action = action;
 	}
 

@@ -17,20 +17,23 @@ import org.springframework.core.NestedExceptionUtils;
 import org.springframework.util.ClassUtils;
 
 /**
- * The algorithms that policies may name: first those of the library, then
- * {@link Algorithm} beans by bean name, then classes with a constructor without
- * parameters.
+ * The algorithms that policies may name: first those of the library, then those that
+ * policies in code have as objects, then {@link Algorithm} beans by bean name, then
+ * classes with a constructor without parameters.
  */
 public final class NamedAlgorithms {
 
 	private final ApplicationContext context;
 
+	private final DeclaredPolicies declared;
+
 	/**
 	 * Collects the algorithms of an application.
 	 * @throws InvalidBeanException if a bean has the name of an algorithm of the library
 	 */
-	NamedAlgorithms(ApplicationContext context) {
+	NamedAlgorithms(ApplicationContext context, DeclaredPolicies declared) {
 		this.context = context;
+		this.declared = declared;
 		beans().forEach(this::requireOwnName);
 	}
 
@@ -65,7 +68,7 @@ public final class NamedAlgorithms {
 	}
 
 	private Algorithm own(String name) {
-		Algorithm algorithm = this.context.containsBean(name) ? ofBean(name) : ofClass(name);
+		Algorithm algorithm = find(name);
 		if (!algorithm.code().matches("[a-z0-9]+")) {
 			throw invalid(name, "its code (%s) must be lower-case letters and digits.".formatted(algorithm.code()));
 		}
@@ -77,6 +80,11 @@ public final class NamedAlgorithms {
 			}
 		}
 		return algorithm;
+	}
+
+	private Algorithm find(String name) {
+		Algorithm declared = this.declared.algorithm(name);
+		return (declared != null) ? declared : this.context.containsBean(name) ? ofBean(name) : ofClass(name);
 	}
 
 	private Algorithm ofBean(String name) {

@@ -1,8 +1,16 @@
 package io.github.ratelimit.spring.policy;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -17,6 +25,7 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.denial.DenialCache;
+import io.github.ratelimit.lease.LeasedRateLimiter;
 import io.github.ratelimit.outage.LocalRateLimiter;
 import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.outage.OutageRateLimiter;
@@ -42,16 +51,21 @@ import org.springframework.util.function.SingletonSupplier;
  *
  * @since 0.1
  */
-public final class PolicyDecisions {
+public final class PolicyDecisions implements AutoCloseable {
 
 	private static final Decision NOTHING_TO_DENY = new Decision(true, List.of());
 
 	/** Calls the store, through the denial cache if there is one. */
 	private final OutageRateLimiter limiter;
 
+	private final LeasedRateLimiter leases;
+
 	private final LocalRateLimiter local;
 
 	private final Reservations reservations = new Reservations(Ticker.systemTicker());
+
+	/** The calls that run on this instance, by the lease time of their policies. */
+	private final ConcurrentMap<Duration, RunningCalls> running = new ConcurrentHashMap<>();
 
 	/** Notifies the listeners; {@code null} if there are none. */
 	private final @Nullable PolicyOutcomes outcomes;
@@ -83,14 +97,22 @@ public final class PolicyDecisions {
 	public PolicyDecisions(RateLimiter store, List<DecisionListener> listeners, Supplier<List<PolicySource>> sources,
 			OutageHandling outages, @Nullable DenialCache denials) {
 		this.local = outages.local();
-		RateLimiter cached = (denials != null) ? denials.cache(store, this.reservations::longestDenial) : store;
+		this.leases = new LeasedRateLimiter((denials != null) ? denials.cache(store, this::longestDenial) : store);
 		// Each request has its own rule for when the store fails.
-		this.limiter = new OutageRateLimiter(cached, (policy) -> OnStoreFailure.DENY, this.local, outages.isOutage());
+		this.limiter = new OutageRateLimiter(this.leases, (policy) -> OnStoreFailure.DENY, this.local,
+				outages.isOutage());
 		this.outcomes = listeners.isEmpty() ? null : new PolicyOutcomes(listeners, this::source);
 		this.sources = SingletonSupplier.of(() -> sources.get()
 			.stream()
 			.map((source) -> CheckedPolicySource.of(source, store::requireSupported))
 			.toList());
+	}
+
+	/** Other instances give back what they do not use of a lease. */
+	private Duration longestDenial(Policy policy) {
+		Duration longest = this.reservations.longestDenial(policy);
+		Duration lease = policy.lease();
+		return (lease != null && lease.compareTo(longest) < 0) ? lease : longest;
 	}
 
 	/**
@@ -123,8 +145,9 @@ public final class PolicyDecisions {
 
 	/**
 	 * Decides a request, over the {@linkplain #current(PolicyUse, Caller) current}
-	 * policies, for the plan of each charge. The store is not called for charges that
-	 * cost nothing, which are always allowed.
+	 * policies, for the plan of each charge, and over their concurrent calls. The store
+	 * is not called for charges that cost nothing, which are always allowed. Among
+	 * concurrent calls, the request counts until its lease ends.
 	 * @param requested a charge for each policy, without duplicates; may be empty
 	 * @return allowed or denied, with the status of every limit that may deny
 	 * @throws StoreException if the store failed, and one of the policies denies requests
@@ -139,7 +162,8 @@ public final class PolicyDecisions {
 	 * Decides a request as {@link #decide(List)}, and lets it be settled later.
 	 * @param requested a charge for each policy, without duplicates; may be empty
 	 * @param used receives the charges that were used, each of which must be
-	 * {@linkplain #settle settled} or {@linkplain #refund refunded} later
+	 * {@linkplain #settle settled} or {@linkplain #refund refunded} later, or
+	 * {@linkplain #end ended} if it has a {@linkplain PolicyCharge#call() call}
 	 * @return allowed or denied, with the status of every limit that may deny
 	 * @throws StoreException if the store failed, and one of the policies denies requests
 	 * then
@@ -153,6 +177,49 @@ public final class PolicyDecisions {
 		});
 	}
 
+	/**
+	 * Decides a call of a method as {@link #decide(List)}.
+	 * @param requested a charge for each policy, without duplicates; may be empty
+	 * @param atEnd receives what must run when the method has ended, if anything
+	 * @return allowed or denied, with the status of every limit that may deny
+	 * @throws StoreException if the store failed, and one of the policies denies requests
+	 * then
+	 */
+	public Decision decideMethod(List<PolicyCharge> requested, Consumer<Runnable> atEnd) {
+		return decideMethod(atEnd, (used) -> decideAll(requested, used), (charge) -> {
+		});
+	}
+
+	/**
+	 * Decides a call of a method, and lets it be settled later with its request.
+	 * @param requested a charge for each policy, without duplicates; may be empty
+	 * @param used as for {@link #decide(List, Consumer)}, but receives no calls
+	 * @param atEnd receives what must run when the method has ended, if anything
+	 * @return allowed or denied, with the status of every limit that may deny
+	 * @throws StoreException if the store failed, and one of the policies denies requests
+	 * then
+	 */
+	public Decision decideMethod(List<PolicyCharge> requested, Consumer<PolicyCharge> used, Consumer<Runnable> atEnd) {
+		return decideMethod(atEnd, (all) -> decide(requested, all), used);
+	}
+
+	private Decision decideMethod(Consumer<Runnable> atEnd, Function<Consumer<PolicyCharge>, Decision> decide,
+			Consumer<PolicyCharge> used) {
+		List<PolicyCharge> calls = new ArrayList<>(0);
+		Decision decision = decide.apply((charge) -> {
+			if (charge.call() != 0) {
+				calls.add(charge);
+			}
+			else {
+				used.accept(charge);
+			}
+		});
+		if (!calls.isEmpty()) {
+			atEnd.accept(() -> end(calls));
+		}
+		return decision;
+	}
+
 	private Decision decideAll(List<PolicyCharge> requested, Consumer<PolicyCharge> used) {
 		List<PolicyCharge> charges = new ArrayList<>(requested.size());
 		for (PolicyCharge each : requested) {
@@ -164,7 +231,94 @@ public final class PolicyDecisions {
 				used.accept(charge);
 			}
 		}
-		return charges.isEmpty() ? NOTHING_TO_DENY : acquire(charges, used);
+		long call = limitCalls(charges) ? newCall() : 0;
+		return charges.isEmpty() ? NOTHING_TO_DENY : acquire(withCalls(charges, call), call, used);
+	}
+
+	private static boolean limitCalls(List<PolicyCharge> charges) {
+		for (int i = 0; i < charges.size(); i++) {
+			if (limitsCalls(charges.get(i))) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	private static boolean limitsCalls(PolicyCharge charge) {
+		return charge.limitsOnlyCalls() || charge.policy().concurrent() != null;
+	}
+
+	/**
+	 * Adds charges for the concurrent calls that policies limit. All these policies know
+	 * the request by the same number.
+	 * @param call the number; 0 if no policy limits calls
+	 */
+	private static List<PolicyCharge> withCalls(List<PolicyCharge> charges, long call) {
+		if (call == 0) {
+			return charges;
+		}
+		List<PolicyCharge> all = new ArrayList<>(charges);
+		all.removeIf(PolicyCharge::limitsOnlyCalls);
+		charges.stream()
+			.filter(PolicyDecisions::limitsCalls)
+			.flatMap((charge) -> charge.ofCall(call).stream())
+			.forEach(all::add);
+		return all;
+	}
+
+	private static long newCall() {
+		return ThreadLocalRandom.current().nextLong(1, RateLimitRequest.MAX_CALL + 1);
+	}
+
+	/**
+	 * Ends the calls of one request, at once, where they were counted. If the store
+	 * fails, they count until their leases end.
+	 * @param calls the charges of calls that were used; may be empty
+	 */
+	public void end(List<PolicyCharge> calls) {
+		for (PolicyCharge call : calls) {
+			running(call).remove(call);
+		}
+		calls.stream()
+			.collect(Collectors.groupingBy((call) -> Map.entry(limiter(call), call.call()),
+					Collectors.mapping(PolicyCharge::charge, Collectors.toList())))
+			.forEach((where, charges) -> where.getKey()
+				.refund(new RateLimitRequest(charges).withCall(where.getValue())));
+	}
+
+	/** Throws a {@link StoreException} if the store fails, so that it is tried again. */
+	void renew(PolicyCharge call) {
+		RateLimitRequest request = RateLimitRequest.of(call.charge()).withCall(call.call());
+		if (call.source() == Decision.Source.LOCAL) {
+			this.local.charge(request);
+			return;
+		}
+		try {
+			this.leases.charge(request);
+		}
+		catch (StoreException ex) {
+			this.limiter.noteFailure(request, ex);
+			throw ex;
+		}
+	}
+
+	private RunningCalls running(PolicyCharge call) {
+		return this.running.computeIfAbsent(call.charge().policy().limits().get(0).window(),
+				(lease) -> new RunningCalls(lease, this::renew, (ended) -> end(List.of(ended))));
+	}
+
+	/**
+	 * Returns the decision that {@link #decide(List)} would make now. Nothing is used,
+	 * and no listener is notified. Charges that cost nothing are checked as well.
+	 * @param requested a charge for each policy, without duplicates; may be empty
+	 * @return allowed or denied, with the status of every limit that may deny
+	 * @throws StoreException if the store failed, and one of the policies denies requests
+	 * then
+	 */
+	public Decision peek(List<PolicyCharge> requested) {
+		List<PolicyCharge> charges = requested.stream().map(PolicyCharge::ofPlan).flatMap(Optional::stream).toList();
+		long call = limitCalls(charges) ? newCall() : 0;
+		return charges.isEmpty() ? NOTHING_TO_DENY : ask(withCalls(charges, call), call, this.limiter::peek);
 	}
 
 	/**
@@ -229,17 +383,36 @@ public final class PolicyDecisions {
 		return this.limiter;
 	}
 
+	/**
+	 * Returns the rate limiter that takes parts of quotas in advance. Code that blocks
+	 * identifiers or resets counts in another way tells it.
+	 * @return the rate limiter behind {@link #outage()}
+	 */
+	public LeasedRateLimiter leases() {
+		return this.leases;
+	}
+
+	/**
+	 * Gives back what was taken in advance, and renews no calls. Must be called while the
+	 * store still works.
+	 */
+	@Override
+	public void close() {
+		this.running.values().forEach(RunningCalls::close);
+		this.leases.close();
+	}
+
 	/** Returns the charge that the store counts. */
 	private static Charge counted(PolicyCharge charge) {
 		Charge counted = charge.beforeLogin() ? BeforeLogin.counted(charge) : charge.charge();
 		return charge.isShadow() ? counted.inShadow() : counted;
 	}
 
-	private Decision acquire(List<PolicyCharge> charges, Consumer<PolicyCharge> used) {
+	private Decision acquire(List<PolicyCharge> charges, long call, Consumer<PolicyCharge> used) {
 		long start = System.nanoTime();
 		Decision decision;
 		try {
-			decision = tryAcquire(charges);
+			decision = ask(charges, call, this.limiter::tryAcquire);
 		}
 		catch (StoreException ex) {
 			notify(charges, null, start);
@@ -251,10 +424,18 @@ public final class PolicyDecisions {
 			Decision own = own(charge, decision);
 			Decision.Source source = source(charge, own);
 			if (own.allowed() && source != Decision.Source.NONE) {
-				used.accept(charge.countedIn(source));
+				use(charge.countedIn((source == Decision.Source.LEASE) ? Decision.Source.STORE : source), used);
 			}
 		}
 		return decision;
+	}
+
+	/** A call is renewed for as long as the receiver refers to it. */
+	private void use(PolicyCharge charge, Consumer<PolicyCharge> used) {
+		if (charge.call() != 0) {
+			running(charge).add(charge);
+		}
+		used.accept(charge);
 	}
 
 	private void notify(List<PolicyCharge> charges, @Nullable Decision decision, long start) {
@@ -280,7 +461,8 @@ public final class PolicyDecisions {
 		return unlimited ? Decision.Source.NONE : own.source();
 	}
 
-	private Decision tryAcquire(List<PolicyCharge> charges) {
+	private Decision ask(List<PolicyCharge> charges, long call,
+			BiFunction<RateLimitRequest, Function<Policy, OnStoreFailure>, Decision> operation) {
 		List<Charge> counted = new ArrayList<>(charges.size());
 		List<LimitStatus> impossible = List.of();
 		boolean beforeLogin = false;
@@ -297,7 +479,7 @@ public final class PolicyDecisions {
 		if (!impossible.isEmpty()) {
 			return new Decision(false, impossible, null, Decision.Source.DENIAL_CACHE);
 		}
-		Decision decision = this.limiter.tryAcquire(new RateLimitRequest(counted),
+		Decision decision = operation.apply(new RateLimitRequest(counted, "", call),
 				(policy) -> whenStoreFails(policy, charges, counted));
 		Decision named = beforeLogin ? BeforeLogin.restoreNames(decision, charges) : decision;
 		return named.allowed() ? named : this.reservations.withEarlierRetry(named, charges);

@@ -2,7 +2,8 @@ package io.github.ratelimit.spring.policy;
 
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Supplier;
+import java.util.function.Consumer;
+import java.util.function.Function;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -32,17 +33,54 @@ public interface PolicyEnforcer {
 	 * @throws CallerDeniedException if the caller is denied regardless of its limits
 	 */
 	default Decision enforce(List<PolicyUse> uses) {
-		return prepare(uses).get();
+		return enforce(uses, (end) -> {
+		});
+	}
+
+	/**
+	 * Decides as {@link #enforce(List)}, for a call that ends.
+	 * @param uses what is used of each policy, without duplicates
+	 * @param atEnd receives what must run when the call has ended, if anything; it must
+	 * be referred to until then
+	 * @return the decision
+	 * @throws io.github.ratelimit.StoreException if the store failed, and one of the
+	 * policies denies requests in that case
+	 * @throws CallerDeniedException if the caller is denied regardless of its limits
+	 */
+	default Decision enforce(List<PolicyUse> uses, Consumer<Runnable> atEnd) {
+		return prepare(uses).apply(atEnd);
 	}
 
 	/**
 	 * Finds the caller on the current thread, for decisions on other threads.
 	 * @param uses what is used of each policy, without duplicates
 	 * @return decides for this caller on any thread, each time it is called, as
-	 * {@link #enforce} does
+	 * {@link #enforce(List, Consumer)} does
 	 * @throws CallerDeniedException if the caller is denied regardless of its limits
 	 */
-	Supplier<Decision> prepare(List<PolicyUse> uses);
+	Function<Consumer<Runnable>, Decision> prepare(List<PolicyUse> uses);
+
+	/**
+	 * Returns what a use of a policy charges the caller on the current thread, without
+	 * deciding. By default, that of a thread outside of a request.
+	 * @param use what is used of the policy
+	 * @return the charge of the current form of the policy; empty if it does not apply
+	 * @throws CallerDeniedException if the caller is denied regardless of its limits
+	 */
+	default Optional<PolicyCharge> charge(PolicyUse use) {
+		return withoutRequest(use);
+	}
+
+	/**
+	 * Returns an identifier as callers are counted by it, such as the network of an
+	 * address. By default, the identifier itself.
+	 * @param identifier any identifier
+	 * @return the identifier to count by
+	 * @throws IllegalArgumentException if callers are never counted by it
+	 */
+	default Identifier counted(Identifier identifier) {
+		return identifier;
+	}
 
 	/**
 	 * Rejects an identifier that this enforcer does not know.
@@ -69,13 +107,14 @@ public interface PolicyEnforcer {
 		return new PolicyEnforcer() {
 
 			@Override
-			public Supplier<Decision> prepare(List<PolicyUse> uses) {
-				List<PolicyCharge> charges = uses.stream()
-					.map((use) -> decisions.current(use, ThreadIdentifiers::find))
-					.map(PolicyEnforcer::withoutRequest)
-					.flatMap(Optional::stream)
-					.toList();
-				return () -> decisions.decide(charges);
+			public Function<Consumer<Runnable>, Decision> prepare(List<PolicyUse> uses) {
+				List<PolicyCharge> charges = uses.stream().map(this::charge).flatMap(Optional::stream).toList();
+				return (atEnd) -> decisions.decideMethod(charges, atEnd);
+			}
+
+			@Override
+			public Optional<PolicyCharge> charge(PolicyUse use) {
+				return withoutRequest(decisions.current(use, ThreadIdentifiers::find));
 			}
 
 			@Override

@@ -1,14 +1,17 @@
 package io.github.ratelimit.spring.policy;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.Penalty;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
@@ -86,14 +89,53 @@ public final class PolicyReader {
 		policies.policies().forEach((name, policy) -> {
 			PolicyProperties configured = this.properties.policies().get(name);
 			String algorithm = (configured != null) ? configured.algorithm() : null;
+			if (policy.policy().penalty() != null) {
+				requirePenalty(name, policy.policy(), limiter);
+			}
 			boolean isDefault = configured != null && algorithm == null;
+			requireCallsSupported(policy, limiter);
+			if (policy.policy().algorithm().countsCalls()) {
+				return;
+			}
 			String written = isDefault ? this.properties.defaults().algorithm() : policy.policy().algorithm().name();
 			read(isDefault ? DEFAULTS + "algorithm" : property(name, ".algorithm"),
 					(algorithm != null) ? algorithm : written, () -> {
-						policy.policies().forEach(limiter::requireSupported);
+						policy.policies().forEach((each) -> limiter.requireSupported(each.withLease(null)));
 						return policy;
 					});
+			Duration lease = policy.policy().lease();
+			if (lease != null) {
+				read(property(name, ".lease"), lease, () -> {
+					limiter.requireSupported(policy.policy());
+					return policy;
+				});
+			}
 		});
+	}
+
+	/** Names the penalty, if the policy is supported without it. */
+	private static void requirePenalty(String name, Policy policy, RateLimiter limiter) {
+		try {
+			limiter.requireSupported(policy.withPenalty(null).withLease(null));
+		}
+		catch (IllegalArgumentException ex) {
+			return;
+		}
+		read(property(name, ".penalty"), Objects.requireNonNull(policy.penalty()), () -> {
+			limiter.requireSupported(policy.withLease(null));
+			return policy;
+		});
+	}
+
+	private static void requireCallsSupported(IdentifiedPolicy policy, RateLimiter limiter) {
+		for (Policy each : policy.policies()) {
+			if (each.algorithm().countsCalls()) {
+				read(property(policy.policy().name(), ".concurrent"), each.limits().get(0).quota(), () -> {
+					limiter.requireSupported(each);
+					return each;
+				});
+			}
+		}
 	}
 
 	private IdentifiedPolicy readPolicy(String name, PolicyProperties properties, NamedAlgorithms algorithms,
@@ -101,27 +143,87 @@ public final class PolicyReader {
 		read(property(name, ""), name, () -> {
 			Policy.requireName(name);
 			BeforeLogin.requireOther(name);
+			CallsAtOnce.requireOther(name);
 			return name;
 		});
-		if (properties.limits().isEmpty()) {
+		if (properties.limits().isEmpty() && properties.concurrent() == null) {
 			throw new InvalidConfigurationPropertyValueException(property(name, ".limits"), null,
-					"A policy must have at least one limit, such as 100/m.");
+					"A policy must have at least one limit, such as 100/m, or concurrent, such as 5.");
 		}
 		if (properties.cost() != 1 && properties.paths().isEmpty()) {
 			throw new InvalidConfigurationPropertyValueException(property(name, ".cost"), properties.cost(),
 					"Has no effect without paths.");
 		}
+		List<String> identifiers = properties.identifiers().isEmpty() ? defaults.identifiers()
+				: properties.identifiers();
+		Enforcement enforcement = enforcement(name, properties, defaults.enforcement());
+		Policy calls = readCalls(name, properties);
+		if (calls != null && properties.limits().isEmpty()) {
+			requireNothingForLimits(name, properties);
+			return read(property(name, ".identifiers"), identifiers,
+					() -> new IdentifiedPolicy(calls, identifiers, enforcement));
+		}
+		Policy policy = readLimits(name, properties, algorithms, defaults, identifiers, enforcement.missing());
+		Map<String, Plan> plans = readPlans(policy, properties);
+		return read(property(name, ".identifiers"), identifiers,
+				() -> new IdentifiedPolicy(policy, identifiers, enforcement, plans, calls));
+	}
+
+	private Policy readLimits(String name, PolicyProperties properties, NamedAlgorithms algorithms,
+			PolicyDefaults defaults, List<String> identifiers, MissingIdentifier missing) {
 		List<Limit> limits = readEach(property(name, ".limits"), properties.limits(), Limit::parse);
 		Algorithm algorithm = AlgorithmReader.read(property(name, ""), properties, limits, algorithms,
 				defaults.algorithm());
+		Penalty penalty = PenaltyReader.read(property(name, ".penalty"), properties.penalty(), identifiers, missing);
 		Policy policy = read(property(name, ".limits"), properties.limits(),
-				() -> new Policy(name, algorithm, limits, or(properties.countDenied(), defaults.countDenied())));
-		List<String> identifiers = properties.identifiers().isEmpty() ? defaults.identifiers()
-				: properties.identifiers();
-		Map<String, Plan> plans = readPlans(policy, properties);
-		Enforcement enforcement = enforcement(name, properties, defaults.enforcement());
-		return read(property(name, ".identifiers"), identifiers,
-				() -> new IdentifiedPolicy(policy, identifiers, enforcement, plans));
+				() -> new Policy(name, algorithm, limits, or(properties.countDenied(), defaults.countDenied())))
+			.withPenalty(penalty);
+		Duration lease = properties.lease();
+		return (lease != null) ? read(property(name, ".lease"), lease, () -> policy.withLease(lease)) : policy;
+	}
+
+	/** Returns the policy of concurrent calls; {@code null} if they are not limited. */
+	private static @Nullable Policy readCalls(String name, PolicyProperties properties) {
+		Long most = properties.concurrent();
+		Duration lease = properties.concurrentLease();
+		if (most == null) {
+			if (lease != null) {
+				throw new InvalidConfigurationPropertyValueException(property(name, ".concurrent-lease"), lease,
+						"Has no effect without concurrent.");
+			}
+			return null;
+		}
+		read(property(name, ".concurrent"), most, () -> CallsAtOnce.requireNumber(most));
+		Duration present = (lease != null) ? lease : CallsAtOnce.DEFAULT_LEASE;
+		read(property(name, ".concurrent-lease"), present, () -> CallsAtOnce.requireLease(present));
+		return properties.limits().isEmpty() ? CallsAtOnce.alone(name, most, present)
+				: CallsAtOnce.beside(name, most, present);
+	}
+
+	/** Refuses what has no effect on a policy without limits. */
+	private static void requireNothingForLimits(String name, PolicyProperties properties) {
+		Map<String, @Nullable Object> set = new LinkedHashMap<>();
+		set.put("algorithm", properties.algorithm());
+		set.put("cost", (properties.cost() != 1) ? properties.cost() : null);
+		set.put("routes", properties.routes().stream().anyMatch((route) -> route.cost() > 1) ? "cost" : null);
+		set.put("unit", properties.unit());
+		set.put("count-denied", properties.countDenied());
+		set.put("count-when", properties.countWhen());
+		set.put("plans", properties.plans().isEmpty() ? null : properties.plans().keySet());
+		set.put("retain", properties.retain());
+		set.put("zone", properties.zone());
+		set.put("precision", properties.precision());
+		set.put("previous-weight", properties.previousWeight());
+		set.put("rounding", properties.rounding());
+		set.put("burst", properties.burst());
+		set.put("lease", properties.lease());
+		set.put("penalty", properties.penalty());
+		set.forEach((property, value) -> {
+			if (value != null) {
+				throw new InvalidConfigurationPropertyValueException(property(name, "." + property), value,
+						"Has no effect without limits.");
+			}
+		});
 	}
 
 	private static Enforcement enforcement(String policy, PolicyProperties properties, Enforcement defaults) {
@@ -150,8 +252,8 @@ public final class PolicyReader {
 						"Has limits, but is unlimited as well: remove one of them.");
 			}
 			List<Limit> limits = readEach(prefix + ".limits", plan.limits(), Limit::parse);
-			plans.put(name, plan.unlimited() ? Plan.UNLIMITED : new Plan(read(prefix + ".limits", plan.limits(),
-					() -> new Policy(policy.name(), policy.algorithm(), limits, policy.countDenied()))));
+			plans.put(name, plan.unlimited() ? Plan.UNLIMITED
+					: new Plan(read(prefix + ".limits", plan.limits(), () -> policy.withLimits(limits))));
 		});
 		return plans;
 	}

@@ -13,6 +13,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -20,12 +21,13 @@ import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.Penalty;
 import io.github.ratelimit.algorithm.Algorithms;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
-import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.Plan;
+import io.github.ratelimit.spring.PolicyLimiter;
 import io.github.ratelimit.spring.policy.RateLimitProperties.PolicyProperties;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -55,14 +57,18 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 	/** The columns of a policy; most are left out if all policies have the default. */
 	private static final List<Column> COLUMNS = List.of(new Column("policy", (policy) -> policy.policy().name()),
 			new Column("algorithm", (policy) -> text(policy.policy().algorithm())),
-			new Column("limits", (policy) -> text(policy.policy().limits())),
+			new Column("limits",
+					(policy) -> policy.policy().algorithm().countsCalls() ? NOTHING : text(policy.policy().limits())),
+			new Column("concurrent", PolicyTable::concurrent, NOTHING),
 			new Column("identifiers", (policy) -> String.join(", ", policy.identifiers())),
-			new Column("missing-identifier", (policy) -> text(policy.enforcement().missing()), "ip"),
+			new Column("missing-identifier", (policy) -> policy.enforcement().missing().toString(), "ip"),
 			new Column("mode", (policy) -> text(policy.enforcement().mode())),
 			new Column("on-store-failure", (policy) -> text(policy.enforcement().onStoreFailure())),
+			new Column("lease", (policy) -> lease(policy.policy().lease()), NOTHING),
 			new Column("count-denied", (policy) -> policy.policy().countDenied() ? "yes" : "no", "no"),
 			new Column("count-when", (policy) -> Objects.toString(policy.enforcement().countWhen(), "all"), "all"),
-			new Column("plans", (policy) -> plans(policy.plans()), NOTHING));
+			new Column("plans", (policy) -> plans(policy.plans()), NOTHING),
+			new Column("penalty", (policy) -> text(policy.policy().penalty()), NOTHING));
 
 	private final RateLimitProperties properties;
 
@@ -70,11 +76,22 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 
 	private final ObjectProvider<AnnotatedPolicies> annotated;
 
+	private final BooleanSupplier usedByCode;
+
+	/**
+	 * Creates a table.
+	 * @param properties the properties of the policies
+	 * @param policies the policies
+	 * @param annotated the annotations
+	 * @param usedByCode whether a bean of the application has a {@link PolicyLimiter},
+	 * which may use any policy
+	 */
 	PolicyTable(RateLimitProperties properties, ConfiguredPolicies policies,
-			ObjectProvider<AnnotatedPolicies> annotated) {
+			ObjectProvider<AnnotatedPolicies> annotated, BooleanSupplier usedByCode) {
 		this.properties = properties;
 		this.policies = policies;
 		this.annotated = annotated;
+		this.usedByCode = usedByCode;
 	}
 
 	@Override
@@ -88,9 +105,9 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 			.map((use) -> use.getKey().policy().name())
 			.sorted()
 			.toList();
-		if (!unused.isEmpty()) {
+		if (!unused.isEmpty() && !this.usedByCode.getAsBoolean()) {
 			logger.warn(
-					"These policies limit nothing yet, because they have no paths and no @RateLimited names them: {}",
+					"These policies limit nothing yet, because they have no paths, no @RateLimited names them, and no bean has a PolicyLimiter: {}",
 					unused);
 		}
 	}
@@ -174,8 +191,9 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 		return Stream.concat(columns.stream().map(cell), Stream.of(last)).toList();
 	}
 
-	private static String text(Set<String> uses) {
-		return uses.isEmpty() ? "nothing yet" : String.join(", ", uses);
+	private String text(Set<String> uses) {
+		return !uses.isEmpty() ? String.join(", ", uses)
+				: this.usedByCode.getAsBoolean() ? "calls of PolicyLimiter" : "nothing yet";
 	}
 
 	/** Returns the algorithm with its options that differ from the defaults. */
@@ -194,6 +212,16 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 		return options.isEmpty() ? algorithm.name() : "%s (%s)".formatted(algorithm.name(), options);
 	}
 
+	static String lease(@Nullable Duration lease) {
+		return (lease != null) ? text((Object) lease) : NOTHING;
+	}
+
+	/** Returns a penalty such as {@code 20 in 1m: 15m to 24h}. */
+	static String text(@Nullable Penalty penalty) {
+		return (penalty == null) ? NOTHING : "%d in %s: %s to %s%s".formatted(penalty.after(), text(penalty.within()),
+				text(penalty.block()), text(penalty.upTo()), penalty.shadow() ? " (shadow)" : "");
+	}
+
 	/**
 	 * Returns the options that have a value and are readable, named as in configuration.
 	 */
@@ -208,11 +236,6 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 			}
 		}
 		return options;
-	}
-
-	private static String text(MissingIdentifier missing) {
-		return (missing instanceof MissingIdentifier.Fallback fallback) ? fallback.identifier()
-				: (missing instanceof MissingIdentifier.Deny) ? "deny" : "skip";
 	}
 
 	private static String text(List<Limit> limits) {
@@ -233,6 +256,13 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 
 	private static String text(Enum<?> value) {
 		return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+	}
+
+	private static String concurrent(IdentifiedPolicy policy) {
+		return policy.calls()
+			.map((calls) -> calls.policy().limits().get(0))
+			.map((limit) -> limit.quota() + " (lease " + text(limit.window()) + ")")
+			.orElse(NOTHING);
 	}
 
 	private static String plans(Map<String, Plan> plans) {

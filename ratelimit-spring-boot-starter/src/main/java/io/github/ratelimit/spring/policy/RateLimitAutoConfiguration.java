@@ -1,5 +1,7 @@
 package io.github.ratelimit.spring.policy;
 
+import java.util.stream.Stream;
+
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.denial.DenialCache;
@@ -8,13 +10,17 @@ import io.github.ratelimit.spring.DecisionListener;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.InstanceCount;
 import io.github.ratelimit.spring.OutageHandling;
+import io.github.ratelimit.spring.OutgoingRateLimits;
 import io.github.ratelimit.spring.PlanResolver;
+import io.github.ratelimit.spring.PolicyLimiter;
 import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.RateLimiterDecorator;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AbstractDependsOnBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -24,7 +30,9 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.DependsOn;
 import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Auto-configuration of policies and decisions.
@@ -45,6 +53,18 @@ public final class RateLimitAutoConfiguration {
 	@Bean
 	static UnresolvedPlaceholders rateLimitUnresolvedPlaceholders(Environment environment) {
 		return new UnresolvedPlaceholders(environment);
+	}
+
+	@Bean
+	static DeclaredPolicies rateLimitDeclaredPolicies(ConfigurableListableBeanFactory beans,
+			ConfigurableEnvironment environment) {
+		return new DeclaredPolicies(beans, environment);
+	}
+
+	/** The properties are bound when the policies of beans are among them. */
+	@Bean
+	static DeclaredPoliciesFirst rateLimitDeclaredPoliciesFirst() {
+		return new DeclaredPoliciesFirst();
 	}
 
 	@Bean
@@ -69,19 +89,26 @@ public final class RateLimitAutoConfiguration {
 	private static void requireNoBeans(ListableBeanFactory beans, Class<?> type) {
 		for (String name : beans.getBeanNamesForType(type, true, false)) {
 			throw new InvalidBeanException(name, type, "it has no effect, because policies are not beans.",
-					"Declare its limits below ratelimit.policies or in @RateLimited; a PolicySource bean can change them at runtime. A policy for a RateLimiter that you call yourself need not be a bean.");
+					"Declare it in a RateLimitPoliciesCustomizer bean, below ratelimit.policies or in @RateLimited; a PolicySource bean can change it at runtime. A policy for a RateLimiter that you call yourself need not be a bean.",
+					null);
 		}
 	}
 
 	@Bean
-	NamedAlgorithms rateLimitAlgorithms(ApplicationContext context) {
-		return new NamedAlgorithms(context);
+	NamedAlgorithms rateLimitAlgorithms(ApplicationContext context, DeclaredPolicies declared) {
+		return new NamedAlgorithms(context, declared);
 	}
 
 	@Bean
 	PolicyTable rateLimitPolicyTable(RateLimitProperties properties, ConfiguredPolicies policies,
-			ObjectProvider<AnnotatedPolicies> annotated) {
-		return new PolicyTable(properties, policies, annotated);
+			ObjectProvider<AnnotatedPolicies> annotated, ConfigurableListableBeanFactory beans) {
+		return new PolicyTable(properties, policies, annotated,
+				() -> isInjected(PolicyLimiter.class, beans) || isInjected(OutgoingRateLimits.class, beans));
+	}
+
+	private static boolean isInjected(Class<?> type, ConfigurableListableBeanFactory beans) {
+		return Stream.of(beans.getBeanNamesForType(type, true, false))
+			.anyMatch((name) -> beans.getDependentBeans(name).length > 0);
 	}
 
 	@Bean
@@ -103,6 +130,13 @@ public final class RateLimitAutoConfiguration {
 		}
 		return new PolicyDecisions(decorated, listeners.orderedStream().toList(),
 				() -> sources.orderedStream().toList(), outages, denials.getIfAvailable());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	PolicyLimiter rateLimitPolicyLimiter(ConfiguredPolicies policies, PolicyDecisions decisions,
+			ObjectProvider<PolicyEnforcer> enforcer) {
+		return new ConfiguredPolicyLimiter(policies, decisions, SingletonSupplier.of(enforcer::getObject));
 	}
 
 	@Bean
@@ -138,6 +172,14 @@ public final class RateLimitAutoConfiguration {
 	MissingIdentifierCheck rateLimitMissingIdentifierCheck(RateLimitProperties properties, ConfiguredPolicies policies,
 			AnnotatedPolicies annotated) {
 		return new MissingIdentifierCheck(properties, policies, annotated);
+	}
+
+	static final class DeclaredPoliciesFirst extends AbstractDependsOnBeanFactoryPostProcessor {
+
+		DeclaredPoliciesFirst() {
+			super(RateLimitProperties.class, DeclaredPolicies.class);
+		}
+
 	}
 
 }

@@ -1,9 +1,12 @@
 package io.github.ratelimit.spring.policy;
 
+import io.github.ratelimit.spring.PolicyLimiter;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.context.ApplicationListener;
@@ -30,6 +33,14 @@ public final class RateLimitOffAutoConfiguration {
 			throw new InvalidConfigurationPropertyValueException(ENABLED, enabled, "Must be true or false.");
 		}
 		return new Listener(enabled.equalsIgnoreCase("false"));
+	}
+
+	/** Code that asks for a decision need not know that rate limiting is off. */
+	@Bean
+	@ConditionalOnMissingBean
+	@ConditionalOnBooleanProperty(name = ENABLED, havingValue = false)
+	PolicyLimiter rateLimitUnlimited() {
+		return new Unlimited();
 	}
 
 	record Listener(boolean off) implements ApplicationListener<ApplicationReadyEvent> {

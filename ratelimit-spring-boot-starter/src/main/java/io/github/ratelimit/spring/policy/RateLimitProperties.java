@@ -97,10 +97,14 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 	 * ratelimit.defaults.
 	 *
 	 * @param limits limits, such as 10/s, 100/15m or 10/500ms, all enforced together
+	 * @param concurrent maximum number of requests of an identifier that run at the same
+	 * time, from 1 to 1000, beside limits or instead of them
+	 * @param concurrentLease how long a request still counts as running after its
+	 * instance has died, from 1s to 1d; requests that run longer are renewed; default: 1m
 	 * @param algorithm algorithm that counts requests: one of the library, or the name of
 	 * a custom Algorithm bean or class; default: ratelimit.defaults.algorithm
-	 * @param identifiers identifiers of requests, each with its own count; default:
-	 * ratelimit.defaults.identifiers
+	 * @param identifiers identifiers of requests, each with its own count, or code:NAME
+	 * for one that only code gives; default: ratelimit.defaults.identifiers
 	 * @param missingIdentifier what happens to requests that lack an identifier: skip
 	 * does not count them by it, deny denies them; an identifier such as ip counts
 	 * requests that lack all others; default: ratelimit.defaults.missing-identifier
@@ -124,6 +128,7 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 	 * @param countWhen which responses count, such as status in [401, 403]; the cost of
 	 * other responses is refunded when they are complete
 	 * @param plans limits for the users of a plan, by the name of the plan
+	 * @param penalty blocks of identifiers that are denied too often
 	 * @param retain number of windows to keep for reading, including the current one; an
 	 * option of fixed-window
 	 * @param zone time zone in which windows of whole days begin at midnight; an option
@@ -133,17 +138,21 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 	 * sliding-window-counter
 	 * @param rounding rounding of the estimate; an option of sliding-window-counter
 	 * @param burst maximum number of tokens; an option of token-bucket
+	 * @param lease time for which each instance takes a part of the quota in advance, to
+	 * decide busy identifiers in memory, from 100ms to 1m; needs fixed-window or
+	 * first-request-window, and scripting. Default: every request is decided in the store
 	 */
 	@ConfigurationPropertiesSource
-	public record PolicyProperties(@DefaultValue List<String> limits, @Nullable String algorithm,
-			@DefaultValue List<String> identifiers, @Nullable String missingIdentifier,
-			@DefaultValue List<String> paths, @DefaultValue List<String> exclude, @Nullable String when,
-			@Nullable String unless, @DefaultValue("1") long cost, @DefaultValue List<RouteProperties> routes,
-			@Nullable String unit, @Nullable Boolean countDenied, @Nullable Mode mode,
-			@Nullable OnStoreFailure onStoreFailure, @Nullable String countWhen,
-			@DefaultValue Map<String, PlanProperties> plans, @Nullable Integer retain, @Nullable ZoneId zone,
-			@Nullable Duration precision, @Nullable Double previousWeight, @Nullable Rounding rounding,
-			@Nullable Long burst) {
+	public record PolicyProperties(@DefaultValue List<String> limits, @Nullable Long concurrent,
+			@Nullable Duration concurrentLease, @Nullable String algorithm, @DefaultValue List<String> identifiers,
+			@Nullable String missingIdentifier, @DefaultValue List<String> paths, @DefaultValue List<String> exclude,
+			@Nullable String when, @Nullable String unless, @DefaultValue("1") long cost,
+			@DefaultValue List<RouteProperties> routes, @Nullable String unit, @Nullable Boolean countDenied,
+			@Nullable Mode mode, @Nullable OnStoreFailure onStoreFailure, @Nullable String countWhen,
+			@DefaultValue Map<String, PlanProperties> plans, @Nullable PenaltyProperties penalty,
+			@Nullable Integer retain, @Nullable ZoneId zone, @Nullable Duration precision,
+			@Nullable Double previousWeight, @Nullable Rounding rounding, @Nullable Long burst,
+			@Nullable Duration lease) {
 
 	}
 
@@ -180,6 +189,23 @@ public record RateLimitProperties(@DefaultValue("true") boolean enabled, @Nullab
 	 */
 	@ConfigurationPropertiesSource
 	public record PlanProperties(@DefaultValue List<String> limits, @DefaultValue("false") boolean unlimited) {
+
+	}
+
+	/**
+	 * Blocks of identifiers that are denied too often.
+	 *
+	 * @param after number of denials that lead to a block, from 1 to 1000000
+	 * @param within time in which the denials are counted
+	 * @param block how long the first block lasts; each further one lasts twice as long
+	 * as the one before
+	 * @param upTo how long a block may last, and how long after its end the next one is
+	 * longer; default: as long as block, so that all blocks last equally long
+	 * @param mode whether identifiers are blocked, or penalties only reported
+	 */
+	@ConfigurationPropertiesSource
+	public record PenaltyProperties(@Nullable Integer after, @Nullable Duration within, @Nullable Duration block,
+			@Nullable Duration upTo, @DefaultValue("enforce") Mode mode) {
 
 	}
 

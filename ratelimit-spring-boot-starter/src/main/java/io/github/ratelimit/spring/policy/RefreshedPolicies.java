@@ -10,6 +10,8 @@ import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.Penalty;
+import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.spring.Caller;
 import io.github.ratelimit.spring.ConfiguredPolicies;
@@ -46,9 +48,9 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 	private static final Logger logger = LoggerFactory.getLogger(RefreshedPolicies.class);
 
 	/** Properties of a policy that can change while the application runs. */
-	private static final Set<String> REFRESHED = Set.of("limits", "algorithm", "count-denied", "mode",
-			"on-store-failure", "count-when", "plans", "retain", "zone", "precision", "previous-weight", "rounding",
-			"burst");
+	private static final Set<String> REFRESHED = Set.of("limits", "concurrent", "concurrent-lease", "algorithm",
+			"count-denied", "mode", "on-store-failure", "count-when", "plans", "penalty", "retain", "zone", "precision",
+			"previous-weight", "rounding", "burst", "lease");
 
 	private final RateLimitProperties started;
 
@@ -94,8 +96,11 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 		if (policy == null) {
 			return configured;
 		}
-		return policy.identifiers().equals(configured.identifiers()) ? policy
-				: policy.withIdentifiers(configured.identifiers());
+		if (policy.identifiers().equals(configured.identifiers())) {
+			return policy;
+		}
+		IdentifiedPolicy own = policy.withIdentifiers(configured.identifiers());
+		return PenaltyReader.areApart(own.identifiers()) ? own : own.withoutPenalty();
 	}
 
 	@Override
@@ -110,6 +115,7 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 			ConfiguredPolicies policies = reader.readPolicies(this.algorithms, this.startedPolicies.defaults());
 			reader.requireSupported(policies, this.limiter);
 			requirePossibleCosts(policies);
+			requirePenaltiesApart(policies);
 			refresh(policies);
 			Set<String> later = needRestart(properties, policies);
 			if (!later.isEmpty()) {
@@ -133,6 +139,19 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 					policy.requirePossible(properties.cost());
 					properties.routes().forEach((route) -> policy.requirePossible(route.cost()));
 					return policy;
+				});
+			}
+		});
+	}
+
+	/** Checks penalties with the identifiers, which do not change. */
+	private void requirePenaltiesApart(ConfiguredPolicies policies) {
+		this.startedPolicies.policies().forEach((name, first) -> {
+			Penalty penalty = policies.find(name).map((policy) -> policy.policy().penalty()).orElse(null);
+			if (penalty != null) {
+				PolicyReader.read(PolicyReader.property(name, ".penalty"), penalty, () -> {
+					PenaltyReader.requireApart(first.identifiers(), first.enforcement().missing());
+					return penalty;
 				});
 			}
 		});
@@ -201,8 +220,11 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 	}
 
 	private static String text(IdentifiedPolicy policy) {
-		return "%s %s, plans %s, %s".formatted(policy.policy().algorithm().name(), policy.policy().limits(),
-				policy.plans(), policy.enforcement());
+		Policy concurrent = policy.concurrent();
+		return "%s %s, %splans %s, penalty %s, lease %s, %s".formatted(policy.policy().algorithm().name(),
+				policy.policy().limits(), (concurrent != null) ? "at once %s, ".formatted(concurrent.limits()) : "",
+				policy.plans(), PolicyTable.text(policy.policy().penalty()), PolicyTable.lease(policy.policy().lease()),
+				policy.enforcement());
 	}
 
 	private static String reason(InvalidConfigurationPropertyValueException ex) {

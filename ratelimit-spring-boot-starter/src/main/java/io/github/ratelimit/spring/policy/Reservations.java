@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * The duration of a request is unknown. So a denied request that would be allowed after
  * these refunds gets the shortest {@code Retry-After}. Requests in progress on other
- * instances are unknown here.
+ * instances are unknown here. The same applies to requests that are denied because others
+ * run at the same time.
  * <p>
  * Safe for use by several threads.
  */
@@ -82,7 +83,7 @@ final class Reservations {
 
 	/** Returns a denial with a shorter time to wait if refunds may allow the request. */
 	Decision withEarlierRetry(Decision decision, List<PolicyCharge> charges) {
-		if (this.held.isEmpty()) {
+		if (this.held.isEmpty() && !violatesCalls(decision)) {
 			return decision;
 		}
 		return new Decision(false, decision.statuses()
@@ -92,13 +93,27 @@ final class Reservations {
 			.toList(), decision.blockedFor(), decision.source(), decision.shadows());
 	}
 
+	/** Nobody knows when a call ends, here or on another instance. */
+	private static boolean violatesCalls(Decision decision) {
+		for (LimitStatus status : decision.statuses()) {
+			if (status.violated() && status.policy().algorithm().countsCalls()) {
+				return true;
+			}
+		}
+		return false;
+	}
+
 	private boolean mayBeAllowedSoon(LimitStatus status, List<PolicyCharge> charges) {
 		Duration retryAfter = status.retryAfter();
 		return status.violated() && retryAfter != null && retryAfter.compareTo(SOON) > 0
-				&& charges.stream()
-					.filter((charge) -> charge.isProvisional() && charge.charge().policy().equals(status.policy()))
-					.anyMatch((charge) -> charge.charge().cost()
-							- status.remaining() <= held(Key.of(charge, status.identifier())));
+				&& (status.policy().algorithm().countsCalls() || mayBeRefunded(status, charges));
+	}
+
+	private boolean mayBeRefunded(LimitStatus status, List<PolicyCharge> charges) {
+		return charges.stream()
+			.filter((charge) -> charge.isProvisional() && charge.charge().policy().equals(status.policy()))
+			.anyMatch((charge) -> charge.charge().cost()
+					- status.remaining() <= held(Key.of(charge, status.identifier())));
 	}
 
 	private long held(Key key) {

@@ -1,5 +1,6 @@
 package io.github.ratelimit.spring.redis;
 
+import io.github.ratelimit.PenaltyListener;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.redis.PipelineRateLimiter;
@@ -108,11 +109,14 @@ public final class RateLimitRedisAutoConfiguration {
 
 		@Bean
 		@ConditionalOnBooleanProperty(name = "ratelimit.redis.scripting", matchIfMissing = true)
-		RedisRateLimiter rateLimiter(RedisConnections redis, RateLimitProperties properties, Environment environment) {
+		RedisRateLimiter rateLimiter(RedisConnections redis, RateLimitProperties properties, Environment environment,
+				ObjectProvider<PenaltyListener> penaltyListeners) {
 			String prefix = KeyPrefix.of(properties, environment);
 			String secret = properties.identifierSecret();
-			return PolicyReader.read(KeyPrefix.PROPERTY, prefix, () -> (secret == null || secret.isEmpty())
-					? RedisRateLimiter.of(redis, prefix) : RedisRateLimiter.of(redis, prefix, secret));
+			RedisRateLimiter limiter = PolicyReader.read(KeyPrefix.PROPERTY, prefix,
+					() -> (secret == null || secret.isEmpty()) ? RedisRateLimiter.of(redis, prefix)
+							: RedisRateLimiter.of(redis, prefix, secret));
+			return limiter.withPenaltyListener(new PenaltyListeners(penaltyListeners));
 		}
 
 		@Bean

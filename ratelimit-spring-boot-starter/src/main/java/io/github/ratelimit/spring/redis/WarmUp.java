@@ -2,8 +2,10 @@ package io.github.ratelimit.spring.redis;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.IntStream;
 
+import java.util.stream.Stream;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.RateLimitRequest;
@@ -68,8 +70,11 @@ final class WarmUp implements SmartInitializingSingleton {
 		List<Identifier> identifiers = IntStream.range(0, policy.identifiers().size())
 			.mapToObj((i) -> new Identifier("start", Integer.toString(i)))
 			.toList();
-		return RateLimitRequest
-			.of(new Charge(policy.policy(), identifiers, 0, policy.enforcement().mode() == Mode.SHADOW));
+		boolean shadow = policy.enforcement().mode() == Mode.SHADOW;
+		return new RateLimitRequest(Stream.of(policy.policy(), policy.concurrent())
+			.filter(Objects::nonNull)
+			.map((each) -> new Charge(each, identifiers, 0, shadow))
+			.toList());
 	}
 
 }

@@ -11,12 +11,14 @@ import io.github.ratelimit.spring.ForwardedHeader;
 import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.RateLimitExemption;
+import io.github.ratelimit.spring.policy.GivenIdentifiers;
 import io.github.ratelimit.spring.policy.HiddenValueException;
 import io.github.ratelimit.spring.policy.InvalidBeanException;
 import io.github.ratelimit.spring.policy.ListPropertyNames;
 import io.github.ratelimit.spring.policy.NearestNames;
 import io.github.ratelimit.spring.policy.PolicyReader;
 import io.github.ratelimit.spring.policy.RateLimitProperties;
+import io.github.ratelimit.spring.policy.RateLimitProperties.PolicyProperties;
 import io.github.ratelimit.spring.web.address.AddressResolver;
 import io.github.ratelimit.spring.web.address.TrustedProxies;
 import jakarta.servlet.http.HttpServletRequest;
@@ -143,9 +145,19 @@ final class IdentifierReader {
 		readEach("ratelimit.defaults.identifiers", policies.defaults().identifiers(), identifiers::requireKnown);
 		requireFallback("ratelimit.defaults.missing-identifier", policies.defaults().enforcement(), identifiers);
 		policies.policies().forEach((name, policy) -> {
-			readEach(PolicyReader.property(name, ".identifiers"), policy.identifiers(), identifiers::requireKnown);
+			boolean limitsPaths = limitsPaths(name);
+			readEach(PolicyReader.property(name, ".identifiers"), policy.identifiers(), (identifier) -> {
+				if (limitsPaths || !GivenIdentifiers.isOfCode(identifier)) {
+					identifiers.requireKnown(identifier);
+				}
+			});
 			requireFallback(PolicyReader.property(name, ".missing-identifier"), policy.enforcement(), identifiers);
 		});
+	}
+
+	private boolean limitsPaths(String policy) {
+		PolicyProperties configured = this.properties.policies().get(policy);
+		return configured != null && !(configured.paths().isEmpty() && configured.routes().isEmpty());
 	}
 
 	private static void requireFallback(String property, Enforcement enforcement, RequestIdentifiers identifiers) {

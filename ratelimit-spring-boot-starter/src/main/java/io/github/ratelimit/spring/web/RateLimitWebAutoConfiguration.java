@@ -12,6 +12,7 @@ import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.RateLimitExemption;
 import io.github.ratelimit.spring.RejectionHandler;
 import io.github.ratelimit.spring.policy.AnnotatedPolicies;
+import io.github.ratelimit.spring.policy.DeclaredPolicies;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
 import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
@@ -119,8 +120,8 @@ public final class RateLimitWebAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	RequestConditions rateLimitRequestConditions(RateLimitProperties properties) {
-		return new RequestConditions(properties.policies());
+	RequestConditions rateLimitRequestConditions(RateLimitProperties properties, DeclaredPolicies declared) {
+		return new RequestConditions(properties.policies(), declared::condition);
 	}
 
 	@Bean

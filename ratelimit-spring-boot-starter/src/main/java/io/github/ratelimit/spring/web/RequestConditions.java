@@ -5,6 +5,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import java.util.function.Predicate;
 
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.policy.PolicyReader;
@@ -35,25 +37,35 @@ public final class RequestConditions {
 	/**
 	 * Reads conditions.
 	 * @param policies the properties of policies, by their names
+	 * @param declared returns a condition in code by its name; {@code null} if the text
+	 * is an expression
 	 * @throws org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException
 	 * if a condition could never be evaluated
 	 */
-	RequestConditions(Map<String, PolicyProperties> policies) {
+	RequestConditions(Map<String, PolicyProperties> policies,
+			Function<String, @Nullable Predicate<HttpServletRequest>> declared) {
 		policies.forEach((name, policy) -> {
 			List<Condition> conditions = new ArrayList<>();
-			add(PolicyReader.property(name, ".when"), policy.when(), true, conditions);
-			add(PolicyReader.property(name, ".unless"), policy.unless(), false, conditions);
+			add(PolicyReader.property(name, ".when"), policy.when(), true, declared, conditions);
+			add(PolicyReader.property(name, ".unless"), policy.unless(), false, declared, conditions);
 			if (!conditions.isEmpty()) {
 				this.conditions.put(name, conditions);
 			}
 		});
 	}
 
-	private static void add(String property, @Nullable String text, boolean wanted, List<Condition> conditions) {
+	private static void add(String property, @Nullable String text, boolean wanted,
+			Function<String, @Nullable Predicate<HttpServletRequest>> declared, List<Condition> conditions) {
 		if (text != null) {
-			ReadOnlyExpression expression = PolicyReader.read(property, text, () -> parse(text));
-			conditions.add(new Condition(property, expression, wanted, new AtomicBoolean()));
+			Predicate<HttpServletRequest> predicate = declared.apply(text);
+			conditions.add(new Condition(property, (predicate != null) ? predicate::test : expression(property, text),
+					wanted, new AtomicBoolean()));
 		}
+	}
+
+	private static Value expression(String property, String text) {
+		ReadOnlyExpression expression = PolicyReader.read(property, text, () -> parse(text));
+		return (request) -> expression.evaluate(Map.of(RequestVariables.REQUEST, request));
 	}
 
 	private static ReadOnlyExpression parse(String text) {
@@ -89,15 +101,15 @@ public final class RequestConditions {
 	 * A condition.
 	 *
 	 * @param property the name of its property
-	 * @param expression returns true or false
+	 * @param value returns true or false
 	 * @param wanted the value with which the policy applies
 	 * @param failed whether a failure was logged
 	 */
-	private record Condition(String property, ReadOnlyExpression expression, boolean wanted, AtomicBoolean failed) {
+	private record Condition(String property, Value value, boolean wanted, AtomicBoolean failed) {
 
 		boolean allows(HttpServletRequest request) {
 			try {
-				Object value = this.expression.evaluate(Map.of(RequestVariables.REQUEST, request));
+				Object value = this.value.of(request);
 				if (value instanceof Boolean answer) {
 					return answer == this.wanted;
 				}
@@ -119,6 +131,13 @@ public final class RequestConditions {
 						this.property, reason);
 			}
 		}
+
+	}
+
+	@FunctionalInterface
+	private interface Value {
+
+		@Nullable Object of(HttpServletRequest request);
 
 	}
 

@@ -36,6 +36,9 @@ final class RequestState {
 	/** The charges, unless there are costs, which then have them. */
 	private final List<PolicyCharge> used = new ArrayList<>(2);
 
+	/** The request among those that run at the same time, until it ends. */
+	private final List<PolicyCharge> calls = new ArrayList<>(0);
+
 	private @Nullable CostSettlement costs;
 
 	private @Nullable HttpServletResponse response;
@@ -89,6 +92,10 @@ final class RequestState {
 
 	/** Adds a charge that has been used. */
 	synchronized void use(PolicyCharge charge, @Nullable HttpServletResponse response) {
+		if (charge.call() != 0) {
+			this.calls.add(charge);
+			return;
+		}
 		this.response = (this.response != null) ? this.response : response;
 		if (this.costs == null && this.used.size() < MOST_USED) {
 			this.used.add(charge);
@@ -159,10 +166,24 @@ final class RequestState {
 	}
 
 	/**
-	 * Ends the request, and settles what it has used. Has no effect the second time.
+	 * Ends the request, so that it no longer counts among those that run, and settles
+	 * what it has used. Has no effect the second time.
 	 */
 	void end(PolicyDecisions decisions) {
+		List<PolicyCharge> calls = takeCalls();
+		if (!calls.isEmpty()) {
+			decisions.end(calls);
+		}
 		endCosts().forEach((settlement) -> decisions.settle(settlement.used(), settlement.cost()));
+	}
+
+	private synchronized List<PolicyCharge> takeCalls() {
+		if (this.calls.isEmpty()) {
+			return List.of();
+		}
+		List<PolicyCharge> taken = List.copyOf(this.calls);
+		this.calls.clear();
+		return taken;
 	}
 
 	private synchronized List<CostSettlement.Settlement> endCosts() {

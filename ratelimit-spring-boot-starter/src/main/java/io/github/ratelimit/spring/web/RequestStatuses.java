@@ -79,7 +79,10 @@ final class RequestStatuses {
 			charges.stream()
 				.filter((charge) -> charge.policy().enforcement().mode() == Mode.ENFORCE)
 				.flatMap((charge) -> charge.ofPlan().stream())
-				.forEach((charge) -> this.policies.add(charge.charge().policy()));
+				.forEach((charge) -> {
+					this.policies.add(charge.charge().policy());
+					charge.policy().calls().ifPresent((calls) -> this.policies.add(calls.policy()));
+				});
 		}
 	}
 

@@ -2,6 +2,9 @@ package io.github.ratelimit.spring.web;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -86,8 +89,8 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	 * {@link PolicyEnforcer#withoutRequests}.
 	 */
 	@Override
-	public Decision enforce(List<PolicyUse> uses) {
-		return prepare(uses, (state) -> true).get();
+	public Decision enforce(List<PolicyUse> uses, Consumer<Runnable> atEnd) {
+		return prepare(uses, (state) -> true).apply(atEnd);
 	}
 
 	/**
@@ -96,11 +99,11 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	 * written with the next dispatch.
 	 */
 	@Override
-	public Supplier<Decision> prepare(List<PolicyUse> uses) {
+	public Function<Consumer<Runnable>, Decision> prepare(List<PolicyUse> uses) {
 		return prepare(uses, RateLimitExceededFilter::isServing);
 	}
 
-	private Supplier<Decision> prepare(List<PolicyUse> uses, Predicate<RequestState> mayWrite) {
+	private Function<Consumer<Runnable>, Decision> prepare(List<PolicyUse> uses, Predicate<RequestState> mayWrite) {
 		ServletRequestAttributes attributes = RateLimitExceededFilter.currentRequest();
 		if (attributes == null) {
 			return this.outsideOfRequests.prepare(uses);
@@ -108,8 +111,33 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		HttpServletRequest request = attributes.getRequest();
 		RequestState state = RequestState.of(request);
 		if (isUnlimited(!uses.isEmpty(), state, request, true)) {
-			return () -> UNLIMITED;
+			return (atEnd) -> UNLIMITED;
 		}
+		List<PolicyCharge> charges = charges(uses, request);
+		HttpServletResponse response = attributes.getResponse();
+		watch(state, request, response);
+		return (atEnd) -> {
+			Decision decision = this.decisions.decideMethod(charges, (used) -> state.use(used, response), atEnd);
+			state.statuses().add(decision, charges);
+			if (response != null && mayWrite.test(state)) {
+				this.responses.writeHeaders(state.statuses(), response);
+			}
+			return decision;
+		};
+	}
+
+	@Override
+	public Optional<PolicyCharge> charge(PolicyUse use) {
+		ServletRequestAttributes attributes = RateLimitExceededFilter.currentRequest();
+		if (attributes == null) {
+			return this.outsideOfRequests.charge(use);
+		}
+		HttpServletRequest request = attributes.getRequest();
+		return isUnlimited(true, RequestState.of(request), request, true) ? Optional.empty()
+				: charges(List.of(use), request).stream().findFirst();
+	}
+
+	private List<PolicyCharge> charges(List<PolicyUse> uses, HttpServletRequest request) {
 		Object pattern = request.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE);
 		List<String> patterns = (pattern != null) ? List.of(pattern.toString()) : List.of();
 		List<PolicyCharge> charges = new ArrayList<>(uses.size());
@@ -119,15 +147,12 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 				add(use, () -> this.identifiers.find(use, request), request, charges);
 			}
 		}
-		HttpServletResponse response = attributes.getResponse();
-		watch(state, request, response);
-		return () -> {
-			Decision decision = count(charges, state, response);
-			if (response != null && mayWrite.test(state)) {
-				this.responses.writeHeaders(state.statuses(), response);
-			}
-			return decision;
-		};
+		return charges;
+	}
+
+	@Override
+	public Identifier counted(Identifier identifier) {
+		return this.identifiers.counted(identifier);
 	}
 
 	/**
@@ -280,7 +305,8 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	private Decision decide(List<PolicyCharge> charges, RequestState state, HttpServletRequest request,
 			HttpServletResponse response) {
 		watch(state, request, response);
-		Decision decision = count(charges, state, response);
+		Decision decision = this.decisions.decide(charges, (used) -> state.use(used, response));
+		state.statuses().add(decision, charges);
 		this.responses.writeHeaders(state.statuses(), response);
 		return decision;
 	}
@@ -289,12 +315,6 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		if (response != null && state.watch()) {
 			BrokenResponse.watch(state, request, response, this.decisions);
 		}
-	}
-
-	private Decision count(List<PolicyCharge> charges, RequestState state, @Nullable HttpServletResponse response) {
-		Decision decision = this.decisions.decide(charges, (used) -> state.use(used, response));
-		state.statuses().add(decision, charges);
-		return decision;
 	}
 
 	/**

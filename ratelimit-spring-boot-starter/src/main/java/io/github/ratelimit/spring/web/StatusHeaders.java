@@ -35,6 +35,9 @@ final class StatusHeaders implements LimitHeaders {
 	 */
 	private static final int LONGEST_DRAFT = 4096;
 
+	/** The unit of the draft for calls, which end at a time that nobody knows. */
+	private static final String CONCURRENT_REQUESTS = "concurrent-requests";
+
 	private final Set<HeaderStyle> styles;
 
 	private final InstantSource clock;
@@ -70,16 +73,27 @@ final class StatusHeaders implements LimitHeaders {
 			writeDraft(statuses, policies, response);
 		}
 		if (this.styles.contains(HeaderStyle.X_RATE_LIMIT)) {
-			LimitStatus closest = RequestStatuses.closest(statuses);
+			LimitStatus closest = closestLimit(statuses);
 			response.setHeader("X-Rate-Limit-Limit", Long.toString(closest.limit().quota()));
 			response.setHeader("X-Rate-Limit-Remaining", Long.toString(closest.remaining()));
 		}
 		if (this.styles.contains(HeaderStyle.X_RATELIMIT)) {
-			LimitStatus closest = RequestStatuses.closest(statuses);
+			LimitStatus closest = closestLimit(statuses);
 			response.setHeader("X-RateLimit-Limit", Long.toString(closest.limit().quota()));
 			response.setHeader("X-RateLimit-Remaining", Long.toString(closest.remaining()));
-			response.setHeader("X-RateLimit-Reset", Long.toString(epochSecond(closest.resetAfter())));
+			response.setHeader("X-RateLimit-Reset",
+					countsCalls(closest.policy()) ? null : Long.toString(epochSecond(closest.resetAfter())));
 		}
+	}
+
+	/** Headers with one limit have that of calls only if there is no other. */
+	private static LimitStatus closestLimit(Collection<LimitStatus> statuses) {
+		List<LimitStatus> limits = statuses.stream().filter((status) -> !countsCalls(status.policy())).toList();
+		return RequestStatuses.closest(limits.isEmpty() ? statuses : limits);
+	}
+
+	private static boolean countsCalls(Policy policy) {
+		return policy.algorithm().countsCalls();
 	}
 
 	/** Rounds the sum up, so that the time has passed when the second begins. */
@@ -103,7 +117,7 @@ final class StatusHeaders implements LimitHeaders {
 			String name = RequestStatuses.name(status);
 			appendPolicy(name, status.policy(), status.limit(), checked, policyField);
 			append(name, limitField).append(";r=").append(integer(status.remaining()));
-			if (status.limit().quota() > 0) {
+			if (status.limit().quota() > 0 && !countsCalls(status.policy())) {
 				limitField.append(";t=").append(integer(seconds(status.resetAfter())));
 			}
 		}
@@ -121,11 +135,11 @@ final class StatusHeaders implements LimitHeaders {
 			return;
 		}
 		append(name, field).append(";q=").append(integer(limit.quota()));
-		String unit = this.units.get(policy.name());
+		String unit = countsCalls(policy) ? CONCURRENT_REQUESTS : this.units.get(policy.name());
 		if (unit != null) {
 			StringItem.valueOf(unit).serializeTo(field.append(";qu="));
 		}
-		if (limit.window().getNano() == 0) {
+		if (limit.window().getNano() == 0 && !countsCalls(policy)) {
 			field.append(";w=").append(integer(limit.window().toSeconds()));
 		}
 	}

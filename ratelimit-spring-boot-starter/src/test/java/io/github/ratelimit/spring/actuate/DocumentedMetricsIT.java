@@ -35,7 +35,8 @@ class DocumentedMetricsIT {
 	@Test
 	void documentedMetersAreThoseOfAnApplication() throws IOException {
 		try (ActuatorApplication application = ActuatorApplication.start("ratelimit.redis.url=" + TestRedis.uri(),
-				"ratelimit.key-prefix=" + TestRedis.newKeyPrefix())) {
+				"ratelimit.key-prefix=" + TestRedis.newKeyPrefix(), "ratelimit.policies.api.penalty.after=9",
+				"ratelimit.policies.api.penalty.within=1m", "ratelimit.policies.api.penalty.block=1m")) {
 			assertThat(application.get("/api").status()).isEqualTo(200);
 			Map<String, String> meters = application.bean(MeterRegistry.class)
 				.getMeters()

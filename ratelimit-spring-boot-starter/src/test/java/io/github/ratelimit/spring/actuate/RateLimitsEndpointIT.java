@@ -5,6 +5,7 @@ import java.util.List;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.actuate.ActuatorApplication.Response;
@@ -99,6 +100,32 @@ class RateLimitsEndpointIT {
 		assertThat(reset.json()).hasToString("{\"reset\":[\"api\"]}");
 		assertThat(application.get(ENDPOINT + query).json().at("/counts/0/limits/0/remaining").longValue())
 			.isEqualTo(3);
+	}
+
+	@Test
+	void callsAtOnceAreShownAndReset() {
+		try (ActuatorApplication concurrent = ActuatorApplication.start("ratelimit.redis.url=" + TestRedis.uri(),
+				"ratelimit.key-prefix=" + TestRedis.newKeyPrefix(),
+				"management.endpoints.web.exposure.include=ratelimits",
+				"management.endpoint.ratelimits.access=unrestricted", "ratelimit.policies.api.concurrent=4",
+				"ratelimit.policies.only.concurrent=2", "ratelimit.policies.only.identifiers=ip")) {
+			JsonNode policies = concurrent.get(ENDPOINT).json().path("policies");
+			assertThat(policies.path("api").path("concurrent").longValue()).isEqualTo(4);
+			assertThat(policies.path("only").path("concurrent").longValue()).isEqualTo(2);
+			assertThat(policies.path("only").path("limits")).hasToString("[]");
+			Policy calls = concurrent.bean(ConfiguredPolicies.class).find("api").orElseThrow().concurrent();
+			concurrent.bean(RateLimiter.class)
+				.tryAcquire(RateLimitRequest.of(calls, new Identifier("header:X-User", "running")).withCall(1));
+			String query = "/counts?policy=api&identifier=header:X-User:running";
+			JsonNode counts = concurrent.get(ENDPOINT + query).json().path("counts");
+			assertThat(counts).extracting((each) -> each.path("policy").stringValue())
+				.containsExactly("api", "api (at once)");
+			assertThat(counts.get(1).at("/limits/0/remaining").longValue()).isEqualTo(3);
+			assertThat(counts.get(1).at("/limits/0/limit").stringValue()).isEqualTo("4 concurrent");
+			concurrent.delete(ENDPOINT + query);
+			assertThat(concurrent.get(ENDPOINT + query).json().at("/counts/1/limits/0/remaining").longValue())
+				.isEqualTo(4);
+		}
 	}
 
 	@Test

@@ -4,7 +4,11 @@ import java.security.Principal;
 import java.util.List;
 import java.util.function.Consumer;
 
+import io.github.ratelimit.algorithm.TokenBucket;
+import io.github.ratelimit.spring.PolicyLimiter;
+import io.github.ratelimit.spring.PolicyLimiter.Use;
 import io.github.ratelimit.spring.RateLimitExceededException;
+import io.github.ratelimit.spring.RateLimitPoliciesCustomizer;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
 import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
@@ -57,6 +61,9 @@ class AheadOfTimeIT {
 			assertThat(limited.call()).isEqualTo("called");
 			assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(limited::call)
 				.withMessage("Rate limit exceeded: api (1/d)");
+			PolicyLimiter limiter = context.getBean(PolicyLimiter.class);
+			assertThat(limiter.tryAcquire(Use.of("declared").withCost(3)).allowed()).isTrue();
+			assertThat(limiter.tryAcquire("declared").allowed()).isFalse();
 		});
 		RuntimeHints hints = this.generated.getRuntimeHints();
 		assertThat(RuntimeHintsPredicates.resource().forResource("io/github/ratelimit/redis/script/block.lua"))
@@ -162,6 +169,11 @@ class AheadOfTimeIT {
 	@ImportAutoConfiguration({ RateLimitAutoConfiguration.class, RateLimitRedisAutoConfiguration.class,
 			RateLimitMethodAutoConfiguration.class, RateLimitNonWebAutoConfiguration.class })
 	static class Application {
+
+		@Bean
+		RateLimitPoliciesCustomizer policies() {
+			return (policies) -> policies.add("declared").limits("1/d").algorithm(new TokenBucket(3L));
+		}
 
 		@Bean
 		Limited limited() {

@@ -4,7 +4,8 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
-import java.util.function.Supplier;
+import java.util.function.Consumer;
+import java.util.function.Function;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.StoreException;
@@ -143,8 +144,8 @@ class RateLimitedFallbackTests {
 	private record FailingEnforcer(StoreException failure) implements PolicyEnforcer {
 
 		@Override
-		public Supplier<Decision> prepare(List<PolicyUse> uses) {
-			return () -> {
+		public Function<Consumer<Runnable>, Decision> prepare(List<PolicyUse> uses) {
+			return (atEnd) -> {
 				throw this.failure;
 			};
 		}

@@ -24,7 +24,9 @@ class RateLimitedRefusalTests {
 	private static final String NAME = RateLimitedRefusalTests.class.getName();
 
 	private final ApplicationContextRunner runner = StarterRunners.inMemory()
-		.withPropertyValues("ratelimit.policies.api.limits=10/s", "ratelimit.policies.web.limits=5/s");
+		.withPropertyValues("ratelimit.policies.api.limits=10/s", "ratelimit.policies.web.limits=5/s",
+				"ratelimit.policies.web.identifiers=user", "ratelimit.policies.web.penalty.after=9",
+				"ratelimit.policies.web.penalty.within=1m", "ratelimit.policies.web.penalty.block=1h");
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '"',
@@ -39,6 +41,7 @@ class RateLimitedRefusalTests {
 					negative          | Invalid cost (-1): must not be negative.
 					twoCosts          | Invalid cost (2): cannot be combined with a costExpression.
 					unknownIdentifier | Invalid identifier (ip): must be global or user outside of web requests.
+					penaltyOfAll      | Invalid identifier (global): the penalty would block all clients at once; use identifiers that tell clients apart, such as ip or user.
 					twice             | Invalid identifiers [global, global]: there must be at least one, and no duplicates.
 					""")
 	void annotationIsRefused(String method, String reason) {
@@ -167,6 +170,10 @@ class RateLimitedRefusalTests {
 
 		@RateLimited(policy = "api", identifiers = "ip")
 		public void unknownIdentifier() {
+		}
+
+		@RateLimited(policy = "web", identifiers = { "user", "global" })
+		public void penaltyOfAll() {
 		}
 
 		@RateLimited(policy = "api", identifiers = { "global", "global" })

@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.spring.policy.RateLimitProperties.PenaltyProperties;
 import io.github.ratelimit.spring.policy.RateLimitProperties.PlanProperties;
 import io.github.ratelimit.spring.policy.RateLimitProperties.PolicyProperties;
 import io.github.ratelimit.spring.policy.RateLimitProperties.RouteProperties;
@@ -53,8 +54,10 @@ final class ConfigurationPage {
 		properties.remove("ratelimit.policies");
 		properties.put("ratelimit.identifiers.NAME", properties.remove("ratelimit.identifiers"));
 		Map<String, JsonNode> policies = nested(PolicyProperties.class, POLICY);
+		policies.remove(POLICY + "penalty");
 		policies.remove(POLICY + "plans");
 		policies.remove(POLICY + "routes");
+		policies.putAll(nested(PenaltyProperties.class, POLICY + "penalty."));
 		policies.putAll(nested(PlanProperties.class, POLICY + "plans.PLAN."));
 		policies.putAll(nested(RouteProperties.class, POLICY + "routes[]."));
 		return """

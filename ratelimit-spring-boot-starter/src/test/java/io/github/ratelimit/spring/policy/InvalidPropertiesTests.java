@@ -34,7 +34,7 @@ class InvalidPropertiesTests {
 	@CsvSource(delimiter = '|', quoteCharacter = '"',
 			textBlock = """
 					limits=10/s,often                      | limits          | often      | Invalid limit (often): must be quota/window, such as 10/s, 100/15m or 10/500ms; the units are ms, s, m, h and d.
-					paths=/api/**                          | limits          |            | A policy must have at least one limit, such as 100/m.
+					paths=/api/**                          | limits          |            | A policy must have at least one limit, such as 100/m, or concurrent, such as 5.
 					limits=10/m,20/60s                     | limits          | [10/m, 20/60s] | Invalid limits [10/m, 20/m]: there must be only one limit for the window m.
 					limits=10/s;identifiers=ip,ip          | identifiers     | [ip, ip]   | Invalid identifiers [ip, ip]: there must be at least one, and no duplicates.
 					limits=10/s;paths=/x,api               | paths           | api        | Invalid path (api): must be a pattern such as /api/** or GET /user/**.
@@ -49,6 +49,12 @@ class InvalidPropertiesTests {
 					limits=10/s;burst=0;algorithm=token-bucket | burst       | 0          | Invalid burst (0): must be from 1 to 94906265 tokens.
 					limits=10/s;retain=0;algorithm=fixed-window | retain     | 0          | Invalid retain (0): must be between 1 and 1000 windows.
 					limits=10/s;previous-weight=1.5;algorithm=sliding-tail | previous-weight | 1.5 | Invalid previous weight (1.5): must be between 0 and 1.
+					limits=10/s;penalty.after=3;penalty.within=1m | penalty.block |   | Must be set: a penalty needs after, within and block, such as after: 20, within: 1m, block: 15m.
+					limits=10/s;penalty.mode=shadow        | penalty.after   |            | Must be set: a penalty needs after, within and block, such as after: 20, within: 1m, block: 15m.
+					limits=10/s;penalty.after=0;penalty.within=1m;penalty.block=1m | penalty.after | 0 | Invalid number of denials (0): must be from 1 to 1000000.
+					limits=10/s;penalty.after=1;penalty.within=0;penalty.block=1m | penalty.within | PT0S | Invalid within (PT0S): must be whole milliseconds, from 1ms to 3650d.
+					limits=10/s;penalty.after=1;penalty.within=1m;penalty.block=3651d | penalty.block | PT87624H | Invalid block (PT87624H): must be whole milliseconds, from 1ms to 3650d.
+					limits=10/s;penalty.after=1;penalty.within=1m;penalty.block=5m;penalty.up-to=4m | penalty.up-to | PT4M | Invalid up-to (PT4M): must be at least as long as the first block (PT5M).
 					limits=10/s,100/m;burst=5;algorithm=token-bucket | burst | 5          | Invalid burst (5): with a burst, a policy must have one limit, but has [10/s, 100/m]; use two policies, or remove the burst.
 					""")
 	void startFailsWhenPolicyIsWrong(String options, String property, @Nullable String value, String reason) {
@@ -63,6 +69,18 @@ class InvalidPropertiesTests {
 				identifier,
 				"Invalid identifier (%s): must be ip, user, header:NAME, cookie:NAME, path, method, global, or several of them joined by '+'."
 					.formatted(identifier));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "'identifiers=ip,global', global", "identifiers=path+method, path+method",
+			"missing-identifier=global, global" })
+	void startFailsWhenPenaltyWouldBlockEverybody(String setting, String shared) {
+		assertRefused(
+				"policies.api.limits=10/s;policies.api.penalty.after=3;policies.api.penalty.within=1m;policies.api.penalty.block=2m;policies.api."
+						+ setting,
+				"policies.api.penalty", "Penalty[after=3, within=PT1M, block=PT2M, upTo=PT2M, shadow=false]",
+				"Invalid identifier (%s): the penalty would block all clients at once; use identifiers that tell clients apart, such as ip or user."
+					.formatted(shared));
 	}
 
 	@Test
@@ -89,10 +107,32 @@ class InvalidPropertiesTests {
 			textBlock = """
 					redis.scripting=false;policies.api.limits=10/s;policies.api.algorithm=sliding-log | policies.api.algorithm | sliding-log | Invalid algorithm (sliding-log): must be one of fixed-window, first-request-window, sliding-window, sliding-window-counter where scripts are not used.
 					redis.scripting=false;policies.api.limits=10/s;policies.api.algorithm=fixed-window;policies.api.retain=3 | policies.api.algorithm | fixed-window | Invalid retain (3): no past windows can be kept where scripts are not used.
+					redis.scripting=false;policies.api.limits=10/s;policies.api.penalty.after=3;policies.api.penalty.within=1m;policies.api.penalty.block=2m | policies.api.penalty | Penalty[after=3, within=PT1M, block=PT2M, upTo=PT2M, shadow=false] | Invalid policy (api): the store does not support penalties.
+					redis.scripting=false;policies.api.limits=10/s;policies.api.algorithm=fixed-window;policies.api.lease=1s | policies.api.lease | PT1S | Invalid lease (PT1S): needs scripting, because plain commands cannot cancel a reservation.
+					policies.api.limits=10/s;policies.api.lease=1s | policies.api.lease | PT1S | Invalid lease (PT1S): sliding-window does not support leases; use fixed-window or first-request-window.
+					policies.api.limits=10/s;policies.api.algorithm=fixed-window;policies.api.lease=99ms | policies.api.lease | PT0.099S | Invalid lease (PT0.099S): must be from 100ms to 1m.
+					policies.api.limits=10/s;policies.api.algorithm=fixed-window;policies.api.lease=61s | policies.api.lease | PT1M1S | Invalid lease (PT1M1S): must be from 100ms to 1m.
+					policies.api.limits=10/s;policies.api.algorithm=fixed-window;policies.api.lease=1s;policies.api.count-denied=true | policies.api.lease | PT1S | Invalid lease (PT1S): must not be combined with count-denied, because a part that is denied would count.
 					defaults.identifiers=address     | defaults.identifiers   | address | Invalid identifier (address): must be ip, user, header:NAME, cookie:NAME, path, method, global, or several of them joined by '+'.
 					defaults.identifiers=            | defaults.identifiers   | []      | There must be at least one identifier, such as ip, and no duplicates.
 					policies[größe].limits=10/s      | policies[größe]        | größe   | Invalid policy name (größe): must be 1 to 128 printable ASCII characters other than '/'.
 					policies[api (before login)].limits=10/s | policies[api (before login)] | api (before login) | Invalid policy name (api (before login)): must not end with ' (before login)', which names the count of failed logins.
+					policies[api (at once)].limits=10/s | policies[api (at once)] | api (at once) | Invalid policy name (api (at once)): must not end with ' (at once)', which names the calls that run at once.
+					policies.api.concurrent=0        | policies.api.concurrent | 0 | Must be from 1 to 1000.
+					policies.api.concurrent=1001     | policies.api.concurrent | 1001 | Must be from 1 to 1000.
+					policies.api.limits=10/s;policies.api.concurrent=-1 | policies.api.concurrent | -1 | Must be from 1 to 1000.
+					policies.api.concurrent=5;policies.api.concurrent-lease=999ms | policies.api.concurrent-lease | PT0.999S | Must be from 1s to 1d.
+					policies.api.concurrent=5;policies.api.concurrent-lease=25h | policies.api.concurrent-lease | PT25H | Must be from 1s to 1d.
+					policies.api.limits=10/s;policies.api.concurrent-lease=1m | policies.api.concurrent-lease | PT1M | Has no effect without concurrent.
+					policies.api.concurrent=5;policies.api.algorithm=sliding-log | policies.api.algorithm | sliding-log | Has no effect without limits.
+					policies.api.concurrent=5;policies.api.paths=/a;policies.api.cost=2 | policies.api.cost | 2 | Has no effect without limits.
+					policies.api.concurrent=5;policies.api.unit=bytes | policies.api.unit | bytes | Has no effect without limits.
+					policies.api.concurrent=5;policies.api.count-denied=true | policies.api.count-denied | true | Has no effect without limits.
+					policies.api.concurrent=5;policies.api.count-when=status in [401] | policies.api.count-when | status in [401] | Has no effect without limits.
+					policies.api.concurrent=5;policies.api.plans.pro.limits=5/s | policies.api.plans | [pro] | Has no effect without limits.
+					policies.api.concurrent=5;policies.api.burst=9 | policies.api.burst | 9 | Has no effect without limits.
+					redis.scripting=false;policies.api.limits=10/s;policies.api.concurrent=5 | policies.api.concurrent | 5 | Invalid algorithm (concurrent-calls): must be one of fixed-window, first-request-window, sliding-window, sliding-window-counter where scripts are not used.
+					policies.api.limits=10/s;policies.api.algorithm=concurrent-calls | policies.api.algorithm | concurrent-calls | Invalid algorithm (concurrent-calls): must be one of fixed-window, first-request-window, sliding-log, sliding-window, sliding-window-counter, leaky-bucket, token-bucket.
 					headers.styles=loud              | headers.styles         | loud    | Invalid header style (loud): must be one of draft, x-rate-limit, x-ratelimit, or none alone.
 					denial-cache.max-age=0           | denial-cache.max-age   | PT0S    | Invalid maximum age (PT0S): must be from 1ms to 3650d.
 					denial-cache.max-age=-1s         | denial-cache.max-age   | PT-1S   | Invalid maximum age (PT-1S): must be from 1ms to 3650d.

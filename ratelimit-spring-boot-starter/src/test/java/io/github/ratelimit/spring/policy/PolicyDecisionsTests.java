@@ -62,6 +62,19 @@ class PolicyDecisionsTests {
 
 	private final PolicyDecisions decisions = decisions(this.store);
 
+	/** So that it is tried again before the lease ends. */
+	@Test
+	void renewalFailsIfTheStoreFails() {
+		PolicyDecisions failing = decisions(new FailingStore());
+		PolicyCharge call = new PolicyCharge(
+				new IdentifiedPolicy(CallsAtOnce.alone("one", 1, Duration.ofMinutes(1)), List.of("user")),
+				Charge.of(CallsAtOnce.alone("one", 1, Duration.ofMinutes(1)), Identifier.user("alice")))
+			.ofCall(1)
+			.orElseThrow();
+		assertThatExceptionOfType(StoreException.class).isThrownBy(() -> failing.renew(call));
+		assertThat(failing.outage().failingSince()).isPresent();
+	}
+
 	@Test
 	void listenersAreNotifiedOfEveryPolicy() {
 		decide(ONE, TWO);

@@ -7,6 +7,7 @@ import java.util.stream.Stream;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.PlanResolver;
+import io.github.ratelimit.spring.PolicyLimiter;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import org.junit.jupiter.api.Test;
@@ -17,6 +18,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -56,8 +58,19 @@ class PolicyTableTests {
 						  user             sliding-window        10/m         ip           shadow   deny              no            -                              GET /user, POST /user (cost 2)
 						"""));
 		assertThat(output)
-			.contains("These policies limit nothing yet, because they have no paths and no @RateLimited names them: "
-					+ "[unused]");
+			.contains("These policies limit nothing yet, because they have no paths, no @RateLimited names them, and "
+					+ "no bean has a PolicyLimiter: [unused]");
+	}
+
+	@Test
+	void codeMayUsePoliciesWithoutPaths(CapturedOutput output) {
+		StarterRunners.application(WithLimiter.class)
+			.run("--ratelimit.policies.mail.limits=1/s", "--ratelimit.policies.day.limits=1/d")
+			.close();
+		assertThat(output.toString().lines().filter((line) -> line.startsWith("  mail"))).singleElement()
+			.asString()
+			.endsWith("  calls of PolicyLimiter");
+		assertThat(output).doesNotContain("limit nothing yet");
 	}
 
 	@Test
@@ -138,6 +151,17 @@ class PolicyTableTests {
 		StarterRunners.application(Application.class)
 			.run(Stream.of(properties).map((property) -> "--" + property).toArray(String[]::new))
 			.close();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Import(Application.class)
+	static class WithLimiter {
+
+		@Bean
+		Runnable mail(PolicyLimiter limiter) {
+			return () -> limiter.tryAcquire("mail");
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)

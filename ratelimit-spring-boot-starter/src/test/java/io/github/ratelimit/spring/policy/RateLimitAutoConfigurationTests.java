@@ -4,7 +4,8 @@ import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Supplier;
+import java.util.function.Consumer;
+import java.util.function.Function;
 
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Decision;
@@ -368,9 +369,9 @@ class RateLimitAutoConfigurationTests {
 		private int calls;
 
 		@Override
-		public Supplier<Decision> prepare(List<PolicyUse> uses) {
+		public Function<Consumer<Runnable>, Decision> prepare(List<PolicyUse> uses) {
 			this.calls++;
-			return () -> new Decision(true, List.of());
+			return (atEnd) -> new Decision(true, List.of());
 		}
 
 		@Override

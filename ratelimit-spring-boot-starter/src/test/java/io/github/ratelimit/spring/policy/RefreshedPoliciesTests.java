@@ -30,6 +30,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.MapPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 /**
  * Policies that are read again while the application runs.
@@ -61,6 +62,11 @@ class RefreshedPoliciesTests {
 			assertThat(output).contains("The policy 'api' is now sliding-window [5/s, 7/m]")
 				.contains("it was sliding-window [10/m]")
 				.doesNotContain("need a restart");
+			this.properties.put("ratelimit.policies.api.penalty.after", "3");
+			this.properties.put("ratelimit.policies.api.penalty.within", "1m");
+			this.properties.put("ratelimit.policies.api.penalty.block", "2m");
+			refresh(context);
+			assertThat(output).contains("penalty 3 in 1m: 2m to 2m").doesNotContain("need a restart");
 			this.properties.put("ratelimit.policies.api.mode", "shadow");
 			refresh(context);
 			assertThat(limits(context, "api", null)).isEmpty();
@@ -71,6 +77,53 @@ class RefreshedPoliciesTests {
 			refresh(context);
 			assertThat(decide(context, "api", null).statuses()).first()
 				.satisfies((status) -> assertThat(status.remaining()).isEqualTo(76));
+		});
+	}
+
+	/** The identifiers would change only with a restart. */
+	@Test
+	void penaltyOfIdentifiersThatClientsShareIsRefused(CapturedOutput output) {
+		this.properties.put("ratelimit.policies.api.identifiers", "global");
+		this.runner.run((context) -> {
+			this.properties.put("ratelimit.policies.api.identifiers", "ip");
+			this.properties.put("ratelimit.policies.api.penalty.after", "3");
+			this.properties.put("ratelimit.policies.api.penalty.within", "1m");
+			this.properties.put("ratelimit.policies.api.penalty.block", "2m");
+			refresh(context);
+			assertThat(output).contains("The policies stay as they were")
+				.contains("ratelimit.policies.api.penalty")
+				.contains("would block all clients at once");
+			assertThat(context.getBean(PolicyDecisions.class)
+				.current(context.getBean(ConfiguredPolicies.class).find("api").orElseThrow())
+				.policy()
+				.penalty()).isNull();
+		});
+	}
+
+	@Test
+	void changedLeaseCounts(CapturedOutput output) {
+		this.properties.put("ratelimit.policies.api.algorithm", "fixed-window");
+		this.runner.run((context) -> {
+			this.properties.put("ratelimit.policies.api.lease", "1s");
+			refresh(context);
+			assertThat(output).contains("lease 1s").contains("lease -").doesNotContain("need a restart");
+		});
+	}
+
+	@Test
+	void changedCallsAtOnceCountForTheNextRequest(CapturedOutput output) {
+		this.runner.run((context) -> {
+			this.properties.put("ratelimit.policies.api.concurrent", "2");
+			refresh(context);
+			assertThat(output).contains("at once [2/m]").doesNotContain("need a restart");
+			assertThat(decide(context, "api", null).statuses())
+				.extracting((status) -> status.policy().name(), (status) -> status.remaining())
+				.containsExactly(tuple("api", 9L), tuple("api (at once)", 1L));
+			this.properties.put("ratelimit.policies.api.concurrent", "0");
+			refresh(context);
+			assertThat(output).contains("ratelimit.policies.api.concurrent").contains("Must be from 1 to 1000.");
+			assertThat(decide(context, "api", null).allowed()).isTrue();
+			assertThat(decide(context, "api", null).allowed()).isFalse();
 		});
 	}
 

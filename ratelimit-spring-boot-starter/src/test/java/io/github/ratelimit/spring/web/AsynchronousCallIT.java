@@ -59,32 +59,36 @@ class AsynchronousCallIT {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "future", "mono", "flux", "events", "elsewhere" })
-	void deniedRequestGets429AndHeaders(String result) {
-		HttpResponse<String> allowed = application.get("/" + result);
+	@ValueSource(strings = { "Results.future", "Results.mono", "Results.flux", "Results.events", "Results.elsewhere",
+			"SuspendingController.handler", "SuspendingResults.call" })
+	void deniedRequestGets429AndHeaders(String policy) {
+		String path = policy.replaceFirst(".*\\.", "/");
+		HttpResponse<String> allowed = application.get(path);
 		assertThat(allowed.statusCode()).isEqualTo(200);
 		assertThat(allowed.body()).contains("called");
-		assertThat(allowed.headers().firstValue("RateLimit")).hasValue("\"Results." + result + "\";r=0;t=60");
-		HttpResponse<String> denied = application.get("/" + result);
+		assertThat(allowed.headers().firstValue("RateLimit")).hasValue('"' + policy + "\";r=0;t=60");
+		HttpResponse<String> denied = application.get(path);
 		assertThat(denied.statusCode()).isEqualTo(429);
 		assertThat(denied.headers().firstValue("Retry-After")).hasValue("60");
-		assertThat(denied.headers().firstValue("RateLimit")).hasValue("\"Results." + result + "\";r=0;t=60");
+		assertThat(denied.headers().firstValue("RateLimit")).hasValue('"' + policy + "\";r=0;t=60");
 		assertThat(denied.headers().allValues("RateLimit")).hasSize(1);
 		assertThat(denied.body()).contains("quota-exceeded");
 		assertThat(application.decisions()).isEqualTo(2);
 	}
 
-	@Test
-	void requestIdentifiesWhichThreadEverDecides() {
-		assertThat(application.get("/tenant", "X-Tenant", "a").statusCode()).isEqualTo(200);
-		assertThat(application.get("/tenant", "X-Tenant", "a").statusCode()).isEqualTo(429);
-		assertThat(application.get("/tenant", "X-Tenant", "b").statusCode()).isEqualTo(200);
+	@ParameterizedTest
+	@ValueSource(strings = { "/tenant", "/suspending-tenant" })
+	void requestIdentifiesWhichThreadEverDecides(String path) {
+		assertThat(application.get(path, "X-Tenant", "a").statusCode()).isEqualTo(200);
+		assertThat(application.get(path, "X-Tenant", "a").statusCode()).isEqualTo(429);
+		assertThat(application.get(path, "X-Tenant", "b").statusCode()).isEqualTo(200);
 	}
 
-	@Test
-	void fallbackAnswersInsteadOf429() {
-		assertThat(application.get("/fallback").body()).isEqualTo("called");
-		HttpResponse<String> denied = application.get("/fallback");
+	@ParameterizedTest
+	@ValueSource(strings = { "/fallback", "/suspending-fallback" })
+	void fallbackAnswersInsteadOf429(String path) {
+		assertThat(application.get(path).body()).isEqualTo("called");
+		HttpResponse<String> denied = application.get(path);
 		assertThat(denied.statusCode()).isEqualTo(200);
 		assertThat(denied.body()).isEqualTo("instead");
 	}
@@ -117,7 +121,7 @@ class AsynchronousCallIT {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "/counted", "/counted-elsewhere", "/counted-future" })
+	@ValueSource(strings = { "/counted", "/counted-elsewhere", "/counted-future", "/counted-suspending" })
 	void costsAreSettledWhenRequestEnds(String path) {
 		for (int i = 0; i < 3; i++) {
 			assertThat(application.get(path).statusCode()).isEqualTo(200);
@@ -128,7 +132,8 @@ class AsynchronousCallIT {
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration(
 			exclude = { ServletWebSecurityAutoConfiguration.class, UserDetailsServiceAutoConfiguration.class })
-	@Import({ Results.class, ResultController.class })
+	@Import({ Results.class, ResultController.class, SuspendingController.class, CallingController.class,
+			SuspendingResults.class })
 	static class Application {
 
 	}

@@ -9,6 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
@@ -45,8 +46,9 @@ abstract class DispatchContract {
 				"ratelimit.policies.login.limits=100/h", "ratelimit.policies.login.count-when=status in [401, 5xx]",
 				"ratelimit.policies.tokens.paths=/tokens/**", "ratelimit.policies.tokens.limits=100/h",
 				"ratelimit.policies.tokens.cost=10", "ratelimit.policies.method.limits=100/h",
-				"ratelimit.policies.method.count-when=status in [401]", "spring.mvc.async.request-timeout=300ms",
-				"server.shutdown=immediate");
+				"ratelimit.policies.method.count-when=status in [401]", "ratelimit.policies.running.paths=/**",
+				"ratelimit.policies.running.concurrent=1000", "ratelimit.policies.running.mode=shadow",
+				"spring.mvc.async.request-timeout=300ms", "server.shutdown=immediate");
 	}
 
 	@AfterAll
@@ -57,6 +59,13 @@ abstract class DispatchContract {
 	@BeforeEach
 	void forget() {
 		this.application.forget();
+	}
+
+	/** However they end. */
+	@AfterEach
+	void noRequestRunsAnyMore() {
+		assertThat(this.application.asked("running")).isTrue();
+		this.application.assertUsed("running", 0);
 	}
 
 	@ParameterizedTest

@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(OutputCaptureExtension.class)
 class HostileRequestIT {
 
-	private static final int REQUESTS = Integer.getInteger("ratelimit.hostile.requests", 20_000);
+	private static final int REQUESTS = Integer.getInteger("ratelimit.hostile.requests", 5000);
 
 	/** Two parts of at most 64 characters or a hash each, the prefix, and the policy. */
 	private static final int LONGEST_KEY = 300;

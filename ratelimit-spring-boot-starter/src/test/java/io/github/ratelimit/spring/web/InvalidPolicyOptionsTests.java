@@ -91,7 +91,7 @@ class InvalidPolicyOptionsTests {
 		assertThat(output).contains("APPLICATION FAILED TO START")
 			.contains("Invalid bean 'search' of type %s: it has no effect, because policies are not beans."
 				.formatted(type))
-			.contains("Declare its limits below ratelimit.policies or in @RateLimited")
+			.contains("Declare it in a RateLimitPoliciesCustomizer bean, below ratelimit.policies or in @RateLimited")
 			.contains("PolicySource");
 	}
 

@@ -1,9 +1,16 @@
 package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
+import java.security.Principal;
 import java.util.List;
 import java.util.stream.IntStream;
 
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.RateLimitExemption;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import org.junit.jupiter.api.Test;
@@ -35,6 +42,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 		  everyone: { paths: /everyone, limits: 3/m, identifiers: [ip, user] }
 		  inner: { paths: /mixed, limits: 1/m, identifiers: user }
 		  exempt: { paths: /exempt, limits: 1/m, identifiers: user }
+		  running: { paths: /running, concurrent: 1, identifiers: [ip, user] }
 		  known: { paths: /nobody, limits: 1/m, identifiers: user, missing-identifier: deny }
 		""")
 class RateLimitSecurityIT {
@@ -141,6 +149,27 @@ class RateLimitSecurityIT {
 	}
 
 	@Test
+	void requestRunsByItsAddressBeforeTheLoginAndByItsUserAfterIt() {
+		assertThat(get("/running", "anna", "secret").body()).isEqualTo("ip 0, user 0");
+		assertRunning(0, 0);
+		assertThat(get("/running", "anna", "wrong").statusCode()).isEqualTo(401);
+		assertRunning(0, 0);
+		Policy policy = this.application.bean(ConfiguredPolicies.class).find("running").orElseThrow().policy();
+		this.application.bean(RateLimiter.class)
+			.tryAcquire(RateLimitRequest.of(policy, Identifier.user("anna")).withCall(1));
+		HttpResponse<String> denied = get("/running", "anna", "secret");
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertThat(denied.headers().allValues("Retry-After")).containsExactly("1");
+		assertRunning(0, 1);
+		assertThat(get("/running", "berta", "secret").body()).isEqualTo("ip 0, user 0");
+	}
+
+	private void assertRunning(long address, long user) {
+		this.application.assertUsed("running", address);
+		this.application.assertUsed("running", Identifier.user("anna"), user);
+	}
+
+	@Test
 	void exemptionIsAskedAgainAfterTheLogin() {
 		assertThat(get("/exempt", "anna", "secret").statusCode()).isEqualTo(200);
 		assertThat(get("/exempt", "anna", "secret").statusCode()).isEqualTo(429);
@@ -165,9 +194,31 @@ class RateLimitSecurityIT {
 	@RestController
 	static class Application {
 
+		private final RateLimiter limiter;
+
+		private final ConfiguredPolicies policies;
+
+		Application(RateLimiter limiter, ConfiguredPolicies policies) {
+			this.limiter = limiter;
+			this.policies = policies;
+		}
+
 		@GetMapping({ "/user", "/address", "/both", "/mixed", "/nobody", "/everyone", "/exempt" })
 		String get() {
 			return "served";
+		}
+
+		/** What is left for others. */
+		@GetMapping("/running")
+		String running(Principal user) {
+			Policy policy = this.policies.find("running").orElseThrow().policy();
+			List<Long> left = this.limiter
+				.peek(RateLimitRequest.of(policy, Identifier.ip("127.0.0.1"), Identifier.user(user.getName())))
+				.statuses()
+				.stream()
+				.map(LimitStatus::remaining)
+				.toList();
+			return "ip %d, user %d".formatted(left.get(0), left.get(1));
 		}
 
 		@GetMapping("/annotated")

@@ -14,6 +14,7 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
+import io.github.ratelimit.algorithm.ConcurrentCalls;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.test.ManualClock;
 import jakarta.servlet.http.HttpServletResponse;
@@ -150,6 +151,25 @@ class StatusHeadersTests {
 		assertThat(response.getHeader("X-RateLimit-Remaining")).isEqualTo("7");
 		assertThat(response.getHeader("X-RateLimit-Reset"))
 			.isEqualTo("" + Instant.parse("2026-01-01T00:00:31Z").getEpochSecond());
+	}
+
+	@Test
+	void callsHaveNoTimes() {
+		Policy calls = Policy.of("calls", new ConcurrentCalls(), Limit.parse("5/m"));
+		LimitStatus running = new LimitStatus(calls, Identifier.GLOBAL, calls.limits().get(0), 0,
+				Duration.ofSeconds(60), Duration.ofSeconds(60), true);
+		this.statuses.add(new Decision(false, List.of(running)), List.of());
+		MockHttpServletResponse only = write(EnumSet.allOf(HeaderStyle.class));
+		assertThat(only.getHeader("RateLimit-Policy")).isEqualTo("\"calls\";q=5;qu=\"concurrent-requests\"");
+		assertThat(only.getHeader("RateLimit")).isEqualTo("\"calls\";r=0");
+		assertThat(only.getHeader("X-RateLimit-Limit")).isEqualTo("5");
+		assertThat(only.getHeader("X-RateLimit-Reset")).isNull();
+		add(true, status("api", "10/m", 7, "30s", ALLOWED));
+		MockHttpServletResponse both = write(EnumSet.allOf(HeaderStyle.class));
+		assertThat(both.getHeader("RateLimit")).isEqualTo("\"calls\";r=0, \"api\";r=7;t=30");
+		assertThat(both.getHeader("X-Rate-Limit-Remaining")).isEqualTo("7");
+		assertThat(both.getHeader("X-RateLimit-Limit")).isEqualTo("10");
+		assertThat(both.getHeader("X-RateLimit-Reset")).isNotNull();
 	}
 
 	@Test

@@ -7,9 +7,11 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
+import io.github.ratelimit.spring.client.RateLimitClientAutoConfiguration;
 import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
 import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
+import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.policy.RateLimitOffAutoConfiguration;
 import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
 import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
 
@@ -32,7 +34,8 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 @Documented
 @ImportAutoConfiguration({ RateLimitAutoConfiguration.class, RateLimitRedisAutoConfiguration.class,
 		RateLimitMethodAutoConfiguration.class, RateLimitWebAutoConfiguration.class,
-		RateLimitNonWebAutoConfiguration.class, RateLimitTestAutoConfiguration.class })
+		RateLimitNonWebAutoConfiguration.class, RateLimitClientAutoConfiguration.class,
+		RateLimitOffAutoConfiguration.class, RateLimitTestAutoConfiguration.class })
 public @interface AutoConfigureRateLimit {
 
 	/**

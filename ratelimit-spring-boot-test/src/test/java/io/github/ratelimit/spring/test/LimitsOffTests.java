@@ -1,6 +1,8 @@
 package io.github.ratelimit.spring.test;
 
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.spring.OutgoingRateLimits;
+import io.github.ratelimit.spring.PolicyLimiter;
 import io.github.ratelimit.spring.test.AutoConfigureRateLimit.Limits;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,6 +39,14 @@ class LimitsOffTests {
 	@Test
 	void noRedisIsNeeded() {
 		assertThat(this.context.getBeansOfType(RateLimiter.class)).isEmpty();
+	}
+
+	@Test
+	void codeIsNotLimitedEither() {
+		PolicyLimiter limiter = this.context.getBean(PolicyLimiter.class);
+		assertThat(limiter.tryAcquire("greeting").allowed()).isTrue();
+		assertThat(limiter.tryAcquire("greeting").allowed()).isTrue();
+		assertThat(this.context.getBean(OutgoingRateLimits.class).interceptor("greeting")).isNotNull();
 	}
 
 }

@@ -1,0 +1,195 @@
+package io.github.ratelimit.spring;
+
+import java.util.List;
+
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides in code by the policies of the application, for messages, jobs, outgoing calls,
+ * or parts of a request. Inject it:
+ *
+ * <pre>{@code
+ * Acquisition mail = this.limiter.tryAcquire("mail", Identifier.user(customer));
+ * if (mail.allowed()) {
+ *     send();
+ * }
+ * }</pre>
+ * <p>
+ * It decides as the filter of paths does: by the current form of the policy, its plans
+ * and mode, with the denial cache, within the time that the store has, and by
+ * {@code on-store-failure} while the store fails. Metrics and listeners see its
+ * decisions. It has no effect on responses: no header shows its limits,
+ * {@code count-when} does not apply, and a denial is for the caller to handle. Injecting
+ * {@link io.github.ratelimit.RateLimiter} instead gives the store itself, which knows no
+ * configuration and throws exceptions when it fails.
+ * <p>
+ * If no identifiers are given, they are those of the present request, or of the thread
+ * outside of a request, as for a method with {@code @RateLimited}; so are the plan, the
+ * conditions and costs of the request, and the clients that are never limited or always
+ * denied. If identifiers are given, the present request does not matter.
+ * <p>
+ * Implementations must be safe for use by several threads.
+ *
+ * @since 0.1
+ */
+public interface PolicyLimiter {
+
+	/**
+	 * Uses a cost of 1 if every limit of a policy allows it, and nothing otherwise.
+	 * @param policy the name of the policy
+	 * @param identifiers the identifiers to count by: one for each identifier of the
+	 * policy, in any order; none for those of the present request
+	 * @return the decision, and what was used
+	 * @throws IllegalArgumentException if there is no such policy, or it does not count
+	 * by these identifiers
+	 * @throws CallerDeniedException if no identifiers are given, and the present caller
+	 * is denied regardless of its limits
+	 * @throws io.github.ratelimit.StoreException if the store failed, and the policy
+	 * denies requests in that case
+	 */
+	default Acquisition tryAcquire(String policy, Identifier... identifiers) {
+		return tryAcquire(Use.of(policy, identifiers));
+	}
+
+	/**
+	 * Uses the cost of each policy if every limit of all policies allows it, and nothing
+	 * otherwise. A cost of 0 is always allowed, and does not call the store.
+	 * @param uses what is used of each policy; at least one, each of a different policy
+	 * @return the decision, and what was used
+	 * @throws IllegalArgumentException if there is no such policy, it does not count by
+	 * the identifiers, or a policy is used twice
+	 * @throws CallerDeniedException if identifiers are missing, and the present caller is
+	 * denied regardless of its limits
+	 * @throws io.github.ratelimit.StoreException if the store failed, and one of the
+	 * policies denies requests in that case
+	 */
+	Acquisition tryAcquire(Use... uses);
+
+	/**
+	 * Returns the decision that {@link #tryAcquire(String, Identifier...)} would make
+	 * now. Nothing is used, and no listener is notified.
+	 * @param policy the name of the policy
+	 * @param identifiers the identifiers to count by, as for {@code tryAcquire}
+	 * @return the decision, with the current status of every limit
+	 * @throws IllegalArgumentException as {@code tryAcquire}
+	 * @throws CallerDeniedException as {@code tryAcquire}
+	 * @throws io.github.ratelimit.StoreException as {@code tryAcquire}
+	 */
+	default Decision peek(String policy, Identifier... identifiers) {
+		return peek(Use.of(policy, identifiers));
+	}
+
+	/**
+	 * Returns the decision that {@link #tryAcquire(Use...)} would make now. Nothing is
+	 * used, and no listener is notified. A cost of 0 checks the limits and blocks.
+	 * @param uses what would be used of each policy; at least one, each of a different
+	 * policy
+	 * @return the decision, with the current status of every limit
+	 * @throws IllegalArgumentException as {@code tryAcquire}
+	 * @throws CallerDeniedException as {@code tryAcquire}
+	 * @throws io.github.ratelimit.StoreException as {@code tryAcquire}
+	 */
+	Decision peek(Use... uses);
+
+	/**
+	 * What is used of a policy.
+	 * <p>
+	 * A value; safe for use by several threads.
+	 *
+	 * @param policy the name of the policy
+	 * @param identifiers the identifiers to count by: one for each identifier of the
+	 * policy, in any order, with the type that is the name in the configuration.
+	 * {@code global} need not be given. Identifiers of a policy with
+	 * {@code missing-identifier: skip} may be missing, but not all of them; the fallback
+	 * of {@code missing-identifier} may be given alone. Empty for the identifiers of the
+	 * present request
+	 * @param cost the cost, 0 or more
+	 * @param plan the plan whose limits apply; {@code null} for the policy's own, or the
+	 * plan of the present user if there are no identifiers
+	 */
+	record Use(String policy, List<Identifier> identifiers, long cost, @Nullable String plan) {
+
+		/**
+		 * Creates a use of a policy.
+		 * @throws IllegalArgumentException if the cost is negative
+		 */
+		public Use {
+			identifiers = List.copyOf(identifiers);
+			if (cost < 0) {
+				throw new IllegalArgumentException("Invalid cost (%d): must not be negative.".formatted(cost));
+			}
+		}
+
+		/**
+		 * Creates a use of cost 1.
+		 * @param policy the name of the policy
+		 * @param identifiers the identifiers to count by; none for those of the present
+		 * request
+		 * @return the use
+		 */
+		public static Use of(String policy, Identifier... identifiers) {
+			return new Use(policy, List.of(identifiers), 1, null);
+		}
+
+		/**
+		 * Returns the same use with another cost.
+		 * @param cost the cost, 0 or more
+		 * @return a new use
+		 * @throws IllegalArgumentException if the cost is negative
+		 */
+		public Use withCost(long cost) {
+			return new Use(this.policy, this.identifiers, cost, this.plan);
+		}
+
+		/**
+		 * Returns the same use by a user of a plan.
+		 * @param plan the name of the plan; the policy's own limits apply if it has no
+		 * such plan
+		 * @return a new use
+		 */
+		public Use withPlan(String plan) {
+			return new Use(this.policy, this.identifiers, this.cost, plan);
+		}
+
+	}
+
+	/**
+	 * A decision, and what it used.
+	 * <p>
+	 * Implementations must be safe for use by several threads.
+	 */
+	interface Acquisition {
+
+		/**
+		 * Returns the decision.
+		 * @return the decision, with the status of every limit afterwards
+		 */
+		Decision decision();
+
+		/**
+		 * Returns whether every limit allowed it.
+		 * @return whether the cost was used
+		 */
+		default boolean allowed() {
+			return decision().allowed();
+		}
+
+		/**
+		 * Ends the call, if a policy limits concurrent calls; what was used of limits
+		 * stays used. It has an effect only once. A call counts until then, or until its
+		 * lease ends after nothing refers to this acquisition any more.
+		 */
+		void end();
+
+		/**
+		 * Ends the call, and refunds what was used, where it was counted. It has an
+		 * effect only once, and none if nothing was used or the store fails. Refund soon:
+		 * see {@link io.github.ratelimit.RateLimiter#refund}.
+		 */
+		void refund();
+
+	}
+
+}
