@@ -38,6 +38,7 @@ class Live {
 	#sources = new Chart({
 		title: 'Decisions per second, by source', text: perSecond, series: [
 			{ name: 'Redis', className: 'allowed' },
+			{ name: 'a lease', className: 'accent' },
 			{ name: 'cache of denials', className: 'denied' },
 			{ name: 'this instance alone', className: 'local' },
 			{ name: 'none', className: 'failed' },
@@ -90,7 +91,7 @@ class Live {
 	}
 
 	async #lookAtSources() {
-		this.#sources.push(await Promise.all(['store', 'denial-cache', 'local', 'none']
+		this.#sources.push(await Promise.all(['store', 'lease', 'denial-cache', 'local', 'none']
 			.map((source) => this.#rate('ratelimit.decisions', { source }))));
 	}
 

@@ -1,5 +1,6 @@
 import { startHealth } from './health.js';
 import { startLive } from './live.js';
+import { startMore } from './more.js';
 import { startOutage } from './outage.js';
 import { startRace } from './race.js';
 import { showExamples } from './try.js';
@@ -8,4 +9,5 @@ startHealth();
 startRace();
 startLive();
 startOutage();
+startMore();
 showExamples();

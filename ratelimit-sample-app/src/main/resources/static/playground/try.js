@@ -29,6 +29,11 @@ const EXAMPLES = [
 		path: '/report?rows=700', times: 2,
 	},
 	{
+		title: 'A policy in code',
+		text: 'A bean declares this policy, with a bucket of three tokens. The method returns a CompletableFuture.',
+		path: '/quote', times: 4,
+	},
+	{
 		title: 'From another origin',
 		text: 'A page of another origin can read the 429 and its headers, because they are exposed according to the CORS settings of the application.',
 		path: '/demo/token-bucket', times: 6, otherOrigin: true,

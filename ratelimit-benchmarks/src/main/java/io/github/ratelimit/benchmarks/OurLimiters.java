@@ -6,6 +6,7 @@ import java.time.InstantSource;
 
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.denial.DenialCache;
+import io.github.ratelimit.lease.LeasedRateLimiter;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.outage.LocalRateLimiter;
 import io.github.ratelimit.outage.OnStoreFailure;
@@ -70,6 +71,13 @@ public final class OurLimiters implements AutoCloseable {
 				new LocalRateLimiter(new MemoryRateLimiter(InstantSource.system())),
 				(failure) -> RedisErrorKind.of(failure).isUnanswered());
 		return new DenialCache(Duration.ofMinutes(1), DENIALS).cache(outages);
+	}
+
+	/**
+	 * Returns the store that decides in scripts, with leases, to be closed first.
+	 */
+	public LeasedRateLimiter leases() {
+		return new LeasedRateLimiter(scripts());
 	}
 
 	@Override

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import io.github.ratelimit.Algorithm;
@@ -184,6 +186,26 @@ class PlaygroundIT {
 	}
 
 	@Test
+	void trialsShowCallsAtOnceLeasesAndPenalties() throws IOException {
+		browser.open(page, DESKTOP, false);
+		await(() -> assertThat(browser.findAll("[data-trial]")).hasSize(3));
+		browser.click("[data-trial=concurrent] .primary");
+		await(() -> assertThat(browser.text("[data-trial=concurrent] .last")).startsWith("3 allowed, 3 denied"));
+		browser.click("[data-trial=penalty] .primary");
+		await(() -> assertThat(browser.text("[data-trial=penalty] .last"))
+			.matches("3 allowed, 12 denied, retry after (1\\d|20) s"));
+		browser.click("[data-trial=lease] .primary");
+		await(() -> assertThat(browser.text("[data-trial=lease] .last")).startsWith("600 allowed, 0 denied"));
+		Matcher sources = Pattern.compile("(\\d+) decided by Redis, (\\d+) from a lease")
+			.matcher(browser.text("[data-trial=lease] .last"));
+		assertThat(sources.find()).isTrue();
+		assertThat(Integer.parseInt(sources.group(1)) + Integer.parseInt(sources.group(2))).isEqualTo(600);
+		assertThat(Integer.parseInt(sources.group(2))).isGreaterThan(300);
+		assertThat(browser.inaccessible()).isEmpty();
+		assertThat(browser.errors()).isEmpty();
+	}
+
+	@Test
 	void everyExampleIsAnsweredAlsoAcrossOrigins() throws IOException {
 		browser.open(page, DESKTOP, false);
 		await(() -> assertThat(browser.findAll(".example")).hasSizeGreaterThan(5));
@@ -197,6 +219,7 @@ class PlaygroundIT {
 			.startsWith("Answers: 200 200 200 200 200 429.")
 			.contains("ratelimit: \"demo-token-bucket\";r=0;t=", "retry-after: ", "quota-exceeded");
 		assertThat(browser.text("[data-path='/report?rows=700'] .answer")).contains("will be sent to you");
+		assertThat(browser.text("[data-path='/quote'] .answer")).startsWith("Answers: 200 200 200 429.");
 		assertThat(browser.inaccessible()).isEmpty();
 		assertThat(browser.errors()).isEmpty();
 	}

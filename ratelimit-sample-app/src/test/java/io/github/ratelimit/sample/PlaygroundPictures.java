@@ -76,6 +76,16 @@ class PlaygroundPictures {
 	}
 
 	@Test
+	void more() throws IOException {
+		open(1280, false);
+		browser.findAll("[data-trial] .primary").forEach((send) -> browser.run("arguments[0].click()", send));
+		Awaitility.await()
+			.atMost(Duration.ofMinutes(1))
+			.untilAsserted(() -> assertThat(browser.text("#more-tiles")).doesNotContain("Nothing sent yet."));
+		browser.picture("#more", FOLDER.resolve("playground-more.png"));
+	}
+
+	@Test
 	void tryIt() throws IOException {
 		open(1280, false);
 		browser.findAll(".example .primary").forEach((send) -> browser.run("arguments[0].click()", send));

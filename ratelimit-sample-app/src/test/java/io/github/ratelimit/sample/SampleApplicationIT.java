@@ -110,6 +110,16 @@ class SampleApplicationIT {
 	}
 
 	@Test
+	void policyInCodeLimitsMethodThatAnswersLater() {
+		for (int i = 0; i < 3; i++) {
+			assertThat(send(HttpMethod.GET, "/quote", ONE, null)).hasStatus(200).bodyText().isEqualTo("Less is more\n");
+		}
+		assertThat(send(HttpMethod.GET, "/quote", ONE, null)).hasStatus(429)
+			.headers()
+			.hasValue("RateLimit-Policy", "\"quotes\";q=1;w=10");
+	}
+
+	@Test
 	void loginIsLimitedForAddress() {
 		for (int i = 0; i < 5; i++) {
 			assertThat(send(HttpMethod.POST, "/login", ONE, "user-" + i)).hasStatus(200);

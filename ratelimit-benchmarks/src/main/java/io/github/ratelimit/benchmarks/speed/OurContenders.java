@@ -3,9 +3,12 @@ package io.github.ratelimit.benchmarks.speed;
 import java.net.URI;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Identifier;
@@ -17,6 +20,7 @@ import io.github.ratelimit.algorithm.Algorithms;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.benchmarks.OurLimiters;
+import io.github.ratelimit.lease.LeasedRateLimiter;
 
 /**
  * This library: each algorithm, and the complete rate limiter.
@@ -48,14 +52,38 @@ final class OurContenders {
 		all.put("ours, plain commands", connected((ours) -> allowed(ours.plainCommands(), policy)));
 		all.put("ours, whole stack", connected((ours) -> allowed(ours.wholeStack(), policy)));
 		all.put("ours, denied from memory", connected((ours) -> denied(ours.wholeStack())));
+		for (int identifiers : new int[] { 1, 100 }) {
+			all.put("ours, leases of %d identifier%s".formatted(identifiers, (identifiers == 1) ? "" : "s"),
+					(server) -> {
+						OurLimiters ours = connect(server);
+						LeasedRateLimiter leases = ours.leases();
+						return Contender.of(leased(leases, identifiers), () -> {
+							leases.close();
+							ours.close();
+						});
+					});
+		}
 		return all;
+	}
+
+	/** Busy identifiers, and a quota that is never used up. */
+	private static Predicate<String> leased(RateLimiter limiter, int identifiers) {
+		Policy policy = Policy.of("api", new FixedWindow(), new Limit(Limit.MAX_QUOTA, Duration.ofHours(1)))
+			.withLease(Duration.ofSeconds(1));
+		List<Identifier> all = IntStream.range(0, identifiers).mapToObj((i) -> Identifier.user("user-" + i)).toList();
+		return (user) -> limiter.tryAcquire(policy, all.get(ThreadLocalRandom.current().nextInt(identifiers)))
+			.allowed();
 	}
 
 	private static Function<URI, Contender> connected(Function<OurLimiters, Predicate<String>> contender) {
 		return (server) -> {
-			OurLimiters ours = OurLimiters.connect(server, Duration.parse(System.getProperty(BUDGET, DEFAULT_BUDGET)));
+			OurLimiters ours = connect(server);
 			return Contender.of(contender.apply(ours), ours::close);
 		};
+	}
+
+	private static OurLimiters connect(URI server) {
+		return OurLimiters.connect(server, Duration.parse(System.getProperty(BUDGET, DEFAULT_BUDGET)));
 	}
 
 	private static Predicate<String> allowed(RateLimiter limiter, Policy policy) {

@@ -1,0 +1,28 @@
+package io.github.ratelimit.sample;
+
+import java.time.Duration;
+
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/**
+ * Limited by more than a rate: calls at once, a quota taken in advance, and blocks of
+ * clients that are often denied.
+ */
+@RestController
+class MoreController {
+
+	private static final Duration SLOW = Duration.ofSeconds(1);
+
+	@GetMapping("/more/concurrent")
+	String slow() throws InterruptedException {
+		Thread.sleep(SLOW.toMillis());
+		return "Done\n";
+	}
+
+	@GetMapping({ "/more/lease", "/more/penalty" })
+	String fast() {
+		return "Allowed\n";
+	}
+
+}
