@@ -58,7 +58,10 @@ class MultiDbIT {
 		this.first = TestRedis.startServer(this.firstPort);
 		this.second = TestRedis.startServer(this.secondPort);
 		this.proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.firstPort));
-		this.jedis = Clients.connect(this.proxy.uri().getPort(), this.secondPort);
+	}
+
+	private void connect(int connections) {
+		this.jedis = Clients.connect(this.proxy.uri().getPort(), this.secondPort, connections);
 		this.limiter = RedisRateLimiter.of(RedisConnections.client(this.jedis).timeBudget(TestRedis.PATIENCE).build());
 	}
 
@@ -72,6 +75,9 @@ class MultiDbIT {
 
 	@Test
 	void requestWhoseReplyIsLostIsServedOnce() {
+		// One, because a second would be opened if the first is not given back yet, and
+		// is asked for more than PING when it is new.
+		connect(1);
 		this.limiter.tryAcquire(REQUEST);
 		// The reply to PING arrives.
 		this.proxy.loseAfter(1);
@@ -83,6 +89,7 @@ class MultiDbIT {
 
 	@Test
 	void scriptThatIsNotKnownIsSent() {
+		connect(8);
 		this.limiter.tryAcquire(REQUEST);
 		this.jedis.scriptFlush("any");
 		assertThat(this.limiter.tryAcquire(REQUEST).allowed()).isTrue();
@@ -91,6 +98,7 @@ class MultiDbIT {
 
 	@Test
 	void requestsAreCountedOnTheSecondServerWhenTheFirstIsGone() {
+		connect(8);
 		this.limiter.tryAcquire(REQUEST);
 		TestRedis.stop(this.first);
 		this.proxy.breakConnections();
@@ -118,27 +126,22 @@ class MultiDbIT {
 	/** What is not in every version of Jedis, and is not loaded where it is not. */
 	private static final class Clients {
 
-		static UnifiedJedis connect(int firstPort, int secondPort) {
+		static UnifiedJedis connect(int firstPort, int secondPort, int connections) {
 			return MultiDbClient.builder()
 				.multiDbConfig(MultiDbConfig.builder()
-					.database(database(firstPort, 1))
-					.database(database(secondPort, 0.5f))
+					.database(database(firstPort, 1, connections))
+					.database(database(secondPort, 0.5f, connections))
 					.failureDetector(CircuitBreakerConfig.builder().minNumOfFailures(2).slidingWindowSize(60).build())
 					.build())
 				.build();
 		}
 
-		/**
-		 * With one connection a server: a second would be opened if a call comes before
-		 * the last one's connection is given back, and what a new connection is asked
-		 * first would be the reply that is lost.
-		 */
-		private static DatabaseConfig database(int port, float weight) {
-			ConnectionPoolConfig one = new ConnectionPoolConfig();
-			one.setMaxTotal(1);
+		private static DatabaseConfig database(int port, float weight, int connections) {
+			ConnectionPoolConfig pool = new ConnectionPoolConfig();
+			pool.setMaxTotal(connections);
 			return DatabaseConfig
 				.builder(new HostAndPort("127.0.0.1", port), DefaultJedisClientConfig.builder().build())
-				.connectionPoolConfig(one)
+				.connectionPoolConfig(pool)
 				.weight(weight)
 				.healthCheckEnabled(false)
 				.build();
