@@ -52,7 +52,7 @@ class ConcurrentCallsIT {
 
 	private static final int CONNECTIONS = 400;
 
-	private static final int REQUESTS = 20_000;
+	private static final int REQUESTS = 8_000;
 
 	private static final Duration SOON = Duration.ofSeconds(30);
 
@@ -109,8 +109,8 @@ class ConcurrentCallsIT {
 		try (ConfigurableApplicationContext survivor = start("2s")) {
 			URI work = address(survivor, "/work");
 			await().atMost(Duration.ofMinutes(2)).until(() -> remaining(survivor) == 0);
-			// Three leases, during which the calls are renewed.
-			await().during(Duration.ofSeconds(6)).atMost(Duration.ofSeconds(8)).until(() -> get(work) == 429);
+			// Two leases, during which the calls are renewed.
+			await().during(Duration.ofSeconds(4)).atMost(Duration.ofSeconds(6)).until(() -> get(work) == 429);
 			assertThat(doomed.isAlive()).isTrue();
 			long killed = System.nanoTime();
 			doomed.destroyForcibly().waitFor();
