@@ -88,6 +88,9 @@ final class StatusHeaders implements LimitHeaders {
 
 	/** Headers with one limit have that of calls only if there is no other. */
 	private static LimitStatus closestLimit(Collection<LimitStatus> statuses) {
+		if (statuses.size() == 1) {
+			return statuses.iterator().next();
+		}
 		List<LimitStatus> limits = statuses.stream().filter((status) -> !countsCalls(status.policy())).toList();
 		return RequestStatuses.closest(limits.isEmpty() ? statuses : limits);
 	}
