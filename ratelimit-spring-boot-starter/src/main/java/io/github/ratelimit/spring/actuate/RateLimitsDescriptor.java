@@ -1,5 +1,6 @@
 package io.github.ratelimit.spring.actuate;
 
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -8,8 +9,10 @@ import java.util.TreeMap;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.github.ratelimit.Limit;
+import io.github.ratelimit.Penalty;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.Plan;
 import io.github.ratelimit.spring.policy.AnnotatedPolicy;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +37,8 @@ record RateLimitsDescriptor(Map<String, PolicyDescriptor> policies, List<MethodD
 	record PolicyDescriptor(String algorithm, List<String> limits,
 			@JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Long concurrent, List<String> identifiers,
 			boolean countDenied, String mode, String onStoreFailure,
+			@JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Duration lease,
+			@JsonInclude(JsonInclude.Include.NON_NULL) @Nullable PenaltyDescriptor penalty,
 			@JsonInclude(JsonInclude.Include.NON_EMPTY) Map<String, PlanDescriptor> plans) {
 
 		static PolicyDescriptor of(IdentifiedPolicy identified) {
@@ -44,15 +49,28 @@ record RateLimitsDescriptor(Map<String, PolicyDescriptor> policies, List<MethodD
 			return new PolicyDescriptor(policy.algorithm().name(),
 					policy.algorithm().countsCalls() ? List.of() : limits(policy), concurrent, identified.identifiers(),
 					policy.countDenied(), text(identified.enforcement().mode()),
-					text(identified.enforcement().onStoreFailure()), plans);
+					text(identified.enforcement().onStoreFailure()), policy.lease(),
+					PenaltyDescriptor.of(policy.penalty()), plans);
 		}
 
 		static List<String> limits(Policy policy) {
 			return policy.limits().stream().map(Limit::toString).toList();
 		}
 
-		private static String text(Enum<?> value) {
+		static String text(Enum<?> value) {
 			return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+		}
+
+	}
+
+	/**
+	 * What happens to identifiers that a policy denies often.
+	 */
+	record PenaltyDescriptor(int after, Duration within, Duration block, Duration upTo, String mode) {
+
+		static @Nullable PenaltyDescriptor of(@Nullable Penalty penalty) {
+			return (penalty != null) ? new PenaltyDescriptor(penalty.after(), penalty.within(), penalty.block(),
+					penalty.upTo(), PolicyDescriptor.text(penalty.shadow() ? Mode.SHADOW : Mode.ENFORCE)) : null;
 		}
 
 	}
