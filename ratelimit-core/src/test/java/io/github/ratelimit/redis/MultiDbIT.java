@@ -58,6 +58,7 @@ class MultiDbIT {
 		this.first = TestRedis.startServer(this.firstPort);
 		this.second = TestRedis.startServer(this.secondPort);
 		this.proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.firstPort));
+		connect(ConnectionPoolConfig.DEFAULT_MAX_TOTAL);
 	}
 
 	private void connect(int connections) {
@@ -77,6 +78,7 @@ class MultiDbIT {
 	void requestWhoseReplyIsLostIsServedOnce() {
 		// One, because a second would be opened if the first is not given back yet, and
 		// is asked for more than PING when it is new.
+		this.jedis.close();
 		connect(1);
 		this.limiter.tryAcquire(REQUEST);
 		// The reply to PING arrives.
@@ -89,7 +91,6 @@ class MultiDbIT {
 
 	@Test
 	void scriptThatIsNotKnownIsSent() {
-		connect(8);
 		this.limiter.tryAcquire(REQUEST);
 		this.jedis.scriptFlush("any");
 		assertThat(this.limiter.tryAcquire(REQUEST).allowed()).isTrue();
@@ -98,7 +99,6 @@ class MultiDbIT {
 
 	@Test
 	void requestsAreCountedOnTheSecondServerWhenTheFirstIsGone() {
-		connect(8);
 		this.limiter.tryAcquire(REQUEST);
 		TestRedis.stop(this.first);
 		this.proxy.breakConnections();

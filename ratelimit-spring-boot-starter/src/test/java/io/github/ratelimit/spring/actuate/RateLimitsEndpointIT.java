@@ -103,25 +103,16 @@ class RateLimitsEndpointIT {
 	}
 
 	@Test
-	void callsAtOnceLeasesAndPenaltiesAreShown() {
+	void callsAtOnceAreShownAndReset() {
 		try (ActuatorApplication concurrent = ActuatorApplication.start("ratelimit.redis.url=" + TestRedis.uri(),
 				"ratelimit.key-prefix=" + TestRedis.newKeyPrefix(),
 				"management.endpoints.web.exposure.include=ratelimits",
 				"management.endpoint.ratelimits.access=unrestricted", "ratelimit.policies.api.concurrent=4",
-				"ratelimit.policies.only.concurrent=2", "ratelimit.policies.only.identifiers=ip",
-				"ratelimit.policies.leased.limits=100/m", "ratelimit.policies.leased.algorithm=fixed-window",
-				"ratelimit.policies.leased.lease=1s", "ratelimit.policies.leased.penalty.after=20",
-				"ratelimit.policies.leased.penalty.within=1m", "ratelimit.policies.leased.penalty.block=15m",
-				"ratelimit.policies.leased.penalty.up-to=1d", "ratelimit.policies.leased.penalty.mode=shadow")) {
+				"ratelimit.policies.only.concurrent=2", "ratelimit.policies.only.identifiers=ip")) {
 			JsonNode policies = concurrent.get(ENDPOINT).json().path("policies");
 			assertThat(policies.path("api").path("concurrent").longValue()).isEqualTo(4);
 			assertThat(policies.path("only").path("concurrent").longValue()).isEqualTo(2);
 			assertThat(policies.path("only").path("limits")).hasToString("[]");
-			assertThat(policies.path("only").has("lease")).isFalse();
-			assertThat(policies.path("only").has("penalty")).isFalse();
-			assertThat(policies.path("leased").path("lease").stringValue()).isEqualTo("PT1S");
-			assertThat(policies.path("leased").path("penalty")).hasToString("{\"after\":20,\"within\":\"PT1M\","
-					+ "\"block\":\"PT15M\",\"upTo\":\"PT24H\",\"mode\":\"shadow\"}");
 			Policy calls = concurrent.bean(ConfiguredPolicies.class).find("api").orElseThrow().concurrent();
 			concurrent.bean(RateLimiter.class)
 				.tryAcquire(RateLimitRequest.of(calls, new Identifier("header:X-User", "running")).withCall(1));
@@ -134,6 +125,26 @@ class RateLimitsEndpointIT {
 			concurrent.delete(ENDPOINT + query);
 			assertThat(concurrent.get(ENDPOINT + query).json().at("/counts/1/limits/0/remaining").longValue())
 				.isEqualTo(4);
+		}
+	}
+
+	@Test
+	void leasesAndPenaltiesAreShown() {
+		try (ActuatorApplication penalties = ActuatorApplication.start("ratelimit.redis.url=" + TestRedis.uri(),
+				"management.endpoints.web.exposure.include=ratelimits", "ratelimit.policies.leased.limits=100/m",
+				"ratelimit.policies.leased.algorithm=fixed-window", "ratelimit.policies.leased.identifiers=ip",
+				"ratelimit.policies.leased.lease=1s", "ratelimit.policies.leased.penalty.after=20",
+				"ratelimit.policies.leased.penalty.within=1m", "ratelimit.policies.leased.penalty.block=15m",
+				"ratelimit.policies.leased.penalty.up-to=1d", "ratelimit.policies.strict.limits=100/m",
+				"ratelimit.policies.strict.identifiers=ip", "ratelimit.policies.strict.penalty.after=1",
+				"ratelimit.policies.strict.penalty.within=1m", "ratelimit.policies.strict.penalty.block=15m",
+				"ratelimit.policies.strict.penalty.mode=shadow")) {
+			JsonNode policies = penalties.get(ENDPOINT).json().path("policies");
+			assertThat(policies.path("leased").path("lease").stringValue()).isEqualTo("PT1S");
+			assertThat(policies.path("leased").path("penalty")).hasToString("{\"after\":20,\"within\":\"PT1M\","
+					+ "\"block\":\"PT15M\",\"upTo\":\"PT24H\",\"mode\":\"enforce\"}");
+			assertThat(policies.path("strict").has("lease")).isFalse();
+			assertThat(policies.path("strict").path("penalty").path("mode").stringValue()).isEqualTo("shadow");
 		}
 	}
 

@@ -195,7 +195,8 @@ class PathSpellingIT {
 				.write("GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".formatted(path)
 					.getBytes(StandardCharsets.UTF_8));
 			try (InputStream input = socket.getInputStream()) {
-				assertThat(new String(input.readAllBytes(), StandardCharsets.UTF_8)).as(path).startsWith("HTTP/1.1 ");
+				assertThat(new String(input.readAllBytes(), StandardCharsets.UTF_8)).as("%s", path)
+					.startsWith("HTTP/1.1 ");
 			}
 		}
 		catch (IOException ex) {
