@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class LeaseSearchTests {
 
-	private static final int SEEDS = 60;
+	private static final int SEEDS = 40;
 
 	private static final int STEPS = 120;
 

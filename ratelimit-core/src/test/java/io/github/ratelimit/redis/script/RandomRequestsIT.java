@@ -40,7 +40,7 @@ class RandomRequestsIT {
 
 	private static final List<Identifier> IDENTIFIERS = List.of(Identifier.user("alice"), Identifier.GLOBAL);
 
-	private static final int REQUESTS = Integer.getInteger("ratelimit.test.requests", 4000);
+	private static final int REQUESTS = Integer.getInteger("ratelimit.test.requests", 3000);
 
 	static Stream<Arguments> policies() {
 		return Stream
