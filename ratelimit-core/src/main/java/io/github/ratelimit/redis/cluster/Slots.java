@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 
 import io.github.ratelimit.redis.connection.Call;
@@ -22,6 +23,8 @@ final class Slots {
 
 	/** The host of a node whose address is not known. */
 	private static final String UNKNOWN_HOST = "?";
+
+	private static final int PORTS = 65_536;
 
 	/** Of a question, because the answer is long. */
 	private static final int WORK = 4;
@@ -46,40 +49,31 @@ final class Slots {
 	 */
 	static Slots read(@Nullable Object reply, HostAndPort asked) {
 		Slots slots = new Slots();
-		for (Object range : list(reply, 0)) {
-			slots.add(list(range, 3), asked);
+		try {
+			for (Object range : (List<?>) Objects.requireNonNull(reply)) {
+				slots.add((List<?>) range, asked);
+			}
+		}
+		catch (RuntimeException ex) {
+			throw new WrongReplyException(
+					"Invalid reply of CLUSTER SLOTS (%s): is this a node of a Redis cluster?".formatted(reply), ex);
 		}
 		return slots;
 	}
 
 	private void add(List<?> range, HostAndPort asked) {
-		List<?> master = list(range.get(2), 2);
+		List<?> master = (List<?>) range.get(2);
 		String host = (master.get(0) instanceof byte[] text) ? new String(text, StandardCharsets.UTF_8) : "";
 		if (!host.equals(UNKNOWN_HOST)) {
-			HostAndPort node = address(host, number(master.get(1), 65_535), asked);
-			int last = number(range.get(1), this.nodes.length - 1);
-			Arrays.fill(this.nodes, number(range.get(0), last), last + 1, node);
+			HostAndPort node = address(host, number(master.get(1), PORTS), asked);
+			int end = number(range.get(1), this.nodes.length) + 1;
+			Arrays.fill(this.nodes, number(range.get(0), end), end, node);
 			this.masters.add(node);
 		}
 	}
 
-	private static List<?> list(@Nullable Object value, int size) {
-		if (value instanceof List<?> list && list.size() >= size) {
-			return list;
-		}
-		throw invalid(value);
-	}
-
-	private static int number(@Nullable Object value, int max) {
-		if (value instanceof Long number && number >= 0 && number <= max) {
-			return number.intValue();
-		}
-		throw invalid(value);
-	}
-
-	private static WrongReplyException invalid(@Nullable Object value) {
-		return new WrongReplyException(
-				"Invalid reply of CLUSTER SLOTS (%s): is this a node of a Redis cluster?".formatted(value), null);
+	private static int number(Object value, int end) {
+		return (int) Objects.checkIndex((Long) value, (long) end);
 	}
 
 	/** Returns an address; an empty host is that of the node that was asked. */
