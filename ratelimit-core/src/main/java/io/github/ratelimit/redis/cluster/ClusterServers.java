@@ -54,9 +54,9 @@ public final class ClusterServers implements Servers {
 
 	private final ServerSettings settings;
 
-	private final Listener listener;
+	final Listener listener;
 
-	private final Topology topology;
+	final Topology topology;
 
 	private final Map<HostAndPort, Node> nodes = new ConcurrentHashMap<>();
 
@@ -66,11 +66,10 @@ public final class ClusterServers implements Servers {
 	/** Nodes that have slots. Others may answer although the cluster is down. */
 	private volatile Set<HostAndPort> masters = Set.of();
 
-	private volatile boolean closed;
+	volatile boolean closed;
 
-	private boolean outage;
-
-	private long outageSince;
+	/** When all nodes stopped answering; {@code null} if any answers. */
+	private @Nullable Long outageSince;
 
 	private ClusterServers(Supplier<Collection<HostAndPort>> seeds, Function<HostAndPort, ConnectionSource> sources,
 			ServerSettings settings, Listener listener) {
@@ -169,22 +168,13 @@ public final class ClusterServers implements Servers {
 	/** Whether a node is not known to be unavailable. */
 	boolean mayAnswer(HostAndPort address) {
 		Node node = this.nodes.get(address);
-		return node == null || !node.isUnavailable();
+		return node == null || !node.server.isUnavailable();
 	}
 
 	/** Whether any node may answer, apart from one. */
 	boolean anyAnswers(@Nullable HostAndPort except) {
 		Collection<HostAndPort> expected = this.masters.isEmpty() ? this.seeds.get() : this.masters;
 		return expected.stream().anyMatch((address) -> !address.equals(except) && mayAnswer(address));
-	}
-
-	/** Reads again which node has which slot. */
-	void refresh() {
-		this.topology.refresh();
-	}
-
-	Listener listener() {
-		return this.listener;
 	}
 
 	/** Sets the nodes that have slots. The others are closed after a while. */
@@ -195,14 +185,11 @@ public final class ClusterServers implements Servers {
 		this.nodes.values().removeIf((node) -> !masters.contains(node.address) && left.add(node));
 		if (!left.isEmpty()) {
 			this.leaving.addAll(left);
-			try {
-				BackgroundThread.start(() -> {
-					Topology.parkNanos(GRACE_NANOS);
-					closeLeft(left);
-				}, THREAD);
-			}
-			catch (OutOfMemoryError ex) {
-				// There can be no more threads.
+			boolean started = BackgroundThread.start(() -> {
+				Topology.parkNanos(GRACE_NANOS);
+				closeLeft(left);
+			}, THREAD);
+			if (!started) {
 				closeLeft(left);
 			}
 		}
@@ -219,20 +206,20 @@ public final class ClusterServers implements Servers {
 	 */
 	void changed(@Nullable JedisException cause) {
 		notifyListener(cause);
-		refresh();
+		this.topology.refresh();
 	}
 
 	/** Notifies the listener if no node answers any more, or one does again. */
 	private synchronized void notifyListener(@Nullable JedisException cause) {
 		boolean answer = anyAnswers(null);
-		if (cause != null && !answer && !this.outage) {
-			this.outage = true;
+		Long since = this.outageSince;
+		if (cause != null && !answer && since == null) {
 			this.outageSince = System.nanoTime();
 			this.listener.opened(cause);
 		}
-		else if (answer && this.outage) {
-			this.outage = false;
-			this.listener.closed(Duration.ofNanos(System.nanoTime() - this.outageSince));
+		else if (answer && since != null) {
+			this.outageSince = null;
+			this.listener.closed(Duration.ofNanos(System.nanoTime() - since));
 		}
 	}
 

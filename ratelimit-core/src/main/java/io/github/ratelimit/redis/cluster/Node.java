@@ -30,7 +30,7 @@ final class Node implements Listener {
 
 	private final ClusterServers cluster;
 
-	private final Server server;
+	final Server server;
 
 	private final UnaryOperator<JedisException> explanation = this::explain;
 
@@ -39,10 +39,6 @@ final class Node implements Listener {
 		this.address = address;
 		this.cluster = cluster;
 		this.server = new Server(settings.withName(address.toString()), source, this);
-	}
-
-	boolean isUnavailable() {
-		return this.server.isUnavailable();
 	}
 
 	/**
@@ -59,7 +55,7 @@ final class Node implements Listener {
 		HostAndPort target = redirection.getTargetNode();
 		boolean asking = redirection instanceof JedisAskDataException;
 		if (!asking) {
-			this.cluster.refresh();
+			this.cluster.topology.refresh();
 		}
 		for (Call call : calls) {
 			if (!call.takeBack()) {
@@ -79,7 +75,7 @@ final class Node implements Listener {
 	private JedisException explain(JedisException failure) {
 		boolean outage = isOutage(failure);
 		if (outage || failure instanceof JedisClusterException) {
-			this.cluster.refresh();
+			this.cluster.topology.refresh();
 		}
 		return (outage && this.cluster.anyAnswers(this.address))
 				? new CallException(Reason.NODE, "The node %s does not answer".formatted(this.address), failure)
@@ -109,12 +105,12 @@ final class Node implements Listener {
 
 	@Override
 	public void overloaded() {
-		this.cluster.listener().overloaded();
+		this.cluster.listener.overloaded();
 	}
 
 	@Override
 	public void batch(int calls, long nanos) {
-		this.cluster.listener().batch(calls, nanos);
+		this.cluster.listener.batch(calls, nanos);
 	}
 
 	void close() {

@@ -53,8 +53,6 @@ final class Topology {
 	/** Whether the slots may have changed since the last reading began. */
 	private boolean outdated;
 
-	private volatile boolean closed;
-
 	private volatile @Nullable Throwable failure;
 
 	/**
@@ -103,25 +101,18 @@ final class Topology {
 	}
 
 	private JedisException unknown() {
-		return this.closed ? ClusterServers.closedForGood() : new CallException(Reason.OUTAGE,
+		return this.cluster.closed ? ClusterServers.closedForGood() : new CallException(Reason.OUTAGE,
 				"None of the nodes %s has returned the slots".formatted(this.cluster.addresses()), this.failure);
 	}
 
 	/** Asks the nodes, now or after a pause. Returns whether they are being asked. */
 	synchronized boolean refresh() {
 		this.outdated = true;
-		if (!this.running && !this.closed) {
-			try {
-				BackgroundThread.start(this::run, ClusterServers.THREAD);
-				this.running = true;
-				this.asking = true;
-			}
-			catch (OutOfMemoryError ex) {
-				// There can be no more threads; the next call tries again.
-				this.failure = ex;
-			}
+		if (!this.running && !this.cluster.closed) {
+			this.running = BackgroundThread.start(this::run, ClusterServers.THREAD);
+			this.asking = this.running;
 		}
-		return this.asking && !this.closed;
+		return this.asking && !this.cluster.closed;
 	}
 
 	private void run() {
@@ -139,7 +130,7 @@ final class Topology {
 	}
 
 	private synchronized boolean isToAsk() {
-		this.running = this.outdated && !this.closed;
+		this.running = this.outdated && !this.cluster.closed;
 		this.asking = this.running;
 		this.outdated = false;
 		return this.running;
@@ -157,7 +148,7 @@ final class Topology {
 	 */
 	private @Nullable Slots ask(Iterator<HostAndPort> nodes) {
 		Map<Call, HostAndPort> asked = new HashMap<>();
-		while (!this.closed && (nodes.hasNext() || !asked.isEmpty())) {
+		while (!this.cluster.closed && (nodes.hasNext() || !asked.isEmpty())) {
 			if (nodes.hasNext()) {
 				HostAndPort node = nodes.next();
 				Call question = Slots.question(System.nanoTime() + PATIENCE_NANOS);
@@ -225,9 +216,8 @@ final class Topology {
 		}
 	}
 
-	/** Stops asking, and fails the calls that wait. */
+	/** Fails the calls that wait, because the cluster is closed. */
 	void close() {
-		this.closed = true;
 		end(null);
 	}
 

@@ -1,5 +1,8 @@
 package io.github.ratelimit.redis.connection;
 
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 /**
  * Starts the threads of connections. They may outlive the application that submits a
  * call, so they keep neither its class loader nor its thread locals. They do not keep the
@@ -7,18 +10,27 @@ package io.github.ratelimit.redis.connection;
  */
 public final class BackgroundThread {
 
+	private static final Logger logger = LoggerFactory.getLogger(BackgroundThread.class);
+
 	private BackgroundThread() {
 	}
 
 	/**
 	 * Starts a thread.
-	 * @throws OutOfMemoryError if there can be no more threads
+	 * @return whether it was started; not if there can be no more threads
 	 */
-	public static void start(Runnable task, String name) {
+	public static boolean start(Runnable task, String name) {
 		Thread thread = new Thread(null, task, name, 0, false);
 		thread.setDaemon(true);
 		thread.setContextClassLoader(null);
-		thread.start();
+		try {
+			thread.start();
+			return true;
+		}
+		catch (OutOfMemoryError ex) {
+			logger.debug("The thread {} cannot be started", name, ex);
+			return false;
+		}
 	}
 
 }

@@ -25,13 +25,14 @@ final class Breaker {
 
 	private final Server server;
 
-	private volatile @Nullable Outage outage;
+	/** Why the server is unavailable; {@code null} if it is available. */
+	private volatile @Nullable JedisException cause;
+
+	/** When it became unavailable. */
+	private long since;
 
 	/** When any connection last received something. */
 	private volatile long heard = System.nanoTime();
-
-	/** When a connection last failed. */
-	private volatile long broken = System.nanoTime();
 
 	private long probed = System.nanoTime() - LONGEST_PAUSE;
 
@@ -47,13 +48,12 @@ final class Breaker {
 
 	/** Returns why the server is unavailable; {@code null} if it is available. */
 	@Nullable JedisException cause() {
-		Outage outage = this.outage;
-		return (outage != null) ? outage.cause : null;
+		return this.cause;
 	}
 
 	void heard(long now) {
 		this.heard = now;
-		if (this.outage != null) {
+		if (this.cause != null) {
 			close(now);
 		}
 	}
@@ -67,32 +67,18 @@ final class Breaker {
 		return heard - since > 0 && System.nanoTime() - heard < this.server.settings.budget().toNanos() / 2;
 	}
 
-	void broken() {
-		this.broken = System.nanoTime();
-	}
-
-	/**
-	 * Returns whether any connection has failed since some time, so that others may be
-	 * broken as well.
-	 */
-	boolean hasBroken(long since) {
-		return this.broken - since >= 0;
-	}
-
 	void open(JedisException cause) {
-		begin(cause);
-		this.server.refuse(cause);
-	}
-
-	private synchronized void begin(JedisException cause) {
-		if (this.outage != null) {
-			return;
+		synchronized (this) {
+			if (this.cause == null) {
+				this.cause = cause;
+				this.since = System.nanoTime();
+				this.pause = SHORTEST_PAUSE;
+				logger.info("Redis ({}) does not answer: {}", this.server.settings.name(), cause.toString());
+				startProbe();
+				this.server.listener.opened(cause);
+			}
 		}
-		this.outage = new Outage(cause, System.nanoTime());
-		this.pause = SHORTEST_PAUSE;
-		logger.info("Redis ({}) does not answer: {}", this.server.settings.name(), cause.toString());
-		startProbe();
-		this.server.listener.opened(cause);
+		this.server.refuse(cause);
 	}
 
 	/** Starts to probe the server, unless that is under way. */
@@ -103,26 +89,17 @@ final class Breaker {
 	}
 
 	private synchronized void startProbe() {
-		if (this.probing || this.outage == null || this.ended) {
-			return;
-		}
-		try {
-			BackgroundThread.start(this::probe, "ratelimit-probe-" + this.server.settings.name());
-			this.probing = true;
-		}
-		catch (OutOfMemoryError ex) {
-			// There can be no more threads; the next call tries again.
-			logger.debug("No thread can be started to probe Redis ({})", this.server.settings.name(), ex);
+		if (!this.probing && this.cause != null && !this.ended) {
+			this.probing = BackgroundThread.start(this::probe, "ratelimit-probe-" + this.server.settings.name());
 		}
 	}
 
 	private synchronized void close(long now) {
-		Outage outage = this.outage;
-		if (outage == null || this.ended) {
+		if (this.cause == null || this.ended) {
 			return;
 		}
-		this.outage = null;
-		Duration duration = Duration.ofNanos(now - outage.since);
+		this.cause = null;
+		Duration duration = Duration.ofNanos(now - this.since);
 		logger.info("Redis ({}) answers again, after {} ms", this.server.settings.name(), duration.toMillis());
 		this.server.listener.closed(duration);
 		notifyAll();
@@ -132,7 +109,7 @@ final class Breaker {
 	void end(JedisException cause) {
 		synchronized (this) {
 			this.ended = true;
-			this.outage = new Outage(cause, System.nanoTime());
+			this.cause = cause;
 			notifyAll();
 		}
 		this.server.refuse(cause);
@@ -146,7 +123,8 @@ final class Breaker {
 			}
 			catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
 				logger.debug("Redis ({}) does not answer yet", this.server.settings.name(), ex);
-				if (ConnectionSource.isClosed(ex)) {
+				if (ex.getCause() instanceof IllegalStateException) {
+					// The pool is closed, for ever.
 					stopProbing();
 					return;
 				}
@@ -161,7 +139,7 @@ final class Breaker {
 	/** Waits until it is time for the next probe. */
 	private synchronized boolean isToProbe() {
 		try {
-			while (this.outage != null && !this.ended) {
+			while (this.cause != null && !this.ended) {
 				long left = this.probed + this.pause - System.nanoTime();
 				if (left <= 0) {
 					this.probed = System.nanoTime();
@@ -176,9 +154,6 @@ final class Breaker {
 		}
 		stopProbing();
 		return false;
-	}
-
-	private record Outage(JedisException cause, long since) {
 	}
 
 }

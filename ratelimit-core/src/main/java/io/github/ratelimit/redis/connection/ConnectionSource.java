@@ -15,7 +15,8 @@ public abstract sealed class ConnectionSource permits OwnConnections, BorrowedCo
 
 	/**
 	 * Connects.
-	 * @param checked whether the server must have answered a {@code PING}
+	 * @param checked whether the server must have answered a {@code PING} on a borrowed
+	 * connection; on others it must always
 	 * @param watch is notified of silence, also during the login, and of what is
 	 * received; not by connections that are borrowed
 	 * @param budget the length of a silence; how long borrowed connections wait
@@ -27,11 +28,6 @@ public abstract sealed class ConnectionSource permits OwnConnections, BorrowedCo
 	/** Returns whether a connection has failed because nothing came in time. */
 	static boolean isSilence(@Nullable Throwable failure) {
 		return failure instanceof JedisConnectionException && failure.getCause() instanceof SocketTimeoutException;
-	}
-
-	/** Returns whether no connection can be made because the pool is closed. */
-	static boolean isClosed(Throwable failure) {
-		return failure.getCause() instanceof IllegalStateException;
 	}
 
 	/** Releases what the source itself holds. */

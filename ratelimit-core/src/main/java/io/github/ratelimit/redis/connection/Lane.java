@@ -63,9 +63,6 @@ final class Lane implements WatchedSocket.Watch {
 	/** When something was last sent. */
 	private long used = System.nanoTime() - REST;
 
-	/** When the last connection was made. */
-	private long connected = System.nanoTime();
-
 	Lane(String name, Server server) {
 		this.name = name;
 		this.server = server;
@@ -87,14 +84,10 @@ final class Lane implements WatchedSocket.Watch {
 	/** Starts a thread, and returns whether there was none. */
 	boolean start() {
 		if (this.state.get() == NONE && this.state.compareAndSet(NONE, RUNNING)) {
-			try {
-				BackgroundThread.start(this::run, this.name);
+			if (BackgroundThread.start(this::run, this.name)) {
 				return true;
 			}
-			catch (OutOfMemoryError ex) {
-				// There can be no more threads.
-				this.state.set(NONE);
-			}
+			this.state.set(NONE);
 		}
 		return false;
 	}
@@ -149,7 +142,7 @@ final class Lane implements WatchedSocket.Watch {
 		if (!calls.isEmpty()) {
 			exchange(link, calls);
 		}
-		if (link.isBorrowed() && this.link == link) {
+		if (link.isBorrowed()) {
 			release();
 		}
 	}
@@ -165,10 +158,8 @@ final class Lane implements WatchedSocket.Watch {
 			}
 			release();
 			this.sentAt = start;
-			link = this.server.source.connect(rested || this.server.breaker.hasBroken(this.connected), this,
-					this.server.settings.budget());
+			link = this.server.source.connect(rested, this, this.server.settings.budget());
 			this.link = link;
-			this.connected = start;
 			return link;
 		}
 		catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
@@ -202,11 +193,8 @@ final class Lane implements WatchedSocket.Watch {
 			this.server.breaker.heard(now);
 			this.server.listener.batch(calls.size(), now - start);
 		}
-		catch (JedisException ex) {
-			fail(ex, calls);
-		}
 		catch (RuntimeException ex) {
-			fail(new JedisException("A batch has failed", ex), calls);
+			fail((ex instanceof JedisException cause) ? cause : new JedisException("A batch has failed", ex), calls);
 		}
 		finally {
 			this.sent = List.of();
@@ -218,7 +206,6 @@ final class Lane implements WatchedSocket.Watch {
 	 */
 	private void fail(JedisException failure, List<Call> calls) {
 		release();
-		this.server.breaker.broken();
 		boolean silence = ConnectionSource.isSilence(failure);
 		if (silence && !this.server.breaker.isHeard(this.sentAt)) {
 			this.server.breaker.open(failure);
@@ -226,10 +213,7 @@ final class Lane implements WatchedSocket.Watch {
 		JedisException reason = silence ? CallException.silence(failure) : failure;
 		calls.forEach((call) -> call.fail(reason));
 		if (this.server.breaker.cause() == null) {
-			Link link = connect();
-			if (link != null && link.isBorrowed()) {
-				release();
-			}
+			connect();
 		}
 	}
 

@@ -4,7 +4,6 @@ import java.net.Socket;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 import io.github.ratelimit.redis.connection.WatchedSocket.Watch;
@@ -67,11 +66,12 @@ public final class OwnConnections extends ConnectionSource {
 			int millis = this.config.getConnectionTimeoutMillis();
 			long patience = TimeUnit.MILLISECONDS.toNanos((millis > 0) ? millis : Protocol.DEFAULT_TIMEOUT);
 			WatchedSocket watched = new WatchedSocket(socket, watch, budget, System.nanoTime() + patience);
-			Link link = new Link(connection(server, watched), watched, () -> server.equals(this.address.get()), () -> {
-			});
-			if (checked) {
-				link.ping();
-			}
+			// Jedis cannot reconnect, because it gets the same socket, which is closed
+			// then.
+			Link link = new Link(new Connection(() -> watched, this.config), watched,
+					() -> server.equals(this.address.get()), () -> {
+					});
+			link.ping();
 			watched.loggedIn();
 			return link;
 		}
@@ -91,18 +91,6 @@ public final class OwnConnections extends ConnectionSource {
 			throw (ex.getCause() == null && reasons.length > 0)
 					? new JedisConnectionException("Failed to connect to " + server, reasons[0]) : ex;
 		}
-	}
-
-	/** Logs in, and prevents that Jedis reconnects by itself. */
-	private Connection connection(HostAndPort server, Socket socket) {
-		AtomicReference<Socket> first = new AtomicReference<>(socket);
-		return new Connection(() -> {
-			Socket next = first.getAndSet(null);
-			if (next == null) {
-				throw new JedisConnectionException("The connection to " + server + " was closed");
-			}
-			return next;
-		}, this.config);
 	}
 
 	@Override
