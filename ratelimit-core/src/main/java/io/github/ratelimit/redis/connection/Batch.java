@@ -84,14 +84,14 @@ final class Batch {
 
 		boolean takes(Call call) {
 			return call.carrier() == this.first.carrier() && call.slot() == this.first.slot()
-					&& call.asking() == this.first.asking();
+					&& call.asking == this.first.asking;
 		}
 
 		/** Returns the commands of the calls; none if they cannot be made. */
 		List<CommandArguments> commands() {
 			try {
 				List<CommandArguments> own = this.first.carrier().commands(this.calls, this.source);
-				this.sent = this.first.asking() ? withAsking(own) : own;
+				this.sent = this.first.asking ? withAsking(own) : own;
 			}
 			catch (RuntimeException ex) {
 				this.sent = List.of();

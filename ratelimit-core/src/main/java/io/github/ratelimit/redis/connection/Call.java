@@ -33,7 +33,7 @@ public abstract class Call {
 	private final Thread caller = Thread.currentThread();
 
 	/** Whether the slot is moving to the node that receives the call. */
-	private boolean asking;
+	boolean asking;
 
 	private int redirections;
 
@@ -66,14 +66,6 @@ public abstract class Call {
 	 * Returns how much work this is for the server: 1 for the simplest decision, or more.
 	 */
 	public abstract int work();
-
-	final boolean asking() {
-		return this.asking;
-	}
-
-	final void asking(boolean asking) {
-		this.asking = asking;
-	}
 
 	/**
 	 * Waits for the answer until the deadline. For the thread that created the call. An

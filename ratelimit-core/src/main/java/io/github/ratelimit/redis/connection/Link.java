@@ -1,6 +1,5 @@
 package io.github.ratelimit.redis.connection;
 
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -11,6 +10,7 @@ import redis.clients.jedis.Connection;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.util.IOUtils;
 
 /**
  * A connection. Used by one thread at a time, except for {@link #cut()}.
@@ -53,15 +53,13 @@ final class Link {
 			replies.replaceAll((reply) -> (reply instanceof JedisDataException ex) ? ErrorText.withoutKeys(ex) : reply);
 			return replies;
 		}
-		catch (JedisException ex) {
-			this.connection.setBroken();
-			throw ex;
-		}
 		catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
-			// Jedis fails like this if the reply is no reply or has an absurd length.
-			// What
-			// is left of it would answer the next call.
+			// What is left of a reply would answer the next call.
 			this.connection.setBroken();
+			if (ex instanceof JedisException) {
+				throw ex;
+			}
+			// Jedis fails like this if the reply is no reply or has an absurd length.
 			throw new WrongReplyException(
 					(ex instanceof Error) ? "No memory to read the reply" : "Unreadable reply: is this a Redis server?",
 					ex);
@@ -97,12 +95,7 @@ final class Link {
 
 	/** Closes it, which makes a thread fail that reads from it. */
 	void cut() {
-		try {
-			this.connection.forceDisconnect();
-		}
-		catch (IOException ex) {
-			// Closed in any case.
-		}
+		IOUtils.closeQuietly(this.connection::forceDisconnect);
 	}
 
 	/** Closes it, or gives it back with its former timeout. */
@@ -122,12 +115,7 @@ final class Link {
 		if (this.connection.isBroken()) {
 			this.broken.run();
 		}
-		try {
-			this.connection.close();
-		}
-		catch (RuntimeException ex) {
-			// It is of no use any more, or its pool is closed.
-		}
+		IOUtils.closeQuietly(this.connection);
 	}
 
 }

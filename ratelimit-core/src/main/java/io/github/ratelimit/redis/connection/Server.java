@@ -83,7 +83,7 @@ public final class Server implements Servers {
 			call.fail(new CallException(Reason.QUEUE_FULL, "Too many other calls wait", null));
 			return;
 		}
-		call.asking(asking);
+		call.asking = asking;
 		if (this.waiting.incrementAndGet() > 1) {
 			long now = System.nanoTime();
 			this.lanes.forEach((lane) -> lane.cutIfStuck(now));
@@ -118,12 +118,7 @@ public final class Server implements Servers {
 
 	/** Whether there is a connection, which may be broken unnoticed. */
 	boolean isConnected() {
-		for (Lane lane : this.lanes) {
-			if (lane.isConnected()) {
-				return true;
-			}
-		}
-		return false;
+		return this.lanes.stream().anyMatch(Lane::isConnected);
 	}
 
 	boolean hasWaiting() {
