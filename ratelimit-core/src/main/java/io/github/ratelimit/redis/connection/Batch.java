@@ -55,7 +55,7 @@ final class Batch {
 	/** Returns the groups to send once more. */
 	private List<Group> send(Link link) {
 		List<CommandArguments> commands = new ArrayList<>();
-		this.groups.forEach((group) -> commands.addAll(group.commands()));
+		this.groups.forEach((group) -> group.addTo(commands));
 		if (commands.isEmpty()) {
 			return List.of();
 		}
@@ -74,7 +74,8 @@ final class Batch {
 
 		private List<Call> calls = new ArrayList<>(1);
 
-		private List<CommandArguments> sent = List.of();
+		/** The number of commands that were sent. */
+		private int size;
 
 		Group(Call first, boolean source) {
 			this.first = first;
@@ -87,50 +88,41 @@ final class Batch {
 					&& call.asking == this.first.asking;
 		}
 
-		/** Returns the commands of the calls; none if they cannot be made. */
-		List<CommandArguments> commands() {
+		/** Adds the commands of the calls; none if they cannot be made. */
+		void addTo(List<CommandArguments> commands) {
+			int before = commands.size();
 			try {
 				List<CommandArguments> own = this.first.carrier().commands(this.calls, this.source);
-				this.sent = this.first.asking ? withAsking(own) : own;
+				if (this.first.asking) {
+					commands.add(ASKING);
+				}
+				commands.addAll(own);
 			}
 			catch (RuntimeException ex) {
-				this.sent = List.of();
 				fail("The commands of a call could not be made", ex);
 			}
-			return this.sent;
-		}
-
-		/**
-		 * Inserts {@code ASKING} before each command, but not in a transaction, which
-		 * would queue it.
-		 */
-		private static List<CommandArguments> withAsking(List<CommandArguments> commands) {
-			List<CommandArguments> all = new ArrayList<>();
-			boolean queued = false;
-			for (CommandArguments command : commands) {
-				if (!queued) {
-					all.add(ASKING);
-				}
-				all.add(command);
-				queued = command.getCommand() == Command.MULTI || queued && command.getCommand() != Command.EXEC;
-			}
-			return all;
+			this.size = commands.size() - before;
 		}
 
 		/** Returns the groups to send once more. */
 		List<Group> read(Iterator<Object> replies, Listener listener) {
-			List<Object> own = new ArrayList<>(this.sent.size());
-			for (CommandArguments command : this.sent) {
-				Object reply = replies.next();
-				if (command != ASKING) {
-					own.add(reply);
-				}
+			List<Object> own = new ArrayList<>(this.size);
+			for (int i = 0; i < this.size; i++) {
+				own.add(replies.next());
 			}
 			if (own.isEmpty()) {
 				return List.of();
 			}
+			if (this.first.asking) {
+				own.remove(0);
+			}
+			JedisRedirectionException redirection = redirection(own);
 			boolean unknown = !this.source && areAll(own, JedisNoScriptException.class::isInstance);
-			if (unknown || this.calls.size() > 1 && isMoving(own)) {
+			// Old servers redirect all calls if the Redis keys of one are at another
+			// node.
+			boolean moving = this.calls.size() > 1
+					&& (redirection instanceof JedisAskDataException || areAll(own, Carrier::isMoving));
+			if (unknown || moving) {
 				long now = System.nanoTime();
 				this.calls = this.calls.stream().filter((call) -> call.takeBack() && call.take(now)).toList();
 				this.source |= unknown;
@@ -138,20 +130,17 @@ final class Batch {
 						: this.calls.stream().map((call) -> new Group(call, this.source)).toList();
 			}
 			try {
-				deliver(own, listener);
+				if (redirection != null) {
+					listener.redirected(this.calls, redirection);
+				}
+				else {
+					this.first.carrier().deliver(this.calls, own);
+				}
 			}
 			catch (RuntimeException ex) {
 				fail("The replies to a call could not be delivered", ex);
 			}
 			return List.of();
-		}
-
-		/**
-		 * Whether the Redis keys may be at two nodes. Old servers redirect all calls if
-		 * one of them has to be.
-		 */
-		private boolean isMoving(List<Object> replies) {
-			return redirection(replies) instanceof JedisAskDataException || areAll(replies, Carrier::isMoving);
 		}
 
 		/** Not a stream, because every batch does this. */
@@ -162,16 +151,6 @@ final class Batch {
 				}
 			}
 			return true;
-		}
-
-		private void deliver(List<Object> replies, Listener listener) {
-			JedisRedirectionException redirection = redirection(replies);
-			if (redirection != null) {
-				listener.redirected(this.calls, redirection);
-			}
-			else {
-				this.first.carrier().deliver(this.calls, replies);
-			}
 		}
 
 		/** Returns where to send the calls instead, if they had no effect here. */

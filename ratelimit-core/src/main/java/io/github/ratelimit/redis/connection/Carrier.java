@@ -13,8 +13,8 @@ import redis.clients.jedis.exceptions.JedisDataException;
 public interface Carrier {
 
 	/**
-	 * Returns the commands for one or more calls of this carrier, in the order in which
-	 * they are sent.
+	 * Returns the command, or the transaction, for one or more calls of this carrier.
+	 * Several commands that are no transaction can only be sent to a single server.
 	 * @param source whether to send the source of a script, because the server does not
 	 * know its hash
 	 */

@@ -56,11 +56,6 @@ public final class Server implements Servers {
 	}
 
 	@Override
-	public int slot(byte[] key) {
-		return 0;
-	}
-
-	@Override
 	public void submit(Call call) {
 		submit(call, false);
 	}
@@ -69,7 +64,7 @@ public final class Server implements Servers {
 	 * Submits a call without waiting for it.
 	 * @param call a call that waits
 	 * @param asking whether its slot is moving to this server, so that {@code ASKING}
-	 * precedes each of its commands
+	 * precedes its command or transaction
 	 */
 	public void submit(Call call, boolean asking) {
 		JedisException cause = this.breaker.cause();

@@ -10,7 +10,9 @@ public interface Servers extends AutoCloseable {
 	 * Returns the slot of a Redis key; always the same if there is one server. All Redis
 	 * keys of a command must share a slot.
 	 */
-	int slot(byte[] key);
+	default int slot(byte[] key) {
+		return 0;
+	}
 
 	/**
 	 * Returns whether this is a cluster, so that Redis keys may have different slots.
