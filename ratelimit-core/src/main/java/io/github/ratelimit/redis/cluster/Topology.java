@@ -156,11 +156,8 @@ final class Topology {
 				this.cluster.submit(node, question, false);
 			}
 			Call done = firstDone(asked, nodes.hasNext() ? NEXT_NANOS : PATIENCE_NANOS);
-			if (done == null && !nodes.hasNext()) {
-				return null;
-			}
 			Slots read = (done != null) ? read(done, asked.remove(done)) : null;
-			if (read != null) {
+			if (read != null || done == null && !nodes.hasNext()) {
 				return read;
 			}
 		}

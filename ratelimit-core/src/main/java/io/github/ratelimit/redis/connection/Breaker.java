@@ -116,30 +116,26 @@ final class Breaker {
 	}
 
 	private void probe() {
-		while (isToProbe()) {
+		boolean closed = false;
+		while (isToProbe(closed)) {
 			try {
 				this.server.source.connect(true, Watch.NONE, this.server.settings.budget()).release();
 				heard(System.nanoTime());
 			}
 			catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
 				logger.debug("Redis ({}) does not answer yet", this.server.settings.name(), ex);
-				if (ex.getCause() instanceof IllegalStateException) {
-					// The pool is closed, for ever.
-					stopProbing();
-					return;
-				}
+				closed = ex.getCause() instanceof IllegalStateException;
 			}
 		}
 	}
 
-	private synchronized void stopProbing() {
-		this.probing = false;
-	}
-
-	/** Waits until it is time for the next probe. */
-	private synchronized boolean isToProbe() {
+	/**
+	 * Waits until it is time for the next probe.
+	 * @param closed whether the pool is closed, so that there is none
+	 */
+	private synchronized boolean isToProbe(boolean closed) {
 		try {
-			while (this.cause != null && !this.ended) {
+			while (!closed && this.cause != null && !this.ended) {
 				long left = this.probed + this.pause - System.nanoTime();
 				if (left <= 0) {
 					this.probed = System.nanoTime();
@@ -152,7 +148,7 @@ final class Breaker {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
-		stopProbing();
+		this.probing = false;
 		return false;
 	}
 

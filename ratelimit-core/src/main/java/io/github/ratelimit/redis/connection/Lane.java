@@ -238,9 +238,7 @@ final class Lane implements WatchedSocket.Watch {
 			// Only this connection is silent, or a login began before an outage ended.
 			throw silence;
 		}
-		if (this.server.breaker.cause() == null) {
-			this.server.breaker.open(new JedisConnectionException(silence));
-		}
+		this.server.breaker.open(new JedisConnectionException(silence));
 	}
 
 	@Override
