@@ -1,9 +1,9 @@
 package io.github.ratelimit.redis.pipeline;
 
 import java.util.Arrays;
+import java.util.Map;
 import java.util.Objects;
 
-import com.github.benmanes.caffeine.cache.Cache;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
@@ -46,20 +46,20 @@ final class AlignedCounter extends Counter {
 	private final long end;
 
 	/** Counts that are final, by Redis key. */
-	private final Cache<String, Long> pastCounts;
+	private final Map<String, Long> pastCounts;
 
 	/** The count of the previous window, if it is final. */
 	private final @Nullable Long previous;
 
 	AlignedCounter(Charge charge, Identifier identifier, Limit limit, String key, int slot, Time time,
-			Cache<String, Long> pastCounts) {
+			Map<String, Long> pastCounts) {
 		super(charge, identifier, limit, slot, time);
 		this.length = length(charge.policy(), limit);
 		this.key = key + ':' + this.length / 1000 + ':';
 		this.reach = reach(charge.policy(), limit);
 		this.end = endAt(time.micros());
 		this.pastCounts = pastCounts;
-		this.previous = isPreviousWindowFinal() ? pastCounts.getIfPresent(key(this.end - this.length)) : null;
+		this.previous = isPreviousWindowFinal() ? pastCounts.get(key(this.end - this.length)) : null;
 		long newest = endAt(time.micros() + Math.min(time.overtaking(), this.reach));
 		long oldest = (this.reach == 0 || this.previous != null) ? this.end - 1 : time.micros() - this.reach;
 		for (long each = newest; each > oldest; each -= this.length) {

@@ -46,9 +46,6 @@ abstract class Counter {
 
 	private final Identifier identifier;
 
-	/** Whether everything that is decided together with this is allowed. */
-	private boolean allowed = true;
-
 	/** Whether the cost stays counted. */
 	boolean stays = true;
 
@@ -90,14 +87,7 @@ abstract class Counter {
 		return this.keys.get(this.present);
 	}
 
-	/** Counts the cost, then reads all counts. */
-	final void count(Transaction transaction) {
-		if (this.charge.cost() > 0) {
-			increment(transaction);
-		}
-		read(transaction);
-	}
-
+	/** Counts the cost. */
 	void increment(Transaction transaction) {
 		transaction.ask(this::acceptIncrement, Command.INCRBY, presentKey(), this.charge.cost());
 	}
@@ -110,6 +100,7 @@ abstract class Counter {
 		this.replaced = reply instanceof JedisDataException && !overflows;
 	}
 
+	/** Reads all counts. */
 	void read(Transaction transaction) {
 		transaction.ask(this::accept, Command.MGET, this.keys.toArray());
 	}
@@ -213,22 +204,17 @@ abstract class Counter {
 		if (this.charge.cost() == 0) {
 			return 0;
 		}
-		boolean isPossible = this.charge.cost() <= largestCost(this.charge, this.limit);
-		return isPossible ? meter.retryAfter(0, this.charge.cost()) : NEVER;
+		return (this.charge.cost() <= largestCost(this.charge, this.limit)) ? meter.retryAfter(0, this.charge.cost())
+				: NEVER;
 	}
 
 	/**
-	 * Stores the decision.
+	 * Stores the decision, and returns the status of the limit after it.
 	 * @param allowed whether what is decided together with this is allowed
 	 * @param isCounted whether anything of it counts
 	 */
-	final void decide(boolean allowed, boolean isCounted) {
-		this.allowed = allowed;
+	final LimitStatus decide(boolean allowed, boolean isCounted) {
 		this.stays = isCounted && (allowed || this.charge.policy().countDenied());
-	}
-
-	/** Returns the status of the limit after the decision. */
-	final LimitStatus status() {
 		Meter meter = meter();
 		long before = retryAfter(meter);
 		if (this.added > 0 && this.stays) {
@@ -238,7 +224,7 @@ abstract class Counter {
 		// More quota has arrived when one more than what remains would be allowed.
 		long resetAfter = (remaining < largestCost(this.charge, this.limit)) ? meter.retryAfter(0, remaining + 1) : 0;
 		return LimitStatus.ofMicros(this.charge.policy(), this.identifier, this.limit, remaining, resetAfter,
-				this.allowed ? before : retryAfter(meter), before != 0);
+				allowed ? before : retryAfter(meter), before != 0);
 	}
 
 }

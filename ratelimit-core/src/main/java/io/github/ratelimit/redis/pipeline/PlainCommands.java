@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 
-import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Charge;
@@ -56,7 +55,11 @@ public final class PlainCommands implements RateLimiter {
 	private final boolean customClock;
 
 	/** Counts of previous windows that are final, by Redis key. */
-	private final Cache<String, Long> pastCounts = newCache();
+	private final Map<String, Long> pastCounts = Caffeine.newBuilder()
+		.executor(Runnable::run)
+		.maximumSize(MAX_PAST_COUNTS)
+		.<String, Long>build()
+		.asMap();
 
 	/**
 	 * Creates a rate limiter.
@@ -77,10 +80,6 @@ public final class PlainCommands implements RateLimiter {
 	/** Returns the same with a custom clock, which the server's does not follow. */
 	public PlainCommands withClock(InstantSource clock) {
 		return new PlainCommands(this.servers, this.budget, this.keys, clock, true);
-	}
-
-	private static Cache<String, Long> newCache() {
-		return Caffeine.newBuilder().executor(Runnable::run).maximumSize(MAX_PAST_COUNTS).build();
 	}
 
 	@Override
@@ -132,12 +131,12 @@ public final class PlainCommands implements RateLimiter {
 
 	@Override
 	public void reset(Policy policy, Identifier identifier) {
-		List<Counter> counters = counters(RateLimitRequest.of(policy, identifier), newCache());
+		List<Counter> counters = counters(RateLimitRequest.of(policy, identifier), Map.of());
 		exchange(counters, (counter, transaction) -> transaction.add(Command.DEL, counter.keys.toArray()));
-		counters.forEach((counter) -> this.pastCounts.invalidateAll(counter.keys));
+		counters.forEach((counter) -> this.pastCounts.keySet().removeAll(counter.keys));
 	}
 
-	private List<Counter> counters(RateLimitRequest request, Cache<String, Long> pastCounts) {
+	private List<Counter> counters(RateLimitRequest request, Map<String, Long> pastCounts) {
 		Time time = new Time(Meter.micros(this.clock.instant()), this.budget.toNanos() / 1000,
 				System.nanoTime() + this.budget.toNanos(), this.customClock);
 		List<Counter> counters = new ArrayList<>();
@@ -175,8 +174,7 @@ public final class PlainCommands implements RateLimiter {
 	private static Decision decision(List<Counter> counters, Predicate<Charge> which, boolean isCounted) {
 		List<Counter> together = counters.stream().filter((counter) -> which.test(counter.charge)).toList();
 		boolean allowed = together.stream().allMatch(Counter::isAllowed);
-		together.forEach((counter) -> counter.decide(allowed, isCounted));
-		return new Decision(allowed, together.stream().map(Counter::status).toList());
+		return new Decision(allowed, together.stream().map((counter) -> counter.decide(allowed, isCounted)).toList());
 	}
 
 	/**
@@ -186,12 +184,10 @@ public final class PlainCommands implements RateLimiter {
 	private void count(List<Counter> counters, Predicate<Charge> which) {
 		try {
 			exchange(counters, (counter, transaction) -> {
-				if (which.test(counter.charge)) {
-					counter.count(transaction);
+				if (counter.charge.cost() > 0 && which.test(counter.charge)) {
+					counter.increment(transaction);
 				}
-				else {
-					counter.read(transaction);
-				}
+				counter.read(transaction);
 			});
 		}
 		catch (JedisException ex) {
