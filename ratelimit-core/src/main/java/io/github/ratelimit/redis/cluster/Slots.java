@@ -33,32 +33,27 @@ final class Slots {
 
 	private final Set<HostAndPort> masters = new HashSet<>();
 
-	private Slots() {
-	}
-
-	/** Returns a call for the reply that {@link #read} reads. */
-	static Call question(long deadline) {
-		return new CommandCall((source) -> List.of(new CommandArguments(Command.CLUSTER).add("SLOTS")), WORK, 0,
-				deadline);
-	}
-
 	/**
 	 * Reads the reply to {@code CLUSTER SLOTS}, in which a node may leave out its own
 	 * host.
 	 * @throws WrongReplyException if it is another reply
 	 */
-	static Slots read(@Nullable Object reply, HostAndPort asked) {
-		Slots slots = new Slots();
+	Slots(@Nullable Object reply, HostAndPort asked) {
 		try {
 			for (Object range : (List<?>) Objects.requireNonNull(reply)) {
-				slots.add((List<?>) range, asked);
+				add((List<?>) range, asked);
 			}
 		}
 		catch (RuntimeException ex) {
-			throw new WrongReplyException(
-					"Invalid reply of CLUSTER SLOTS (%s): is this a node of a Redis cluster?".formatted(reply), ex);
+			throw new WrongReplyException("Invalid reply of CLUSTER SLOTS (%s): is this a node of a Redis cluster?"
+				.formatted(ex.getMessage()), ex);
 		}
-		return slots;
+	}
+
+	/** Returns a call for the reply that the constructor reads. */
+	static Call question(long deadline) {
+		return new CommandCall((source) -> List.of(new CommandArguments(Command.CLUSTER).add("SLOTS")), WORK, 0,
+				deadline);
 	}
 
 	private void add(List<?> range, HostAndPort asked) {
@@ -72,6 +67,7 @@ final class Slots {
 		}
 	}
 
+	/** Returns a number from 0 to less than the end. */
 	private static int number(Object value, int end) {
 		return (int) Objects.checkIndex((Long) value, (long) end);
 	}

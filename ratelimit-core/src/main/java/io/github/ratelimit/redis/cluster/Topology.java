@@ -183,7 +183,7 @@ final class Topology {
 
 	private @Nullable Slots read(Call question, HostAndPort node) {
 		try {
-			Slots read = Slots.read(question.await(), node);
+			Slots read = new Slots(question.await(), node);
 			return read.masters().isEmpty() ? null : read;
 		}
 		catch (JedisException ex) {

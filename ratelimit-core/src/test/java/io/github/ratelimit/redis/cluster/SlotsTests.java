@@ -31,7 +31,7 @@ class SlotsTests {
 
 	@Test
 	void slotsBelongToTheMastersOfTheirRanges() {
-		Slots slots = Slots.read(List.of(range(0, 9, text("a"), 1), range(11, 16_383, text("b"), 2)), ASKED);
+		Slots slots = new Slots(List.of(range(0, 9, text("a"), 1), range(11, 16_383, text("b"), 2)), ASKED);
 		HostAndPort first = new HostAndPort("a", 1);
 		HostAndPort second = new HostAndPort("b", 2);
 		assertThat(slots.masters()).containsExactlyInAnyOrder(first, second);
@@ -46,14 +46,14 @@ class SlotsTests {
 	void nodeWithoutHostIsTheNodeThatWasAsked() {
 		HostAndPort expected = new HostAndPort("asked", 7000);
 		List<Object> range = List.of(0L, 1L, Arrays.asList(null, 7000L));
-		assertThat(Slots.read(List.of(range), ASKED).node(0)).isEqualTo(expected);
-		assertThat(Slots.read(List.of(range(0, 1, text(""), 7000)), ASKED).node(1)).isEqualTo(expected);
+		assertThat(new Slots(List.of(range), ASKED).node(0)).isEqualTo(expected);
+		assertThat(new Slots(List.of(range(0, 1, text(""), 7000)), ASKED).node(1)).isEqualTo(expected);
 		assertThat(Slots.address("", 7000, ASKED)).isEqualTo(expected);
 	}
 
 	@Test
 	void nodeWithUnknownHostIsIgnored() {
-		Slots slots = Slots.read(List.of(range(0, 1, text("?"), 7000)), ASKED);
+		Slots slots = new Slots(List.of(range(0, 1, text("?"), 7000)), ASKED);
 		assertThat(slots.node(0)).isNull();
 		assertThat(slots.masters()).isEmpty();
 	}
@@ -67,7 +67,7 @@ class SlotsTests {
 	@ParameterizedTest
 	@MethodSource("invalid")
 	void invalidReplyIsRejected(Object reply) {
-		assertThatExceptionOfType(JedisDataException.class).isThrownBy(() -> Slots.read(reply, ASKED))
+		assertThatExceptionOfType(JedisDataException.class).isThrownBy(() -> new Slots(reply, ASKED))
 			.withMessageContaining("is this a node of a Redis cluster?");
 	}
 
