@@ -35,10 +35,11 @@ public final class BorrowedConnections extends ConnectionSource {
 
 	private final Supplier<Connection> pool;
 
-	/** Those that have answered since one broke. All others may be broken as well. */
-	private final Set<Connection> checked = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
-
-	private volatile boolean anyBroken;
+	/**
+	 * Those that have answered since one broke; {@code null} if none has. All others may
+	 * be broken as well.
+	 */
+	private volatile @Nullable Set<Connection> answered;
 
 	/** Creates a source that borrows from a pool. */
 	public BorrowedConnections(Supplier<Connection> pool) {
@@ -96,11 +97,14 @@ public final class BorrowedConnections extends ConnectionSource {
 		for (int i = 1;; i++) {
 			Connection connection = this.pool.get();
 			Link link = new Link(connection, null, () -> true, this::broken);
+			Set<Connection> answered = this.answered;
 			try {
-				if (checked || this.anyBroken && !this.checked.contains(connection)) {
+				if (checked || answered != null && !answered.contains(connection)) {
 					link.timeout(PATIENCE);
 					link.ping();
-					this.checked.add(connection);
+					if (answered != null) {
+						answered.add(connection);
+					}
 				}
 				link.timeout(budget);
 				return link;
@@ -115,8 +119,7 @@ public final class BorrowedConnections extends ConnectionSource {
 	}
 
 	private void broken() {
-		this.checked.clear();
-		this.anyBroken = true;
+		this.answered = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 	}
 
 	/** Separate, because it needs libraries that only users of such clients have. */
