@@ -17,7 +17,7 @@ public final class ErrorText {
 	private static final Pattern TAG = Pattern.compile("\\{[^}]*(\\}|$)");
 
 	/** The line of a script that failed, and the dash of an error. */
-	private static final Pattern PLACE = Pattern.compile("^(?:@?user_script: ?\\d+: ?)*(?:@user_script: ?\\d+: ?)*-?");
+	private static final Pattern PLACE = Pattern.compile("^(?:@?user_script: ?\\d+: ?)*-?");
 
 	private static final Pattern CODE = Pattern.compile("[A-Z]+ .*", Pattern.DOTALL);
 

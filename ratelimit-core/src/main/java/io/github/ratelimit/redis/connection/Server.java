@@ -149,8 +149,7 @@ public final class Server implements Servers {
 		if (failure.getCause() instanceof NoSuchElementException) {
 			// The pool is exhausted, which says nothing about the server.
 			this.listener.overloaded();
-			refuseWaiting(this.waiting.get(),
-					new CallException(Reason.QUEUE_FULL, "No connection of the pool is free", failure));
+			refuseWaiting(new CallException(Reason.QUEUE_FULL, "No connection of the pool is free", failure));
 		}
 		else {
 			this.breaker.open((failure instanceof JedisException cause) ? cause
@@ -160,12 +159,13 @@ public final class Server implements Servers {
 
 	/** Fails all calls, because the server is unavailable. */
 	void refuse(JedisException cause) {
-		refuseWaiting(Integer.MAX_VALUE, CallException.outage(cause));
+		refuseWaiting(CallException.outage(cause));
 		this.lanes.forEach((lane) -> lane.refuse(cause));
 	}
 
-	private void refuseWaiting(int max, CallException reason) {
-		for (int i = 0; i < max; i++) {
+	/** Fails all calls in the queue; those that are added meanwhile may be left. */
+	private void refuseWaiting(CallException reason) {
+		for (int i = this.waiting.get(); i > 0; i--) {
 			Call call = this.queue.poll();
 			if (call == null) {
 				return;
