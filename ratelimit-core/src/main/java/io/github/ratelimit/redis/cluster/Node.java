@@ -57,10 +57,7 @@ final class Node implements Listener {
 		if (!asking) {
 			this.cluster.topology.refresh();
 		}
-		for (Call call : calls) {
-			if (!call.takeBack()) {
-				continue;
-			}
+		calls.stream().filter(Call::takeBack).forEach((call) -> {
 			if (call.countRedirection() > MAX_REDIRECTIONS) {
 				call.fail(
 						notSent("The nodes of the cluster do not agree on which of them has the slot " + call.slot()));
@@ -68,7 +65,7 @@ final class Node implements Listener {
 			else {
 				this.cluster.submit(Slots.address(target.getHost(), target.getPort(), this.address), call, asking);
 			}
-		}
+		});
 	}
 
 	/** Tells a failure of this node from one of the cluster. */

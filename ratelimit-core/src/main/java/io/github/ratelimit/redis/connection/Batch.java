@@ -118,8 +118,7 @@ final class Batch {
 			}
 			JedisRedirectionException redirection = redirection(own);
 			boolean unknown = !this.source && areAll(own, JedisNoScriptException.class::isInstance);
-			// Old servers redirect all calls if the Redis keys of one are at another
-			// node.
+			// Old servers redirect all calls if one of them has to be.
 			boolean moving = this.calls.size() > 1
 					&& (redirection instanceof JedisAskDataException || areAll(own, Carrier::isMoving));
 			if (unknown || moving) {
