@@ -58,7 +58,7 @@ class StartFailureIT {
 							policies.a.limits=1/m;policies.a.plans.pro.limits=2/m      | policies.a.plans       | pro       | set ratelimit.plan, or provide a PlanResolver bean
 							plan=#who;policies.a.limits=1/m;policies.a.plans.pro.limits=2/m | plan              | #who      | it may only read properties and methods of the variables #principal and #request
 							plan='a';policies.a.limits=1/m;policies.a.plans.pro.unlimited=true;policies.a.plans.pro.limits=1/m | policies.a.plans.pro | 1/m | Has limits, but is unlimited as well: remove one of them
-							plan='a';policies.a.limits=1/m;policies.a.plans.pro=       | policies.a.plans.pro   | ''        | Is an empty plan: give it limits, such as 100/m, or unlimited: true
+							plan='a';policies.a.limits=1/m;policies.a.plans.pro.unlimited=false | policies.a.plans.pro | '' | Is an empty plan: give it limits, such as 100/m, or unlimited: true
 							policies.a.limits=1/m,9/h;policies.a.algorithm=token-bucket;policies.a.burst=5 | policies.a.burst | 5 | a policy must have one limit, but has [1/m, 9/h]; use two policies, or remove the burst
 							policies.a.limits=1/m;policies.a.algorithm=token-bucket;policies.a.burst=0 | policies.a.burst | 0 | Invalid burst (0): must be from 1 to 94906265 tokens
 							ip.trusted-proxies=0.0.0.0/0                               | ip.trusted-proxies     | 0.0.0.0/0 | must not be all addresses, because any client could then send the header

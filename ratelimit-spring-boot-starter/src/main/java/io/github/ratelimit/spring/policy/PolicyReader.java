@@ -277,7 +277,8 @@ public final class PolicyReader {
 			return reader.get();
 		}
 		catch (IllegalArgumentException ex) {
-			throw new InvalidConfigurationPropertyValueException(property, value, ex.getMessage(), ex);
+			// Without the cause, which Spring Boot takes from 4.1 on only.
+			throw new InvalidConfigurationPropertyValueException(property, value, ex.getMessage());
 		}
 	}
 

@@ -9,6 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.SpringApplication;
+import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.env.YamlPropertySourceLoader;
@@ -29,6 +30,12 @@ import static org.assertj.core.api.Assertions.assertThatException;
  */
 @ExtendWith(OutputCaptureExtension.class)
 class WrongLevelTests {
+
+	/**
+	 * Spring Boot 4.0 binds a key without a value as an empty text, a later one as
+	 * nothing.
+	 */
+	private static final boolean EMPTY_IS_TEXT = SpringBootVersion.getVersion().startsWith("4.0.");
 
 	private static final String POLICY = "a policy such as { limits: 10/s, paths: /api/** }";
 
@@ -72,6 +79,11 @@ class WrongLevelTests {
 				    limits: 10/s
 				    paths: /api/**
 				""");
+		if (EMPTY_IS_TEXT) {
+			assertThat(output)
+				.contains("Invalid value '' for configuration property 'ratelimit.policies.search': must be " + POLICY);
+			return;
+		}
 		assertThat(output)
 			.contains("Invalid value '10/s' for configuration property 'ratelimit.policies.limits': must be " + POLICY)
 			.contains("'limits' is a property of a policy: indent it below the name of the policy,"
@@ -112,6 +124,11 @@ class WrongLevelTests {
 					""")
 	void propertyOfOtherLevelIsProposed(String yaml, String property, String proposal, CapturedOutput output) {
 		assertRefused("ratelimit: " + yaml);
+		if (EMPTY_IS_TEXT && yaml.contains("policies: ,")) {
+			assertThat(output).contains("Invalid value '' for configuration property 'ratelimit.policies'")
+				.contains("Set 'ratelimit.policies' to policies by name");
+			return;
+		}
 		assertThat(output)
 			.contains("There is no property 'ratelimit.%s', so it would have no effect".formatted(property))
 			.contains(proposal);
