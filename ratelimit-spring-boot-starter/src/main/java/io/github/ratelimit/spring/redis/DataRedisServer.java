@@ -20,13 +20,6 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDeta
  */
 final class DataRedisServer {
 
-	/**
-	 * The bean that Spring Boot creates from {@code spring.data.redis} if there is no
-	 * other. The properties are used instead, because it ignores whether a URL requires
-	 * encryption.
-	 */
-	private static final String OF_PROPERTIES = "org.springframework.boot.data.redis.autoconfigure.PropertiesDataRedisConnectionDetails";
-
 	private final Supplier<@Nullable DataRedisConnectionDetails> details;
 
 	/**
@@ -40,7 +33,7 @@ final class DataRedisServer {
 	/** Returns the server; {@code null} if only properties name one. */
 	@Nullable RedisServer find() {
 		DataRedisConnectionDetails named = this.details.get();
-		if (named == null || named.getClass().getName().equals(OF_PROPERTIES)) {
+		if (named == null || isOfProperties(named)) {
 			return null;
 		}
 		if (named.getMasterReplica() != null) {
@@ -64,6 +57,15 @@ final class DataRedisServer {
 		}
 		return new RedisServer(new HostAndPort(server.getHost(), server.getPort()), named.getUsername(),
 				named.getPassword(), server.getDatabase(), ssl);
+	}
+
+	/**
+	 * Returns whether Spring Boot has created the bean from {@code spring.data.redis},
+	 * with a class beside its public type, because there is no other. The properties are
+	 * used instead, because it ignores whether a URL requires encryption.
+	 */
+	private static boolean isOfProperties(DataRedisConnectionDetails details) {
+		return details.getClass().getPackage() == DataRedisConnectionDetails.class.getPackage();
 	}
 
 	private static List<HostAndPort> addresses(List<Node> nodes) {
