@@ -2,7 +2,9 @@ package io.github.ratelimit.benchmarks;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Identifier;
@@ -50,12 +52,16 @@ final class MemoryCost {
 	 */
 	MarkdownTable byEntries() {
 		MarkdownTable table = new MarkdownTable("algorithm", "entries", "bytes", "bytes an entry");
-		for (Algorithm algorithm : List.of(new SlidingLog(), new SlidingWindow(Duration.ofSeconds(1)))) {
+		Map<String, Algorithm> algorithms = new LinkedHashMap<>();
+		algorithms.put("`sliding-window`, the default", new SlidingWindow());
+		algorithms.put("`sliding-window`, `precision: 1s`", new SlidingWindow(Duration.ofSeconds(1)));
+		algorithms.put("`sliding-log`", new SlidingLog());
+		algorithms.forEach((name, algorithm) -> {
 			for (int entries : ENTRIES) {
 				long bytes = bytes(algorithm, entries, "1000/h");
-				table.add('`' + algorithm.name() + '`', entries, bytes, (double) bytes / entries);
+				table.add(name, entries, bytes, (double) bytes / entries);
 			}
-		}
+		});
 		return table;
 	}
 

@@ -126,7 +126,12 @@ public final class Server implements Servers {
 		long now = System.nanoTime();
 		int work = 0;
 		int taken = 0;
-		while (work < MAX_WORK) {
+		while (true) {
+			Call next = this.queue.peek();
+			if (next == null || work > 0 && work + next.work() > MAX_WORK) {
+				break;
+			}
+			// Another lane may have taken the one that was next.
 			Call call = this.queue.poll();
 			if (call == null) {
 				break;

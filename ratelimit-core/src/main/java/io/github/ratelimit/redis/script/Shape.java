@@ -79,14 +79,18 @@ record Shape(Operation operation, Scope scope, boolean customClock, List<OfPolic
 
 	/**
 	 * Returns about how long a request occupies the server; 1 is a fixed window of one
-	 * identifier.
+	 * identifier. A refund may read and write a large state as a whole, and a history
+	 * reads as much.
 	 */
 	int work() {
+		if (this.operation == Operation.HISTORY) {
+			return 128;
+		}
 		int limits = 0;
 		for (int p = 0; p < this.policies.size(); p++) {
 			limits += this.blocks.get(p).size() * (1 + this.policies.get(p).limits());
 		}
-		return Math.max(1, limits / 2);
+		return Math.max(1, limits / 2) * (this.operation.givesBack() ? 8 : 1);
 	}
 
 	/** Returns the number of policies and identifiers, which have a count each. */

@@ -24,6 +24,8 @@ final class Increment extends Call {
 
 	private final String key;
 
+	private final int work;
+
 	private volatile Object late;
 
 	Increment(Carrier carrier, String key, Duration budget) {
@@ -31,8 +33,13 @@ final class Increment extends Call {
 	}
 
 	Increment(Carrier carrier, int slot, String key, Duration budget) {
+		this(carrier, slot, key, budget, 1);
+	}
+
+	Increment(Carrier carrier, int slot, String key, Duration budget, int work) {
 		super(carrier, slot, System.nanoTime() + budget.toNanos());
 		this.key = key;
+		this.work = work;
 	}
 
 	/** Counts, and returns the count. */
@@ -44,7 +51,7 @@ final class Increment extends Call {
 
 	@Override
 	public int work() {
-		return 1;
+		return this.work;
 	}
 
 	@Override

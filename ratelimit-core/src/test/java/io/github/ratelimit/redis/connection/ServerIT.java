@@ -13,6 +13,8 @@ import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.api.Timeout;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
@@ -90,6 +92,21 @@ class ServerIT {
 		}
 		assertThat(carrier.sizes).hasSizeLessThan(1000)
 			.allSatisfy((size) -> assertThat(Math.abs(size)).isLessThan(129));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "64, 2", "65, 1", "128, 1", "1000, 1" })
+	void batchHasNoMoreWorkThanAllowedUnlessOneCallHas(int work, int most) {
+		Increment.ByScript carrier = new Increment.ByScript(Increment.SCRIPT);
+		List<Increment> calls = IntStream.range(0, 200)
+			.mapToObj((i) -> new Increment(carrier, 0, this.key, LONG, work))
+			.toList();
+		try (Server one = Connecting.to(TestRedis.uri().getPort(), new ServerSettings("one", LONG, 1, 1000),
+				this.events)) {
+			calls.forEach(one::submit);
+			calls.forEach(Call::await);
+		}
+		assertThat(carrier.sizes.stream().mapToInt(Math::abs).max()).hasValue(most);
 	}
 
 	@Test

@@ -141,6 +141,17 @@ class ComposerTests {
 		assertThat(shape(Operation.ACQUIRE, policy, 100).work()).isEqualTo(100);
 	}
 
+	@Test
+	void workIsMoreWhereLargeStatesAreReadWhole() {
+		Limit limit = Limit.parse("3/s");
+		Policy log = Policy.of("api", new SlidingLog(), limit);
+		Policy metadata = Policy.of("api", new SlidingLog(true), limit);
+		assertThat(Composer.compose(shape(Operation.ACQUIRE, log, 1)).work).isEqualTo(1);
+		assertThat(Composer.compose(shape(Operation.REFUND, log, 1)).work).isEqualTo(8);
+		assertThat(Composer.compose(shape(Operation.HISTORY, log, 1)).work).isEqualTo(128);
+		assertThat(Composer.compose(shape(Operation.ACQUIRE, metadata, 1)).work).isEqualTo(16);
+	}
+
 	private static String compose(Operation operation, Policy policy, int identifiers) {
 		return Composer.compose(shape(operation, policy, identifiers)).toString();
 	}

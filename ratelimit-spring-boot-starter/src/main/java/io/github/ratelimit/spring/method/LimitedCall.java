@@ -91,10 +91,17 @@ record LimitedCall(RateLimitedOperation operation, Object target, MethodInvocati
 			return this.method.call();
 		}
 
-		/** Notes that the call has ended. Has no effect the second time. */
-		synchronized void end() {
-			this.atEnd.forEach(Runnable::run);
-			this.atEnd.clear();
+		/**
+		 * Notes that the call has ended. Has no effect the second time. What runs then
+		 * may wait for the store, so no lock is held, which would pin a virtual thread.
+		 */
+		void end() {
+			List<Runnable> ended;
+			synchronized (this.atEnd) {
+				ended = List.copyOf(this.atEnd);
+				this.atEnd.clear();
+			}
+			ended.forEach(Runnable::run);
 		}
 
 	}

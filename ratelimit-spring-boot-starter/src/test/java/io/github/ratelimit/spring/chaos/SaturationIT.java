@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -25,7 +26,6 @@ import io.github.ratelimit.Decision.Source;
 import io.github.ratelimit.redis.RedisListener;
 import io.github.ratelimit.spring.DecisionListener;
 import io.github.ratelimit.spring.OpenApplication;
-import io.github.ratelimit.spring.Outcome;
 import io.github.ratelimit.spring.PolicyDecision;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterAll;
@@ -38,6 +38,7 @@ import org.slf4j.LoggerFactory;
 import redis.embedded.RedisServer;
 
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.thread.Threading;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -61,12 +62,15 @@ class SaturationIT {
 	private static final int QUOTA = 240;
 
 	/**
-	 * Redis shares the processors with the load here, and may have to wait for them
-	 * longer than the default.
+	 * Redis shares the processors with this load and other tests, and may have to wait
+	 * for them longer than the default of 100 ms, with which nightly builds run.
 	 */
-	private static final Duration BUDGET = Duration.ofMillis(300);
+	private static final Duration BUDGET = Duration.ofMillis(Integer.getInteger("ratelimit.saturation.budget", 300));
 
-	private static final Duration PAUSE = Duration.ofMillis(450);
+	/** How long a thread may wait for a processor, with hundreds of others. */
+	private static final Duration SCHEDULING = Duration.ofSeconds(2);
+
+	private static final Duration PAUSE = BUDGET.multipliedBy(3).dividedBy(2);
 
 	private static final int port = TestRedis.freePort();
 
@@ -95,6 +99,9 @@ class SaturationIT {
 	void nothingPassesUnlimitedOverManyVirtualThreads() {
 		try (ConfigurableApplicationContext application = application("spring.threads.virtual.enabled=true",
 				"server.tomcat.max-connections=2000")) {
+			// JDK 17 has none: then there are as many threads of the server as usual.
+			assertThat(Threading.VIRTUAL.isActive(application.getEnvironment()))
+				.isEqualTo(Runtime.version().feature() >= 21);
 			load(application, 1000, () -> {
 			});
 		}
@@ -191,7 +198,9 @@ class SaturationIT {
 		logger.info("{} connections: statuses {}, {} of one client served, {}", connections, statuses, served,
 				decisions);
 		assertThat(statuses.keySet()).isSubsetOf(200, 429);
-		assertThat(decisions.unlimited()).as("requests that passed without a limit").isZero();
+		assertThat(decisions.sources()).as("who decided").isSubsetOf(Source.STORE, Source.LOCAL, Source.DENIAL_CACHE);
+		assertThat(decisions.ofClients()).as("requests that were limited").isEqualTo((long) connections * each);
+		assertThat(decisions.slowest()).as("slowest decision").isLessThan(BUDGET.plus(SCHEDULING));
 		assertThat(decisions.opened()).as("times that Redis counted as gone").isZero();
 		assertThat(served.sum()).as("requests of one client").isBetween((long) QUOTA, 2L * QUOTA);
 	}
@@ -220,7 +229,7 @@ class SaturationIT {
 
 		private final Map<Source, LongAdder> sources = new ConcurrentHashMap<>();
 
-		private final LongAdder unlimited = new LongAdder();
+		private final LongAdder ofClients = new LongAdder();
 
 		private final LongAdder opened = new LongAdder();
 
@@ -230,8 +239,8 @@ class SaturationIT {
 		public void decided(PolicyDecision decision) {
 			this.sources.computeIfAbsent(decision.source(), (key) -> new LongAdder()).increment();
 			this.slowestNanos.accumulateAndGet(decision.time().toNanos(), Math::max);
-			if (decision.outcome() == Outcome.STORE_FAILED_ALLOWED) {
-				this.unlimited.increment();
+			if (decision.charge().policy().policy().name().equals("api")) {
+				this.ofClients.increment();
 			}
 		}
 
@@ -241,8 +250,16 @@ class SaturationIT {
 			this.opened.increment();
 		}
 
-		long unlimited() {
-			return this.unlimited.sum();
+		Set<Source> sources() {
+			return this.sources.keySet();
+		}
+
+		long ofClients() {
+			return this.ofClients.sum();
+		}
+
+		Duration slowest() {
+			return Duration.ofNanos(this.slowestNanos.get());
 		}
 
 		long opened() {
