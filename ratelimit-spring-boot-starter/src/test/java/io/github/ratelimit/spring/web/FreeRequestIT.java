@@ -9,6 +9,7 @@ import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.annotation.RateLimited;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -35,6 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 		    bean: { paths: '/bean/{cost}', limits: 1/h, on-store-failure: deny }
 		    keyed: { paths: /keyed, limits: 1/h, cost: 0, identifiers: header:X-Key, missing-identifier: deny }
 		    method: { limits: 1/h, on-store-failure: deny }
+		    closed: { paths: /closed, limits: 0/s, on-store-failure: allow }
 		    caller-path: { paths: /caller/path, limits: 2/h }
 		    caller-method: { limits: 2/h }
 		""")
@@ -61,6 +63,13 @@ class FreeRequestIT {
 		assertThat(denied.body()).contains("#temporary-reduced-capacity");
 	}
 
+	@Test
+	void closedPolicyDeniesWithoutTheStore() {
+		HttpResponse<String> denied = this.application.get("/closed");
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertThat(denied.headers().map()).doesNotContainKey("retry-after");
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "/caller/path, DENY, 503 503 503", "/caller/path, ALLOW, 200 200 200",
 			"/caller/path, LOCAL, 200 200 429", "/caller/method, DENY, 503 503 503",
@@ -75,7 +84,7 @@ class FreeRequestIT {
 	@RestController
 	static class Application {
 
-		@GetMapping({ "/path", "/route/*", "/bean/*", "/keyed", "/caller/path" })
+		@GetMapping({ "/path", "/route/*", "/bean/*", "/keyed", "/caller/path", "/closed" })
 		String get() {
 			return "served";
 		}
