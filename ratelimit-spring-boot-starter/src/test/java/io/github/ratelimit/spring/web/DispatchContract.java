@@ -140,11 +140,12 @@ abstract class DispatchContract {
 	@CsvSource({ "/rows?rows=200, 200, 3", "/rows?rows=-500, 400, 0", "/rows?rows=, 400, 0",
 			"/checked-rows?rows=200, 200, 3", "/checked-rows?rows=-500, 200, 1" })
 	void requestIsBadWhenClientsValueMakesNoCost(String path, int status, int used, CapturedOutput output) {
+		int ofStart = output.length();
 		HttpResponse<String> response = this.application.get(path);
 		assertThat(response.statusCode()).isEqualTo(status);
 		assertThat(response.body()).doesNotContain("rows.get");
 		this.application.assertUsed("tokens", used);
-		assertThat(output).doesNotContain("ERROR").doesNotContain("\tat ");
+		assertThat(output.toString().substring(ofStart)).doesNotContain("ERROR").doesNotContain("\tat ");
 	}
 
 	@ParameterizedTest
