@@ -11,14 +11,15 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 
 /**
- * A rate limiter that tells of the decisions and the refunds it is asked for.
+ * A rate limiter that tells of the decisions it is asked for, and of what is settled
+ * later.
  *
- * @param limiter decides and refunds
+ * @param limiter decides and settles
  * @param decided told of each decision
- * @param refunded told of each refund
+ * @param settled told of each refund, and of each charge beyond a decision
  */
 public record ObservedRateLimiter(RateLimiter limiter, Consumer<RateLimitRequest> decided,
-		Consumer<RateLimitRequest> refunded) implements RateLimiter {
+		Consumer<RateLimitRequest> settled) implements RateLimiter {
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
@@ -33,12 +34,13 @@ public record ObservedRateLimiter(RateLimiter limiter, Consumer<RateLimitRequest
 
 	@Override
 	public void refund(RateLimitRequest request) {
-		this.refunded.accept(request);
+		this.settled.accept(request);
 		this.limiter.refund(request);
 	}
 
 	@Override
 	public void charge(RateLimitRequest request) {
+		this.settled.accept(request);
 		this.limiter.charge(request);
 	}
 

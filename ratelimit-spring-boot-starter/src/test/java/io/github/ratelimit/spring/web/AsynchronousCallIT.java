@@ -8,10 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
@@ -38,78 +36,65 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Requests whose handlers return publishers and futures of limited methods, counted on a
  * real Redis.
  */
+@StartApplication(on = { Container.TOMCAT, Container.JETTY },
+		value = "ratelimit.policies.failures: { limits: 2/m, identifiers: ip, count-when: 'status in [4xx]' }")
 class AsynchronousCallIT {
 
-	private static TestApplication application;
-
-	@BeforeAll
-	static void start() {
-		application = TestApplication.start(Application.class, "ratelimit.policies.failures.limits=2/m",
-				"ratelimit.policies.failures.identifiers=ip", "ratelimit.policies.failures.count-when=status in [4xx]");
-	}
-
-	@AfterAll
-	static void stop() {
-		application.close();
-	}
-
-	@BeforeEach
-	void forget() {
-		application.forget();
-	}
+	@Parameter
+	TestApplication application;
 
 	@ParameterizedTest
 	@ValueSource(strings = { "Results.future", "Results.mono", "Results.flux", "Results.events", "Results.elsewhere",
 			"SuspendingController.handler", "SuspendingResults.call" })
 	void deniedRequestGets429AndHeaders(String policy) {
 		String path = policy.replaceFirst(".*\\.", "/");
-		HttpResponse<String> allowed = application.get(path);
+		HttpResponse<String> allowed = this.application.get(path);
 		assertThat(allowed.statusCode()).isEqualTo(200);
 		assertThat(allowed.body()).contains("called");
 		assertThat(allowed.headers().firstValue("RateLimit")).hasValue('"' + policy + "\";r=0;t=60");
-		HttpResponse<String> denied = application.get(path);
+		HttpResponse<String> denied = this.application.get(path);
 		assertThat(denied.statusCode()).isEqualTo(429);
 		assertThat(denied.headers().firstValue("Retry-After")).hasValue("60");
 		assertThat(denied.headers().firstValue("RateLimit")).hasValue('"' + policy + "\";r=0;t=60");
 		assertThat(denied.headers().allValues("RateLimit")).hasSize(1);
 		assertThat(denied.body()).contains("quota-exceeded");
-		assertThat(application.decisions()).isEqualTo(2);
+		assertThat(this.application.decisions()).isEqualTo(2);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/tenant", "/suspending-tenant" })
 	void requestIdentifiesWhichThreadEverDecides(String path) {
-		assertThat(application.get(path, "X-Tenant", "a").statusCode()).isEqualTo(200);
-		assertThat(application.get(path, "X-Tenant", "a").statusCode()).isEqualTo(429);
-		assertThat(application.get(path, "X-Tenant", "b").statusCode()).isEqualTo(200);
+		assertThat(this.application.get(path, "X-Tenant", "a").statusCode()).isEqualTo(200);
+		assertThat(this.application.get(path, "X-Tenant", "a").statusCode()).isEqualTo(429);
+		assertThat(this.application.get(path, "X-Tenant", "b").statusCode()).isEqualTo(200);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/fallback", "/suspending-fallback" })
 	void fallbackAnswersInsteadOf429(String path) {
-		assertThat(application.get(path).body()).isEqualTo("called");
-		HttpResponse<String> denied = application.get(path);
+		assertThat(this.application.get(path).body()).isEqualTo("called");
+		HttpResponse<String> denied = this.application.get(path);
 		assertThat(denied.statusCode()).isEqualTo(200);
 		assertThat(denied.body()).isEqualTo("instead");
 	}
 
 	@Test
 	void publisherThatOutlivesItsRequestIsCountedForItsCaller() {
-		assertThat(application.get("/kept", "X-Tenant", "a").body()).isEqualTo("kept");
-		assertThat(application.get("/kept", "X-Tenant", "b").body()).isEqualTo("kept");
-		assertThat(application.decisions()).isZero();
-		Map<String, Mono<String>> kept = application.bean(ResultController.class).kept;
+		assertThat(this.application.get("/kept", "X-Tenant", "a").body()).isEqualTo("kept");
+		assertThat(this.application.get("/kept", "X-Tenant", "b").body()).isEqualTo("kept");
+		assertThat(this.application.decisions()).isZero();
+		Map<String, Mono<String>> kept = this.application.bean(ResultController.class).kept;
 		assertThat(kept.get("a").block()).isEqualTo("called");
 		assertThatExceptionOfType(RateLimitExceededException.class).isThrownBy(kept.get("a")::block);
 		assertThat(kept.get("b").subscribeOn(Schedulers.parallel()).block()).isEqualTo("called");
-		assertThat(application.get("/kept", "X-Tenant", "c").headers().firstValue("RateLimit")).isEmpty();
+		assertThat(this.application.get("/kept", "X-Tenant", "c").headers().firstValue("RateLimit")).isEmpty();
 	}
 
 	/** As context propagation does, which knows nothing of the end of a request. */
 	@Test
 	void publisherIsDecidedOnThreadThatHoldsEndedRequest() {
-		assertThat(application.get("/kept", "X-Tenant", "d").body()).isEqualTo("kept");
-		ResultController controller = application.bean(ResultController.class);
+		assertThat(this.application.get("/kept", "X-Tenant", "d").body()).isEqualTo("kept");
+		ResultController controller = this.application.bean(ResultController.class);
 		RequestContextHolder.setRequestAttributes(controller.last);
 		try {
 			assertThat(controller.kept.get("d").block()).isEqualTo("called");
@@ -124,8 +109,8 @@ class AsynchronousCallIT {
 	@ValueSource(strings = { "/counted", "/counted-elsewhere", "/counted-future", "/counted-suspending" })
 	void costsAreSettledWhenRequestEnds(String path) {
 		for (int i = 0; i < 3; i++) {
-			assertThat(application.get(path).statusCode()).isEqualTo(200);
-			application.assertUsed("failures", Identifier.ip("127.0.0.1"), 0);
+			assertThat(this.application.get(path).statusCode()).isEqualTo(200);
+			this.application.assertUsed("failures", Identifier.ip("127.0.0.1"), 0);
 		}
 	}
 

@@ -13,6 +13,7 @@ import io.github.ratelimit.test.StoppedServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
@@ -67,9 +68,10 @@ class DenialCacheIT {
 		}
 	}
 
-	@Test
-	void policiesStandInTheHeadersOfEveryDenial() {
-		try (TestApplication application = start("ratelimit.denial-cache.max-age=1h",
+	@ParameterizedTest
+	@EnumSource
+	void policiesStandInTheHeadersOfEveryDenial(Container container) {
+		try (TestApplication application = start(container, "ratelimit.denial-cache.max-age=1h",
 				"ratelimit.policies.other.paths=/api", "ratelimit.policies.other.limits=5/h,10/d")) {
 			application.get("/api");
 			HttpResponse<String> first = application.get("/api");
@@ -106,7 +108,11 @@ class DenialCacheIT {
 	}
 
 	private TestApplication start(String... properties) {
-		return TestApplication.startWithOwnLimiter(TestApplication.Served.class,
+		return start(Container.TOMCAT, properties);
+	}
+
+	private TestApplication start(Container container, String... properties) {
+		return TestApplication.startWithOwnLimiter(container, TestApplication.Served.class,
 				Stream
 					.concat(Stream.of("ratelimit.redis.url=redis://127.0.0.1:" + this.redis.port(),
 							"ratelimit.redis.timeout=20s", "ratelimit.policies.api.paths=/api",

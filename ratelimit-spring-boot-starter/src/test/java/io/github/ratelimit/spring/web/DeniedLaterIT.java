@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Requests that are denied, or limited, later than by the first filter.
  */
-@StartApplication("""
+@StartApplication(on = { Container.TOMCAT, Container.JETTY }, value = """
 		ratelimit.policies:
 		  api: { paths: [/few, /keyed], limits: 5/d }
 		  few: { limits: 1/m }
@@ -67,10 +67,11 @@ class DeniedLaterIT {
 	@Test
 	void headersTellWhatThePathHasUsedWhenTheStoreFailsLater() {
 		try (OwnRedis redis = OwnRedis.started();
-				TestApplication application = TestApplication.startWithOwnLimiter(StepsApplication.class,
-						"ratelimit.redis.url=redis://127.0.0.1:" + redis.port(), "ratelimit.redis.timeout=2s",
-						"ratelimit.policies.api.paths=/steps", "ratelimit.policies.api.limits=5/d",
-						"ratelimit.policies.few.limits=1/d", "ratelimit.policies.few.on-store-failure=deny")) {
+				TestApplication application = TestApplication.startWithOwnLimiter(this.application.container(),
+						StepsApplication.class, "ratelimit.redis.url=redis://127.0.0.1:" + redis.port(),
+						"ratelimit.redis.timeout=2s", "ratelimit.policies.api.paths=/steps",
+						"ratelimit.policies.api.limits=5/d", "ratelimit.policies.few.limits=1/d",
+						"ratelimit.policies.few.on-store-failure=deny")) {
 			application.bean(Steps.class).before(() -> redis.stop());
 			HttpResponse<String> response = application.get("/steps");
 			assertThat(response.statusCode()).isEqualTo(503);

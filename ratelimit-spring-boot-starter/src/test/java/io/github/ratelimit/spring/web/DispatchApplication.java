@@ -309,8 +309,9 @@ class DispatchApplication {
 
 		@Override
 		protected void doGet(HttpServletRequest request, HttpServletResponse response) {
-			if (request.getDispatcherType() == DispatcherType.ASYNC) {
-				CostSettlement.of(request).settle("tokens", (long) request.getAttribute("tokens"));
+			if (request.getAttribute("tokens") instanceof Long tokens) {
+				assertThat(request.getDispatcherType()).isEqualTo(DispatcherType.ASYNC);
+				CostSettlement.of(request).settle("tokens", tokens);
 				return;
 			}
 			CostSettlement costs = CostSettlement.of(request);

@@ -32,6 +32,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class DispatchContract {
 
+	/** What a request costs below the path of tokens, until it tells its true cost. */
+	private static final int COST = 10;
+
 	private TestApplication application;
 
 	/** The configuration of the application, with its container. */
@@ -45,7 +48,7 @@ abstract class DispatchContract {
 				"ratelimit.policies.error.limits=3/h", "ratelimit.policies.login.paths=/login/**",
 				"ratelimit.policies.login.limits=100/h", "ratelimit.policies.login.count-when=status in [401, 5xx]",
 				"ratelimit.policies.tokens.paths=/tokens/**", "ratelimit.policies.tokens.limits=100/h",
-				"ratelimit.policies.tokens.cost=10", "ratelimit.policies.method.limits=100/h",
+				"ratelimit.policies.tokens.cost=" + COST, "ratelimit.policies.method.limits=100/h",
 				"ratelimit.policies.method.count-when=status in [401]", "ratelimit.policies.running.paths=/**",
 				"ratelimit.policies.running.concurrent=1000", "ratelimit.policies.running.mode=shadow",
 				"spring.mvc.async.request-timeout=300ms", "server.shutdown=immediate");
@@ -64,7 +67,7 @@ abstract class DispatchContract {
 	/** However they end. */
 	@AfterEach
 	void noRequestRunsAnyMore() {
-		assertThat(this.application.asked("running")).isTrue();
+		assertThat(this.application.decisions("running")).isPositive();
 		this.application.assertUsed("running", 0);
 	}
 
@@ -137,11 +140,12 @@ abstract class DispatchContract {
 	@CsvSource({ "/rows?rows=200, 200, 3", "/rows?rows=-500, 400, 0", "/rows?rows=, 400, 0",
 			"/checked-rows?rows=200, 200, 3", "/checked-rows?rows=-500, 200, 1" })
 	void requestIsBadWhenClientsValueMakesNoCost(String path, int status, int used, CapturedOutput output) {
+		int ofStart = output.length();
 		HttpResponse<String> response = this.application.get(path);
 		assertThat(response.statusCode()).isEqualTo(status);
 		assertThat(response.body()).doesNotContain("rows.get");
 		this.application.assertUsed("tokens", used);
-		assertThat(output).doesNotContain("ERROR").doesNotContain("\tat ");
+		assertThat(output.toString().substring(ofStart)).doesNotContain("ERROR").doesNotContain("\tat ");
 	}
 
 	@ParameterizedTest
@@ -149,10 +153,18 @@ abstract class DispatchContract {
 			"/tokens/1000, 100", "/tokens/twice, 7", "/tokens/callable, 4", "/tokens/future, 5", "/tokens/deferred, 5",
 			"/tokens/stream, 3", "/tokens/events, 3", "/tokens/throw, 6", "/tokens/time-out, 8",
 			"/tokens/servlet/complete, 3", "/tokens/servlet/complete-at-once, 3", "/tokens/servlet/dispatch, 4",
-			"/tokens/servlet/dispatch-at-once, 4", "/tokens/servlet/time-out, 7" })
-	void trueCostIsSettledWhenTheRequestIsOver(String path, int used) {
+			"/tokens/servlet/dispatch-at-once, 4", "/tokens/servlet/again, 3", "/tokens/servlet/time-out, 7" })
+	void trueCostIsSettledOnceWhenTheRequestIsOver(String path, int used) {
 		this.application.get(path);
+		assertSettledOnce(used);
+	}
+
+	/** Whatever the container still tells of the request after it was settled. */
+	private void assertSettledOnce(int used) {
 		this.application.assertUsed("tokens", used);
+		this.application.assertUsed("running", 0);
+		assertThat(this.application.decisions("tokens")).as("charges").isOne();
+		assertThat(this.application.settlements("tokens")).as("settlements").isEqualTo((used != COST) ? 1 : 0);
 	}
 
 	@Test
@@ -182,7 +194,7 @@ abstract class DispatchContract {
 			assertThat(client.getInputStream().readNBytes(2000)).hasSize(2000);
 		}
 		assertThat(DispatchApplication.aborted.await(30, TimeUnit.SECONDS)).isTrue();
-		this.application.assertUsed("tokens", 2);
+		assertSettledOnce(2);
 	}
 
 	@Test

@@ -42,7 +42,7 @@ import static org.awaitility.Awaitility.await;
  * Requests in which filters of the application call limited methods, before and after the
  * path is limited by the same policy, and before the login, so without a plan.
  */
-@StartApplication("""
+@StartApplication(on = { Container.TOMCAT, Container.JETTY }, value = """
 		ratelimit:
 		  plan-cache-ttl: 0
 		  policies:

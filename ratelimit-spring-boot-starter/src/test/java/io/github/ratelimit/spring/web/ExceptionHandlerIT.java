@@ -13,6 +13,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.context.annotation.Import;
@@ -77,9 +78,10 @@ class ExceptionHandlerIT {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "spring.mvc.problemdetails.enabled=false", "spring.mvc.problemdetails.enabled=true" })
-	void adviceThatNamesDenialComesFirstWhateverIsBeforeIt(String property) {
-		TestApplication application = applications.get(NamedLast.class, property);
+	@CsvSource({ "TOMCAT, false", "TOMCAT, true", "JETTY, true" })
+	void adviceThatNamesDenialComesFirstWhateverIsBeforeIt(Container container, boolean problemDetails) {
+		TestApplication application = applications.get(container, NamedLast.class,
+				"spring.mvc.problemdetails.enabled=" + problemDetails);
 		application.get("/plain");
 		HttpResponse<String> denied = application.get("/plain");
 		assertAnswer(denied, 402, "named by advice");

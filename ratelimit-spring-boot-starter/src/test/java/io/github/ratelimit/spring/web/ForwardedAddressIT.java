@@ -196,7 +196,9 @@ class ForwardedAddressIT {
 		FILTER(Container.TOMCAT, FilterBean.class, STRATEGY + "=none"),
 		FILTER_ON_JETTY(Container.JETTY, FilterBean.class, STRATEGY + "=none"),
 		REGISTRATION(Container.TOMCAT, Registration.class, STRATEGY + "=none"),
-		OWN(Container.TOMCAT, OwnFilter.class, STRATEGY + "=none");
+		REGISTRATION_ON_JETTY(Container.JETTY, Registration.class, STRATEGY + "=none"),
+		OWN(Container.TOMCAT, OwnFilter.class, STRATEGY + "=none"),
+		OWN_ON_JETTY(Container.JETTY, OwnFilter.class, STRATEGY + "=none");
 
 		private final Container container;
 

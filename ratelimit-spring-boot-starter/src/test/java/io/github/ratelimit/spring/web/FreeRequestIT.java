@@ -2,8 +2,14 @@ package io.github.ratelimit.spring.web;
 
 import java.net.http.HttpResponse;
 
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.outage.OnStoreFailure;
+import io.github.ratelimit.spring.Enforcement;
+import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.OpenApplication;
+import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.annotation.RateLimited;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -17,9 +23,10 @@ import org.springframework.web.bind.annotation.RestController;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Requests that cost nothing, while the store is gone and their policies deny all others.
+ * Requests while the store is gone: they are free if they cost nothing, and otherwise
+ * answered as their policy says for their caller.
  */
-@StartApplication(ownLimiter = true, value = """
+@StartApplication(on = { Container.TOMCAT, Container.JETTY }, ownLimiter = true, value = """
 		ratelimit:
 		  redis.url: redis://127.0.0.1:1
 		  policies:
@@ -29,6 +36,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 		    bean: { paths: '/bean/{cost}', limits: 1/h, on-store-failure: deny }
 		    keyed: { paths: /keyed, limits: 1/h, cost: 0, identifiers: header:X-Key, missing-identifier: deny }
 		    method: { limits: 1/h, on-store-failure: deny }
+		    closed: { paths: /closed, limits: 0/s, on-store-failure: allow }
+		    caller-path: { paths: /caller/path, limits: 2/h }
+		    caller-method: { limits: 2/h }
 		""")
 class FreeRequestIT {
 
@@ -53,11 +63,28 @@ class FreeRequestIT {
 		assertThat(denied.body()).contains("#temporary-reduced-capacity");
 	}
 
+	@Test
+	void closedPolicyDeniesWithoutTheStore() {
+		HttpResponse<String> denied = this.application.get("/closed");
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertThat(denied.headers().map()).doesNotContainKey("retry-after");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "/caller/path, DENY, 503 503 503", "/caller/path, ALLOW, 200 200 200",
+			"/caller/path, LOCAL, 200 200 429", "/caller/method, DENY, 503 503 503",
+			"/caller/method, ALLOW, 200 200 200", "/caller/method, LOCAL, 200 200 429" })
+	void sourceSaysForEachCallerWhatHappensWhileStoreFails(String path, String outage, String statuses) {
+		for (String status : statuses.split(" ")) {
+			assertThat(this.application.get(path, "X-Outage", outage).statusCode()).asString().isEqualTo(status);
+		}
+	}
+
 	@OpenApplication
 	@RestController
 	static class Application {
 
-		@GetMapping({ "/path", "/route/*", "/bean/*", "/keyed" })
+		@GetMapping({ "/path", "/route/*", "/bean/*", "/keyed", "/caller/path", "/closed" })
 		String get() {
 			return "served";
 		}
@@ -72,6 +99,21 @@ class FreeRequestIT {
 		@RateLimited(policy = "method", cost = 0)
 		String method() {
 			return "served";
+		}
+
+		@GetMapping("/caller/method")
+		@RateLimited("caller-method")
+		String ofCaller() {
+			return "served";
+		}
+
+		@Bean
+		static PolicySource outagesOfCallers() {
+			return (policy, caller) -> {
+				Identifier outage = caller.find("header:X-Outage");
+				return (outage == null) ? policy : policy
+					.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.valueOf(outage.value()), null));
+			};
 		}
 
 		@Bean

@@ -14,6 +14,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
@@ -26,6 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @StartApplication(on = { Container.TOMCAT, Container.JETTY }, value = """
 		ratelimit:
+		  filter.after-login-order: 10
 		  identifiers.tenant: "#request.getHeader('X-Tenant')"
 		  deny: plan:denied
 		  policies:
@@ -36,6 +38,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 		    bean: { paths: /bean, limits: 1/m, identifiers: ip+plan }
 		    skip: { paths: /skip, limits: 1/m, identifiers: header:X-User, missing-identifier: skip }
 		    deny: { paths: /deny, limits: 1/m, identifiers: [ip, header:X-User], missing-identifier: deny }
+		    user: { paths: /user, limits: 1/m, identifiers: user }
 		    named: { limits: 1/m, identifiers: header:X-User, missing-identifier: deny }
 		""")
 class IdentifierIT {
@@ -86,6 +89,12 @@ class IdentifierIT {
 	@ValueSource(strings = { "/tenant", "/bean" })
 	void ownIdentifierHasOwnCount(String path) {
 		assertCounts(path, "X-Tenant", "a", "X-Tenant", "b");
+	}
+
+	/** The filter has order 0, so that it comes between those of the limiter. */
+	@Test
+	void principalOfOwnFilterIsSeenByTheSecondFilter() {
+		assertCounts("/user", "X-User", "anna", "X-User", "berta");
 	}
 
 	@Test
@@ -158,7 +167,8 @@ class IdentifierIT {
 	@RestController
 	static class Application {
 
-		@GetMapping({ "/cookie", "/path/{id}", "/path/{id}/more", "/tenant", "/bean", "/skip", "/deny", "/free" })
+		@GetMapping({ "/cookie", "/path/{id}", "/path/{id}/more", "/tenant", "/bean", "/skip", "/deny", "/free",
+				"/user" })
 		String get() {
 			return "served";
 		}
@@ -178,6 +188,11 @@ class IdentifierIT {
 		@GetMapping("/named")
 		String named() {
 			return "served";
+		}
+
+		@Bean
+		FilterRegistrationBean<HeaderLogin> login() {
+			return HeaderLogin.at(0);
 		}
 
 		@Bean

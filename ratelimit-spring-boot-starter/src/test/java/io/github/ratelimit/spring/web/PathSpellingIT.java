@@ -179,7 +179,7 @@ class PathSpellingIT {
 				if (Handlers.reached.get() > 0) {
 					reached++;
 					policies.stream()
-						.filter((policy) -> !application.asked(policy))
+						.filter((policy) -> application.decisions(policy) == 0)
 						.forEach((policy) -> free.add(policy + " " + spelling));
 				}
 			}

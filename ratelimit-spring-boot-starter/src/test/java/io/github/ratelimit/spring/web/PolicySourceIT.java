@@ -37,7 +37,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Policies that a {@link PolicySource} changes while requests are served.
  */
 @ExtendWith(OutputCaptureExtension.class)
-@StartApplication("""
+@StartApplication(on = { Container.TOMCAT, Container.JETTY }, value = """
 		ratelimit.policies:
 		  keyed: { paths: /path, limits: 2/m, identifiers: header:X-Key, missing-identifier: deny }
 		  method: { limits: 2/m, identifiers: header:X-Key, mode: shadow, missing-identifier: deny }

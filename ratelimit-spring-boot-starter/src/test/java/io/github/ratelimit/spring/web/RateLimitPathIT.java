@@ -154,11 +154,16 @@ class RateLimitPathIT {
 	@Test
 	void preflightIsFree() {
 		for (int i = 0; i < 3; i++) {
-			assertThat(application
-				.send("OPTIONS", "/api/x", "Origin", "https://example.com", "Access-Control-Request-Method", "GET")
-				.statusCode()).isNotEqualTo(429);
+			HttpResponse<String> preflight = application.send("OPTIONS", "/api/x", "Origin", "https://example.com",
+					"Access-Control-Request-Method", "GET");
+			assertThat(preflight.statusCode()).isEqualTo(200);
+			assertThat(preflight.body()).isEmpty();
+			assertThat(preflight.headers().map()).doesNotContainKeys("access-control-allow-origin",
+					"x-rate-limit-remaining");
 		}
+		assertThat(application.decisions()).isZero();
 		assertThat(application.get("/api/x").statusCode()).isEqualTo(200);
+		assertThat(application.get("/api/x").statusCode()).isEqualTo(429);
 	}
 
 	@Test

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 
 import io.github.ratelimit.spring.OpenApplication;
+import io.github.ratelimit.spring.RateLimitPoliciesCustomizer;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.http.HttpServletResponse;
 import org.greenbytes.http.sfv.OuterList;
@@ -43,6 +44,8 @@ class RateLimitWireIT {
 
 	@Parameter
 	TestApplication application;
+
+	private static final int POLICIES = 30;
 
 	private static final String ODD_NAME = "a \"quoted\" \\ name, with; signs=1";
 
@@ -187,6 +190,22 @@ class RateLimitWireIT {
 		assertThat(this.application.decisions()).isEqualTo(12);
 	}
 
+	/** Servers answer with 500 if the headers of a response are too long. */
+	@Test
+	void draftHeadersAreLeftOutWhenManyPoliciesHaveLongNames() {
+		for (int status : new int[] { 200, 200, 429, 429 }) {
+			HttpResponse<String> response = this.application.get("/many");
+			assertThat(response.statusCode()).isEqualTo(status);
+			assertHeader(response, "RateLimit-Policy", null);
+			assertHeader(response, "RateLimit", null);
+			assertHeader(response, "X-Rate-Limit-Limit", "2");
+			assertHeader(response, "Retry-After", (status == 429) ? "60" : null);
+			assertThat(JsonMapper.shared().readTree((status == 429) ? response.body() : "{}").path("violated-policies"))
+				.hasSize((status == 429) ? POLICIES : 0);
+		}
+		assertThat(this.application.decisions()).isEqualTo(4);
+	}
+
 	@Test
 	void closestLimitStandsInSingleHeaders() {
 		HttpResponse<String> response = this.application.get("/both");
@@ -233,7 +252,7 @@ class RateLimitWireIT {
 			this.calls = calls;
 		}
 
-		@GetMapping({ "/api", "/slow", "/never", "/odd", "/both", "/two", "/free", "/shadow", "/upload" })
+		@GetMapping({ "/api", "/slow", "/never", "/odd", "/both", "/two", "/free", "/shadow", "/upload", "/many" })
 		String get() {
 			return "served";
 		}
@@ -251,6 +270,15 @@ class RateLimitWireIT {
 		void writer(PrintWriter writer) {
 			writer.print("begun");
 			this.calls.getObject().call();
+		}
+
+		@Bean
+		static RateLimitPoliciesCustomizer manyPolicies() {
+			return (policies) -> {
+				for (int i = 0; i < POLICIES; i++) {
+					policies.add("%0128d".formatted(i)).paths("/many").limits("2/m");
+				}
+			};
 		}
 
 		@Bean

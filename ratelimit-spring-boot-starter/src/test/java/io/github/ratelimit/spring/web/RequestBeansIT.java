@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * What an application may replace: answers, headers, costs, and who is exempt.
  */
-@StartApplication("""
+@StartApplication(on = { Container.TOMCAT, Container.JETTY }, value = """
 		ratelimit.policies:
 		  path: { paths: /path, limits: 10/m }
 		  method: { limits: 10/m }
@@ -85,6 +85,18 @@ class RequestBeansIT {
 		assertThat(denied.headers().map()).doesNotContainKeys("ratelimit", "x-rate-limit-limit");
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "/path", "/method" })
+	void handlerGetsFinishedAnswerAndMayChangeIt(String path) {
+		this.application.get(path, "X-Cost", "10");
+		HttpResponse<String> denied = this.application.get(path, "X-Change", "yes");
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertThat(denied.headers().allValues("X-Given")).containsExactly("429 60 no-store 0");
+		assertThat(denied.headers().allValues("Retry-After")).containsExactly("90");
+		assertThat(denied.headers().allValues("Content-Type")).containsExactly("application/problem+json");
+		assertThat(denied.body()).contains("#quota-exceeded", "\"detail\":\"Buy more\"");
+	}
+
 	@Test
 	void otherHeadersAreNotWritten() {
 		assertThat(this.application.get("/path").headers().map()).containsKey("x-left")
@@ -128,6 +140,13 @@ class RequestBeansIT {
 		@Bean
 		static RejectionHandler rejection() {
 			return (rejection, request, response) -> {
+				if (request.getHeader("X-Change") != null) {
+					response.setHeader("X-Given", response.getStatus() + " " + response.getHeader("Retry-After") + " "
+							+ response.getHeader("Cache-Control") + " " + response.getHeader("X-Left"));
+					response.setHeader("Retry-After", "90");
+					rejection.problem().setDetail("Buy more");
+					return;
+				}
 				response.setStatus(420);
 				response.getWriter()
 					.write("Calm down for " + rejection.decision().retryAfter().map(Object::toString).orElse("ever"));

@@ -9,7 +9,8 @@ import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.test.TestRedis;
 import jakarta.servlet.http.HttpServletResponse;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -28,10 +29,12 @@ class ReservedQuotaIT {
 
 	private static final Semaphore mayGoOn = new Semaphore(0);
 
-	@Test
-	void denialIsNotRememberedLongerThanItTells() {
+	@ParameterizedTest
+	@EnumSource
+	void denialIsNotRememberedLongerThanItTells(Container container) {
 		String prefix = TestRedis.newKeyPrefix();
-		try (TestApplication application = start(prefix); TestApplication otherInstance = start(prefix)) {
+		try (TestApplication application = start(container, prefix);
+				TestApplication otherInstance = start(container, prefix)) {
 			CompletableFuture<HttpResponse<String>> first = CompletableFuture
 				.supplyAsync(() -> application.get("/held/200"));
 			arrived.acquireUninterruptibly();
@@ -50,8 +53,8 @@ class ReservedQuotaIT {
 		}
 	}
 
-	private TestApplication start(String prefix) {
-		TestApplication application = TestApplication.startWithOwnLimiter(Application.class,
+	private TestApplication start(Container container, String prefix) {
+		TestApplication application = TestApplication.startWithOwnLimiter(container, Application.class,
 				"ratelimit.redis.url=" + TestRedis.uri(), "ratelimit.key-prefix=" + prefix,
 				"ratelimit.denial-cache.max-age=1h", "ratelimit.policies.held.paths=/held/**",
 				"ratelimit.policies.held.limits=1/15m", "ratelimit.policies.held.count-when=status in [401]");

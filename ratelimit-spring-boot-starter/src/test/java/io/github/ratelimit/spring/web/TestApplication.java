@@ -58,6 +58,8 @@ final class TestApplication implements AutoCloseable {
 
 	private final Queue<RateLimitRequest> decisions = new ConcurrentLinkedQueue<>();
 
+	private final Queue<RateLimitRequest> settlements = new ConcurrentLinkedQueue<>();
+
 	private final Container container;
 
 	private final ConfigurableApplicationContext context;
@@ -82,8 +84,7 @@ final class TestApplication implements AutoCloseable {
 				context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("test", map));
 				if (!ownLimiter) {
 					((GenericApplicationContext) context).registerBean(RateLimiter.class,
-							() -> new ObservedRateLimiter(redis, this.decisions::add, (request) -> {
-							}));
+							() -> new ObservedRateLimiter(redis, this.decisions::add, this.settlements::add));
 				}
 			})
 			.run();
@@ -99,7 +100,12 @@ final class TestApplication implements AutoCloseable {
 
 	/** Starts an application whose requests are counted as its properties say. */
 	static TestApplication startWithOwnLimiter(Class<?> configuration, String... properties) {
-		return new TestApplication(Container.TOMCAT, configuration, true, map(properties));
+		return startWithOwnLimiter(Container.TOMCAT, configuration, properties);
+	}
+
+	/** Starts an application whose requests are counted as its properties say. */
+	static TestApplication startWithOwnLimiter(Container container, Class<?> configuration, String... properties) {
+		return new TestApplication(container, configuration, true, map(properties));
 	}
 
 	private static Map<String, Object> map(String... properties) {
@@ -160,6 +166,7 @@ final class TestApplication implements AutoCloseable {
 	void forget() {
 		advance(Duration.ofDays(10));
 		this.decisions.clear();
+		this.settlements.clear();
 	}
 
 	/** How many decisions were asked for since the last {@link #forget()}. */
@@ -167,11 +174,24 @@ final class TestApplication implements AutoCloseable {
 		return this.decisions.size();
 	}
 
-	/** Whether the policy was asked since the last {@link #forget()}. */
-	boolean asked(String policy) {
-		return this.decisions.stream()
+	/** How often the policy was asked since the last {@link #forget()}. */
+	long decisions(String policy) {
+		return count(this.decisions, policy);
+	}
+
+	/**
+	 * How often the policy was refunded, or charged after a decision, since the last
+	 * {@link #forget()}.
+	 */
+	long settlements(String policy) {
+		return count(this.settlements, policy);
+	}
+
+	private static long count(Queue<RateLimitRequest> requests, String policy) {
+		return requests.stream()
 			.flatMap((request) -> request.charges().stream())
-			.anyMatch((charge) -> charge.policy().name().equals(policy));
+			.filter((charge) -> charge.policy().name().equals(policy))
+			.count();
 	}
 
 	/**
