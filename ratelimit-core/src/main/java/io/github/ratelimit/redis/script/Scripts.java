@@ -195,11 +195,13 @@ public final class Scripts {
 		return new Shape(operation, scope, this.customClock, policies, blocks);
 	}
 
-	private static <K, V> V find(Map<K, V> known, K key, Function<K, V> maker) {
+	private <K, V> V find(Map<K, V> known, K key, Function<K, V> maker) {
 		V value = known.get(key);
 		if (value == null) {
 			if (known.size() >= MOST) {
 				known.clear();
+				// They keep scripts, which must be the same for all policies of a shape.
+				this.policies.clear();
 			}
 			value = known.computeIfAbsent(key, maker);
 		}

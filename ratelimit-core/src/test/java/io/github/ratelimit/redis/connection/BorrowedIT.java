@@ -3,7 +3,10 @@ package io.github.ratelimit.redis.connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
 
+import io.github.ratelimit.redis.AnsweringServer;
 import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.test.StoppedServer;
 import io.github.ratelimit.test.TestCluster;
@@ -22,6 +25,8 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.executors.DefaultCommandExecutor;
 import redis.clients.jedis.executors.RetryableCommandExecutor;
+import redis.clients.jedis.providers.ClusterConnectionProvider;
+import redis.clients.jedis.providers.ConnectionProvider;
 import redis.clients.jedis.providers.ManagedConnectionProvider;
 import redis.clients.jedis.providers.PooledConnectionProvider;
 import redis.clients.jedis.util.Pool;
@@ -196,6 +201,27 @@ class BorrowedIT {
 			assertThatIllegalArgumentException().isThrownBy(() -> BorrowedConnections.of(client))
 				.withMessage("Invalid client (redis.clients.jedis.RedisClient): must have a pool of connections.");
 		}
+	}
+
+	@Test
+	@EnabledIf(value = "arePlainClients", disabledReason = "Jedis has had no such constructor since 8.0")
+	void plainClientsOfAClusterAreRejected() {
+		try (AnsweringServer node = new AnsweringServer("");
+				ClusterConnectionProvider nodes = new ClusterConnectionProvider(
+						Set.of(new HostAndPort("127.0.0.1", node.uri().getPort())),
+						DefaultJedisClientConfig.builder().build());
+				UnifiedJedis client = Clients.plain(nodes)) {
+			assertThatIllegalArgumentException().isThrownBy(() -> BorrowedConnections.of(client))
+				.withMessage("Invalid client (redis.clients.jedis.UnifiedJedis): must be a RedisClusterClient or"
+						+ " JedisCluster to use a cluster.");
+			assertThat(BorrowedConnections.clusterOf(client)).isNull();
+		}
+	}
+
+	static boolean arePlainClients() {
+		return Stream.of(UnifiedJedis.class.getConstructors())
+			.map((constructor) -> List.of(constructor.getParameterTypes()))
+			.anyMatch(List.of(ConnectionProvider.class)::equals);
 	}
 
 }

@@ -22,4 +22,10 @@ final class Clients {
 			.build();
 	}
 
+	/** A client of no class of its own. */
+	@SuppressWarnings("deprecation")
+	static UnifiedJedis plain(ConnectionProvider connections) {
+		return new UnifiedJedis(connections);
+	}
+
 }
