@@ -46,6 +46,7 @@ import org.springframework.security.web.FilterChainProxy;
 import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.servlet.handler.MappedInterceptor;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
 import org.springframework.web.util.pattern.PathPatternParser;
 
@@ -211,6 +212,12 @@ public final class RateLimitWebAutoConfiguration {
 						+ " up", limited);
 			}
 		};
+	}
+
+	@Bean
+	MappedInterceptor rateLimitLateUsers(RateLimitProperties properties, Environment environment) {
+		return new MappedInterceptor(null,
+				new LateUsers(FilterOrders.read(properties.filter(), environment).afterLogin()));
 	}
 
 	@Bean

@@ -202,6 +202,9 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		if (isUnlimited(!deferred.isEmpty(), state, request, true)) {
 			return UNLIMITED;
 		}
+		if (!deferred.isEmpty() && request.getUserPrincipal() == null) {
+			state.noteWithoutUser(deferred);
+		}
 		List<PolicyCharge> charges = new ArrayList<>(deferred.size());
 		for (DeferredUse each : deferred) {
 			PolicyUse use = current(each.use(), request);
