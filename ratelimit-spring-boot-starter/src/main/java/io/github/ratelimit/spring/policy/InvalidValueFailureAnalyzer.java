@@ -22,12 +22,14 @@ import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 
 /**
- * Reports where an invalid value comes from if Spring Boot's analyzer cannot: a list or a
- * group of properties has no origin, but its first property has one. It also hides values
- * that must not be shown.
+ * Reports where an invalid value below {@code ratelimit} comes from if Spring Boot's
+ * analyzer cannot: a list or a group of properties has no origin, but its first property
+ * has one. It also hides values that must not be shown, whatever their property is.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 class InvalidValueFailureAnalyzer extends AbstractFailureAnalyzer<InvalidConfigurationPropertyValueException> {
+
+	private static final String PREFIX = "ratelimit.";
 
 	private final @Nullable Environment environment;
 
@@ -38,8 +40,11 @@ class InvalidValueFailureAnalyzer extends AbstractFailureAnalyzer<InvalidConfigu
 	@Override
 	protected @Nullable FailureAnalysis analyze(Throwable rootFailure,
 			InvalidConfigurationPropertyValueException cause) {
-		Optional<ConfigurationProperty> property = find(cause.getName(), cause.getValue() == null);
 		boolean own = cause instanceof HiddenValueException || cause instanceof KnownOriginException;
+		if (!own && !cause.getName().startsWith(PREFIX)) {
+			return null;
+		}
+		Optional<ConfigurationProperty> property = find(cause.getName(), cause.getValue() == null);
 		boolean known = property.isEmpty() || property.get().getName().toString().equals(cause.getName());
 		if (known && !own) {
 			return null;

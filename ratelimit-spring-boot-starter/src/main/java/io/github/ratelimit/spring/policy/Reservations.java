@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
  * The store counts them like other charges.
  * <p>
  * The duration of a request is unknown. So a denied request that would be allowed after
- * these refunds gets the shortest {@code Retry-After}. Requests in progress on other
- * instances are unknown here. The same applies to requests that are denied because others
- * run at the same time.
+ * these refunds gets the shortest {@code Retry-After}, and is told that more quota
+ * arrives by then. Requests in progress on other instances are unknown here. The same
+ * applies to requests that are denied because others run at the same time.
  * <p>
  * Safe for use by several threads.
  */
@@ -81,16 +81,24 @@ final class Reservations {
 		}
 	}
 
-	/** Returns a denial with a shorter time to wait if refunds may allow the request. */
+	/** Returns a denial with shorter times if refunds may allow the request. */
 	Decision withEarlierRetry(Decision decision, List<PolicyCharge> charges) {
 		if (this.held.isEmpty() && !violatesCalls(decision)) {
 			return decision;
 		}
-		return new Decision(false, decision.statuses()
-			.stream()
-			.map((status) -> mayBeAllowedSoon(status, charges) ? new LimitStatus(status.policy(), status.identifier(),
-					status.limit(), status.remaining(), status.resetAfter(), SOON, true) : status)
-			.toList(), decision.blockedFor(), decision.source(), decision.shadows());
+		return new Decision(false,
+				decision.statuses()
+					.stream()
+					.map((status) -> mayBeAllowedSoon(status, charges) ? withEarlierRetry(status) : status)
+					.toList(),
+				decision.blockedFor(), decision.source(), decision.shadows());
+	}
+
+	/** A client should not be asked to come back before more quota arrives. */
+	private static LimitStatus withEarlierRetry(LimitStatus status) {
+		Duration resetAfter = (status.resetAfter().compareTo(SOON) < 0) ? status.resetAfter() : SOON;
+		return new LimitStatus(status.policy(), status.identifier(), status.limit(), status.remaining(), resetAfter,
+				SOON, true);
 	}
 
 	/** Nobody knows when a call ends, here or on another instance. */

@@ -46,7 +46,7 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 
 	static final String SPRING = "spring.data.redis";
 
-	static final String UNSUPPORTED = "Rate limits need a single Redis server, sentinels or a cluster: set ratelimit.redis.url, or provide a UnifiedJedis bean.";
+	static final String UNSUPPORTED = "Rate limits need a single Redis server, sentinels or a cluster: set ratelimit.redis.url, or name a UnifiedJedis bean in ratelimit.redis.client.";
 
 	private static final Pattern DATABASE = Pattern.compile("(/[0-9]{0,9})?");
 

@@ -83,7 +83,7 @@ public final class ApplicationCors {
 		try {
 			HandlerExecutionChain chain = findHandler(new LookupRequest(preflight));
 			return chain != null && chain.getHandler() instanceof PreFlightRequestHandler
-					&& chain.getInterceptorList().stream().allMatch(ApplicationCors::isOfSpring);
+					&& chain.getInterceptorList().stream().noneMatch(ApplicationCors::mayBeOfApplication);
 		}
 		catch (Exception ex) {
 			// Spring MVC would reject the request, perhaps in code of the application.
@@ -91,11 +91,11 @@ public final class ApplicationCors {
 		}
 	}
 
-	/** Returns false for one that may hide an interceptor of the application. */
-	private static boolean isOfSpring(HandlerInterceptor interceptor) {
-		return !(interceptor instanceof WebRequestHandlerInterceptorAdapter)
-				&& !(interceptor instanceof MappedInterceptor)
-				&& interceptor.getClass().getName().startsWith("org.springframework.web.servlet.");
+	/** Returns true for one that may be, or may hide, one of the application. */
+	private static boolean mayBeOfApplication(HandlerInterceptor interceptor) {
+		return !(interceptor instanceof LateUsers) && (interceptor instanceof WebRequestHandlerInterceptorAdapter
+				|| interceptor instanceof MappedInterceptor
+				|| !interceptor.getClass().getName().startsWith("org.springframework.web.servlet."));
 	}
 
 	/** Returns whether a request comes from a page of another origin. */

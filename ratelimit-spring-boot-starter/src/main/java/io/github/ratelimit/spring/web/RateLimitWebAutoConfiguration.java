@@ -46,6 +46,7 @@ import org.springframework.security.web.FilterChainProxy;
 import org.springframework.web.context.WebApplicationContext;
 import org.springframework.web.servlet.DispatcherServlet;
 import org.springframework.web.servlet.HandlerMapping;
+import org.springframework.web.servlet.handler.MappedInterceptor;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
 import org.springframework.web.util.pattern.PathPatternParser;
 
@@ -140,6 +141,11 @@ public final class RateLimitWebAutoConfiguration {
 				beans.getBeanNamesForType(PlanResolver.class, true, false));
 	}
 
+	@Bean
+	LoginFilters rateLimitLoginFilters(WebApplicationContext context) {
+		return new LoginFilters(context);
+	}
+
 	/**
 	 * Annotated methods use a {@link PolicyEnforcer} of the application instead, if there
 	 * is one.
@@ -149,9 +155,9 @@ public final class RateLimitWebAutoConfiguration {
 	@Fallback
 	ServletPolicyEnforcer rateLimitPolicyEnforcer(PolicyDecisions decisions, RequestIdentifiers identifiers,
 			AccessLists lists, RequestConditions conditions, ObjectProvider<RequestCost> cost, UserPlans plans,
-			LimitedResponses responses, ListableBeanFactory beans) {
+			LimitedResponses responses, LoginFilters logins) {
 		return new ServletPolicyEnforcer(decisions, identifiers, lists, conditions, cost.getIfAvailable(), plans,
-				responses, beans.containsBean(SECURITY_FILTER));
+				responses, logins::exist);
 	}
 
 	/**
@@ -176,12 +182,6 @@ public final class RateLimitWebAutoConfiguration {
 	FilterRegistrationBean<RateLimitFilter> rateLimitFilterBeforeSecurity(ServletPolicyEnforcer enforcer,
 			LimitedPaths paths, AccessLists lists, LimitedResponses responses, Preflights preflights,
 			RateLimitProperties properties, Environment environment) {
-		List<String> limited = names(paths, enforcer::countsBeforeLogin);
-		if (lists.allowUsers() && !limited.isEmpty()) {
-			logger.warn("Some entries of ratelimit.allow are known only after the login, but the policies {} count"
-					+ " before it. What such clients use of them is refunded, but they are denied while it is used up",
-					limited);
-		}
 		FilterRegistrationBean<RateLimitFilter> registration = registration("rateLimitFilterBeforeSecurity",
 				FilterOrders.read(properties.filter(), environment).beforeLogin(),
 				new RateLimitFilter(enforcer, paths, false, responses, preflights));
@@ -202,6 +202,25 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	@Bean
+	SmartInitializingSingleton rateLimitAllowedUsersCheck(ServletPolicyEnforcer enforcer, LimitedPaths paths,
+			AccessLists lists) {
+		return () -> {
+			List<String> limited = lists.allowUsers() ? names(paths, enforcer::countsBeforeLogin) : List.of();
+			if (!limited.isEmpty()) {
+				logger.warn("Some entries of ratelimit.allow are known only after the login, but the policies {} count"
+						+ " before it. What such clients use of them is refunded, but they are denied while it is used"
+						+ " up", limited);
+			}
+		};
+	}
+
+	@Bean
+	MappedInterceptor rateLimitLateUsers(RateLimitProperties properties, Environment environment) {
+		return new MappedInterceptor(null,
+				new LateUsers(FilterOrders.read(properties.filter(), environment).afterLogin()));
+	}
+
+	@Bean
 	CountedTwice rateLimitCountedTwice(LimitedPaths paths, AnnotatedPolicies annotated,
 			ObjectProvider<RequestMappingInfoHandlerMapping> mappings) {
 		return new CountedTwice(paths, annotated, mappings);
@@ -210,8 +229,8 @@ public final class RateLimitWebAutoConfiguration {
 	/** An external container may authenticate users without a filter. */
 	@Bean
 	@ConditionalOnNotWarDeployment
-	UserCheck rateLimitUserCheck(LimitedPaths paths, WebApplicationContext context) {
-		return new UserCheck(paths, context);
+	UserCheck rateLimitUserCheck(LimitedPaths paths, LoginFilters logins) {
+		return new UserCheck(paths, logins);
 	}
 
 	@Bean

@@ -48,6 +48,8 @@ final class RequestState {
 
 	private List<DeferredUse> deferred = List.of();
 
+	private List<DeferredUse> withoutUser = List.of();
+
 	private boolean denied;
 
 	private boolean watched;
@@ -223,6 +225,18 @@ final class RequestState {
 		List<DeferredUse> deferred = this.deferred;
 		this.deferred = List.of();
 		return deferred;
+	}
+
+	/** Notes uses that were decided after the login, but without a user. */
+	void noteWithoutUser(List<DeferredUse> uses) {
+		this.withoutUser = uses;
+	}
+
+	/** Returns the uses that were decided without a user, and removes them. */
+	List<DeferredUse> takeWithoutUser() {
+		List<DeferredUse> uses = this.withoutUser;
+		this.withoutUser = List.of();
+		return uses;
 	}
 
 	/** Notes that the request is denied: its error page must not be. */

@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.web;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -54,7 +55,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	private final LimitedResponses responses;
 
-	private final boolean login;
+	private final BooleanSupplier login;
 
 	/**
 	 * Creates an enforcer.
@@ -66,12 +67,13 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	 * of annotations
 	 * @param plans the plans of users
 	 * @param responses writes the limits into responses
-	 * @param login whether requests may fail between the filters, because users log in
-	 * there; if not, policies with plans are decided only after the login
+	 * @param login returns whether requests may fail between the filters, because users
+	 * log in there; if not, policies with plans are decided only after the login. Not
+	 * called before all filters are registered
 	 */
 	public ServletPolicyEnforcer(PolicyDecisions decisions, RequestIdentifiers identifiers, AccessLists lists,
 			RequestConditions conditions, @Nullable RequestCost cost, UserPlans plans, LimitedResponses responses,
-			boolean login) {
+			BooleanSupplier login) {
 		this.decisions = decisions;
 		this.outsideOfRequests = PolicyEnforcer.withoutRequests(decisions);
 		this.identifiers = identifiers;
@@ -200,6 +202,9 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		if (isUnlimited(!deferred.isEmpty(), state, request, true)) {
 			return UNLIMITED;
 		}
+		if (!deferred.isEmpty() && request.getUserPrincipal() == null) {
+			state.noteWithoutUser(deferred);
+		}
 		List<PolicyCharge> charges = new ArrayList<>(deferred.size());
 		for (DeferredUse each : deferred) {
 			PolicyUse use = current(each.use(), request);
@@ -220,7 +225,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	/** Other dispatches reach neither the login nor the filter after it. */
 	private boolean mayFailToLogIn(HttpServletRequest request) {
-		return this.login && request.getDispatcherType() == DispatcherType.REQUEST;
+		return request.getDispatcherType() == DispatcherType.REQUEST && this.login.getAsBoolean();
 	}
 
 	/** Refunds at once, so that other requests are not denied longer than necessary. */
@@ -327,13 +332,14 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 	}
 
 	/**
-	 * Returns whether a policy counts requests before the login.
+	 * Returns whether a policy counts requests before the login. Must not be called
+	 * before all filters are registered.
 	 * @param policy a policy with known identifiers
 	 * @return whether one of its identifiers needs no user, and it has no plans, or there
 	 * is a login that may fail
 	 */
 	boolean countsBeforeLogin(IdentifiedPolicy policy) {
-		return (this.login || policy.plans().isEmpty())
+		return (policy.plans().isEmpty() || this.login.getAsBoolean())
 				&& !policy.identifiers().stream().allMatch(this.identifiers::needsUser);
 	}
 

@@ -157,7 +157,7 @@ class InvalidPropertiesTests {
 					redis.sentinel.master=main;redis.sentinel.nodes=a:1;redis.host=a | redis.sentinel.master | main | Cannot be combined with ratelimit.redis.url or ratelimit.redis.host: remove them.
 					redis.sentinel.master=main;redis.sentinel.nodes=a:1;redis.port=6380 | redis.port | 6380 | Has an effect only with ratelimit.redis.host, because the sentinels have their own ports: remove it.
 					redis.cluster.nodes=a:1;redis.host=${NOT_SET:} | redis.host | "" | Must not be empty: name the server, or remove it.
-					spring.data.redis.masterreplica.nodes=a:1,b:1 | spring.data.redis.masterreplica.nodes | a:1,b:1 | Rate limits need a single Redis server, sentinels or a cluster: set ratelimit.redis.url, or provide a UnifiedJedis bean.
+					spring.data.redis.masterreplica.nodes=a:1,b:1 | spring.data.redis.masterreplica.nodes | a:1,b:1 | Rate limits need a single Redis server, sentinels or a cluster: set ratelimit.redis.url, or name a UnifiedJedis bean in ratelimit.redis.client.
 					redis.host=a;redis.ssl.bundle=mine;redis.ssl.enabled=false | redis.ssl.bundle | mine | Has an effect only with encryption, which ratelimit.redis.ssl.enabled switches off.
 					""")
 	void startFailsWhenPropertyIsWrong(String properties, String property, @Nullable String value, String reason) {

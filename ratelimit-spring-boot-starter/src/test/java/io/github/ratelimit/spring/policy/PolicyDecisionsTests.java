@@ -275,7 +275,7 @@ class PolicyDecisionsTests {
 		this.decisions.decide(charges(policy), used::add);
 		Decision denied = decide(policy);
 		assertThat(denied.retryAfter()).contains(Duration.ofSeconds(1));
-		assertThat(denied.statuses().get(0).resetAfter()).isEqualTo(Duration.ofMinutes(1));
+		assertThat(denied.statuses().get(0).resetAfter()).isEqualTo(Duration.ofSeconds(1));
 		PolicyCharge more = charges(policy).get(0);
 		assertThat(this.decisions.decide(List.of(more.withCharge(more.charge().withCost(3)))).retryAfter()).isEmpty();
 		used.forEach((each) -> this.decisions.settle(each, 1));

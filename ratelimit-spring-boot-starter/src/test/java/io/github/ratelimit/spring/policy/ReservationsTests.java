@@ -52,6 +52,14 @@ class ReservationsTests {
 	}
 
 	@Test
+	void quotaArrivesSoonWhileEnoughIsHeld() {
+		this.reservations.add(charge(ALICE, 2));
+		assertThat(resetAfter(WINDOW, charge(ALICE, 2))).isEqualTo(Reservations.SOON);
+		assertThat(resetAfter(Duration.ofMillis(1), charge(ALICE, 2))).isEqualTo(Duration.ofMillis(1));
+		assertThat(resetAfter(WINDOW, charge(ALICE, 3))).isEqualTo(WINDOW);
+	}
+
+	@Test
 	void denialLastsWhenNothingIsHeldAnyMore() {
 		this.reservations.add(charge(ALICE, 2));
 		this.reservations.add(charge(ALICE, 1));
@@ -139,12 +147,24 @@ class ReservationsTests {
 		return this.reservations.withEarlierRetry(denied(charge), List.of(charge)).retryAfter().orElseThrow();
 	}
 
+	/** When more arrives, as a denied request is told. */
+	private Duration resetAfter(Duration known, PolicyCharge charge) {
+		return this.reservations.withEarlierRetry(denied(charge, known), List.of(charge))
+			.statuses()
+			.get(0)
+			.resetAfter();
+	}
+
 	private static Decision denied(PolicyCharge charge) {
+		return denied(charge, WINDOW);
+	}
+
+	private static Decision denied(PolicyCharge charge, Duration resetAfter) {
 		return new Decision(false,
 				charge.charge()
 					.identifiers()
 					.stream()
-					.map((identifier) -> new LimitStatus(POLICY, identifier, LIMIT, 0, WINDOW, WINDOW, true))
+					.map((identifier) -> new LimitStatus(POLICY, identifier, LIMIT, 0, resetAfter, WINDOW, true))
 					.toList());
 	}
 

@@ -26,6 +26,7 @@ import java.util.regex.Pattern;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.ServletException;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.BeforeEach;
@@ -49,6 +50,7 @@ import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.stereotype.Controller;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.ResponseBody;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
@@ -78,7 +80,9 @@ class RateLimitDispatchIT {
 				"ratelimit.policies.path.limits=2/m", "ratelimit.policies.other.limits=4/m",
 				"ratelimit.policies.same.paths=/same/**", "ratelimit.policies.same.limits=3/m",
 				"ratelimit.policies.dear.paths=/dear,/dear/*", "ratelimit.policies.dear.limits=10/m",
-				"ratelimit.policies.dear.cost=2");
+				"ratelimit.policies.dear.cost=2", "ratelimit.policies.priced.paths=/priced/cheap",
+				"ratelimit.policies.priced.limits=10/m", "ratelimit.policies.priced.routes[0].paths=/priced/dear",
+				"ratelimit.policies.priced.routes[0].cost=5");
 	}
 
 	@AfterParameterizedClassInvocation
@@ -117,6 +121,15 @@ class RateLimitDispatchIT {
 		assertThat(first.headers().allValues("RateLimit"))
 			.containsExactly("\"same\";r=%d;t=60".formatted(3 - 1 - told));
 		assertThat(application.decisions()).isEqualTo(1 + calls);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "/priced/cheap, 1", "/priced/cheap?forward=dear, 1", "/priced/dear, 5",
+			"/priced/dear?forward=cheap, 5" })
+	void forwardedRequestPaysThePriceOfItsFirstPath(String path, int cost) {
+		assertThat(application.get(path).body()).isEqualTo("served");
+		application.assertUsed("priced", cost);
+		assertThat(application.decisions()).isEqualTo(1);
 	}
 
 	@ParameterizedTest
@@ -402,6 +415,24 @@ class RateLimitDispatchIT {
 			return () -> {
 				throw new IllegalStateException("expected by this test");
 			};
+		}
+
+		@GetMapping({ "/priced/cheap", "/priced/dear" })
+		@ResponseBody
+		String priced() {
+			return "served";
+		}
+
+		@GetMapping(path = { "/priced/cheap", "/priced/dear" }, params = "forward")
+		String forwardPriced(@RequestParam String forward, HttpServletRequest request) {
+			return (request.getDispatcherType() == DispatcherType.FORWARD) ? "forward:/priced/served"
+					: "forward:/priced/" + forward;
+		}
+
+		@GetMapping("/priced/served")
+		@ResponseBody
+		String servedPriced() {
+			return "served";
 		}
 
 		@GetMapping("/path/forward")

@@ -1,8 +1,15 @@
 package io.github.ratelimit.spring.web;
 
+import java.security.Principal;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.annotation.RateLimited;
+import jakarta.servlet.Filter;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,6 +26,8 @@ import org.springframework.context.annotation.Import;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.util.StringUtils;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
@@ -29,6 +38,8 @@ import static org.assertj.core.api.Assertions.assertThatException;
  */
 @ExtendWith(OutputCaptureExtension.class)
 class UncountedPolicyIT {
+
+	private static final String TOO_LATE = "The policy 'api' has decided a request without its user";
 
 	private static final String TOLD = "The policy 'api' does not count requests that have none of its identifiers";
 
@@ -94,6 +105,40 @@ class UncountedPolicyIT {
 		assertThat(output).contains(TOLD).contains("set it in a filter before those of the limiter");
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void policyIsLoggedOnceWhenLaterFilterSetsUser(Container container, CapturedOutput output) {
+		try (TestApplication application = start(container, OwnLogin.class, "identifiers=user", "mode=enforce",
+				"test.order=0")) {
+			assertThat(application.get("/api").statusCode()).isEqualTo(200);
+			assertThat(output).doesNotContain(TOO_LATE);
+			for (int i = 0; i < 2; i++) {
+				assertThat(application.get("/api", "X-User", "anna").statusCode()).isEqualTo(200);
+			}
+			assertThat(application.get("/api", "X-User", "berta").statusCode()).isEqualTo(429);
+		}
+		assertThat(StringUtils.countOccurrencesOf(output.toString(), TOO_LATE)).isOne();
+		assertThat(output).contains("give it an order below ratelimit.filter.after-login-order (-90)");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void policyIsNotLoggedWhenHandlerSetsUser(Container container, CapturedOutput output) {
+		try (TestApplication application = start(container, LoginHandler.class, "identifiers=user", "mode=enforce")) {
+			assertThat(application.get("/api").body()).isEqualTo("anna");
+		}
+		assertThat(output).doesNotContain(TOO_LATE);
+	}
+
+	@Test
+	void policyIsNotLoggedWhenItsUserIsKnownInTime(CapturedOutput output) {
+		try (TestApplication application = start(OwnLogin.class, "identifiers=user", "mode=enforce")) {
+			assertThat(application.get("/api").statusCode()).isEqualTo(200);
+			assertThat(application.get("/api", "X-User", "anna").statusCode()).isEqualTo(200);
+		}
+		assertThat(output).doesNotContain(TOO_LATE);
+	}
+
 	@Test
 	void scheduledMethodIsLoggedWhenItsIdentifierNeedsRequest(CapturedOutput output) {
 		try (TestApplication application = start(Scheduling.class, "identifiers=ip", "mode=enforce",
@@ -124,6 +169,47 @@ class UncountedPolicyIT {
 		@Bean
 		FilterRegistrationBean<HeaderLogin> login(@Value("${test.order:-200}") int order) {
 			return HeaderLogin.at(order);
+		}
+
+	}
+
+	/** Its handler authenticates, as one that logs users in does. */
+	@OpenApplication
+	@RestController
+	static class LoginHandler {
+
+		@GetMapping("/api")
+		String get(HttpServletRequest request) throws ServletException {
+			request.login("anna", "secret");
+			return request.getUserPrincipal().getName();
+		}
+
+		@Bean
+		FilterRegistrationBean<?> login() {
+			FilterRegistrationBean<Filter> registration = new FilterRegistrationBean<>((request, response,
+					chain) -> chain.doFilter(new LoginRequest((HttpServletRequest) request), response));
+			registration.setOrder(0);
+			return registration;
+		}
+
+	}
+
+	private static final class LoginRequest extends HttpServletRequestWrapper {
+
+		private @Nullable Principal user;
+
+		LoginRequest(HttpServletRequest request) {
+			super(request);
+		}
+
+		@Override
+		public void login(String user, String password) {
+			this.user = () -> user;
+		}
+
+		@Override
+		public @Nullable Principal getUserPrincipal() {
+			return this.user;
 		}
 
 	}
