@@ -397,7 +397,7 @@ class RateLimitAutoConfigurationTests {
 		ServletPolicyEnforcer mine(PolicyDecisions decisions, RequestIdentifiers identifiers, AccessLists lists,
 				LimitedResponses responses, RequestConditions conditions) {
 			return new ServletPolicyEnforcer(decisions, identifiers, lists, conditions, null, UserPlans.none(),
-					responses, false);
+					responses, () -> false);
 		}
 
 	}
