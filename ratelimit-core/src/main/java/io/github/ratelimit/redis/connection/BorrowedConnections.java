@@ -31,8 +31,6 @@ public final class BorrowedConnections extends ConnectionSource {
 	/** A pool may hold many connections that the server has closed. */
 	private static final int ATTEMPTS = 100;
 
-	private static final String MULTI_DB = "redis.clients.jedis.mcf.MultiDbConnectionProvider";
-
 	private final Supplier<Connection> pool;
 
 	/**
@@ -63,8 +61,8 @@ public final class BorrowedConnections extends ConnectionSource {
 		if (provider instanceof ClusterConnectionProvider) {
 			throw refused(client, "must be a RedisClusterClient or JedisCluster to use a cluster");
 		}
-		return new BorrowedConnections(provider.getClass().getName().equals(MULTI_DB) ? MultiDb.connections(provider)
-				: provider::getConnection);
+		return new BorrowedConnections((provider instanceof MultiDbConnectionProvider databases)
+				? MultiDb.connections(databases) : provider::getConnection);
 	}
 
 	/**
@@ -126,8 +124,8 @@ public final class BorrowedConnections extends ConnectionSource {
 	private static final class MultiDb {
 
 		/** A failed {@code PING} makes the client switch to the next database. */
-		static Supplier<Connection> connections(ConnectionProvider provider) {
-			return new MultiDbConnectionSupplier((MultiDbConnectionProvider) provider)::getConnection;
+		static Supplier<Connection> connections(MultiDbConnectionProvider databases) {
+			return new MultiDbConnectionSupplier(databases)::getConnection;
 		}
 
 	}

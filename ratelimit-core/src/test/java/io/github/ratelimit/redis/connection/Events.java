@@ -11,7 +11,7 @@ import redis.clients.jedis.exceptions.JedisException;
 /**
  * Notes what happens to a server.
  */
-final class Events implements Listener {
+class Events implements Listener {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
 

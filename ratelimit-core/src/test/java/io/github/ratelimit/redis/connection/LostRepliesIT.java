@@ -1,97 +1,245 @@
 package io.github.ratelimit.redis.connection;
 
+import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 
+import io.github.ratelimit.Charge;
+import io.github.ratelimit.Decision;
+import io.github.ratelimit.Identifier;
+import io.github.ratelimit.Limit;
+import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
+import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.redis.script.Operation;
+import io.github.ratelimit.redis.script.RedisKeys;
+import io.github.ratelimit.redis.script.Scope;
+import io.github.ratelimit.redis.script.ScriptCall;
+import io.github.ratelimit.redis.script.Scripts;
 import io.github.ratelimit.test.FaultyProxy;
+import io.github.ratelimit.test.JedisClients;
 import io.github.ratelimit.test.TestRedis;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
+import redis.embedded.RedisServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Connections that break while many calls are under way: each has been done at most once.
+ * Connections that break while batches of decisions are under way: each decision is made
+ * at most once.
  */
-@Timeout(300)
+@Timeout(1800)
 class LostRepliesIT {
 
 	private static final Logger logger = LoggerFactory.getLogger(LostRepliesIT.class);
 
+	/** How many calls have to lose their reply. */
+	private static final int LOST = Integer.getInteger("ratelimit.test.lost-replies", 300);
+
 	private static final Duration LONG = Duration.ofSeconds(60);
 
-	private static final int THREADS = 32;
+	private static final int THREADS = 64;
 
-	/** Of each thread. */
-	private static final int CALLS = Integer.getInteger("ratelimit.test.lost-replies.calls", 500);
+	/** Of each thread, in a round. */
+	private static final int CALLS = 20;
+
+	private static final int BATCHES_BETWEEN_FAULTS = 4;
+
+	/** With a script each, so that batches have several commands. */
+	private static final List<Policy> POLICIES = List
+		.of(Policy.of("one", new FixedWindow(), new Limit(1000, Limit.MAX_WINDOW)), Policy.of("two", new FixedWindow(),
+				new Limit(1000, Limit.MAX_WINDOW), new Limit(2000, Limit.MAX_WINDOW.minusDays(1))));
+
+	private final int port = TestRedis.freePort();
+
+	private final RedisServer redis = TestRedis.startServer(this.port);
+
+	private final UnifiedJedis client = JedisClients.create("127.0.0.1", this.port);
+
+	private final FaultyProxy proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.port));
+
+	private final Faults faults = new Faults();
+
+	private final Server server = Connecting.to(this.proxy.uri().getPort(), LONG, this.faults);
+
+	private final Scripts scripts = new Scripts(new RedisKeys("test"), this.server);
+
+	private final Server witness = Connecting.to(this.port, LONG, Connecting.NOBODY);
+
+	private final ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+
+	/** What a caller was told: a decision, or why there is none. */
+	private record Told(RateLimitRequest request, Object outcome) {
+
+		boolean isDecision() {
+			return this.outcome instanceof Decision;
+		}
+
+		boolean isNotSent() {
+			return Connecting.isNotSent(this.outcome);
+		}
+
+		boolean isLost() {
+			return !isDecision() && !isNotSent();
+		}
+
+		long cost() {
+			return this.request.charges().get(0).cost();
+		}
+
+	}
+
+	@AfterEach
+	void stop() {
+		this.threads.shutdownNow();
+		this.server.close();
+		this.witness.close();
+		this.proxy.close();
+		this.client.close();
+		TestRedis.stop(this.redis);
+	}
 
 	@Test
-	void nothingIsSentTwiceAndEveryOutcomeIsTrue() throws Exception {
-		String prefix = TestRedis.newKeyPrefix();
-		Map<String, Object> outcomes = new ConcurrentHashMap<>();
-		Events events = new Events();
-		Increment.ByScript carrier = new Increment.ByScript(Increment.SCRIPT);
-		try (FaultyProxy proxy = new FaultyProxy(TestRedis.uri());
-				Server server = Connecting.to(proxy.uri().getPort(), LONG, events)) {
-			List<Thread> threads = new ArrayList<>(IntStream.range(0, THREADS)
-				.mapToObj(
-						(i) -> new Thread(() -> callOften(server, events, carrier, prefix + "-" + i, outcomes, proxy)))
-				.toList());
-			threads.forEach(Thread::start);
-			for (Thread thread : threads) {
-				thread.join();
+	void noDecisionIsMadeTwiceAndEveryOutcomeIsTrue() throws Exception {
+		long decided = 0;
+		long notSent = 0;
+		long lost = 0;
+		long counted = 0;
+		for (int round = 0; lost < LOST; round++) {
+			int number = round;
+			List<Told> all = inParallel((thread) -> acquire(number, thread)).stream().flatMap(List::stream).toList();
+			List<Long> used = inParallel((thread) -> used(all.subList(thread * CALLS, (thread + 1) * CALLS))).stream()
+				.flatMap(List::stream)
+				.toList();
+			for (int i = 0; i < all.size(); i++) {
+				assertTrue(all.get(i), used.get(i));
+				counted += (all.get(i).isLost() && used.get(i) > 0) ? 1 : 0;
 			}
+			decided += all.stream().filter(Told::isDecision).count();
+			notSent += all.stream().filter(Told::isNotSent).count();
+			lost += all.stream().filter(Told::isLost).count();
+			this.client.flushAll();
 		}
-		assertThat(outcomes).hasSize(THREADS * CALLS);
-		outcomes.forEach((key, outcome) -> {
-			String count = TestRedis.client().get(key);
-			if (Connecting.isNotSent(outcome)) {
-				assertThat(count).as("not sent").isNull();
-			}
-			else if (outcome instanceof JedisException) {
-				assertThat(count).as("no answer").isIn(null, "1");
-			}
-			else {
-				assertThat(outcome).isEqualTo(1L);
-				assertThat(count).as("answered").isEqualTo("1");
-			}
-		});
-		long lost = outcomes.values().stream().filter(LostRepliesIT::isLost).count();
-		logger.info("Of {} calls {} have lost their reply", outcomes.size(), lost);
-		assertThat(lost).isPositive();
-		assertThat(outcomes.values()).contains(1L);
+		logger.info(
+				"{} calls have lost their reply, {} of them were counted; {} were decided, {} were not sent."
+						+ " There were {} faults, and batches had {} calls on average",
+				lost, counted, decided, notSent, this.faults.number(), this.faults.size());
+		assertThat(decided).isPositive();
+		assertThat(counted).isPositive();
+		assertThat(this.faults.size()).isGreaterThan(2);
 	}
 
-	private static boolean isLost(Object outcome) {
-		return outcome instanceof JedisException && !Connecting.isNotSent(outcome);
+	private static void assertTrue(Told told, long used) {
+		if (told.outcome() instanceof Decision decision) {
+			assertThat(decision.allowed()).isTrue();
+			assertThat(used(decision)).as("decided").isEqualTo(told.cost());
+			assertThat(used).as("decided").isEqualTo(told.cost());
+		}
+		else if (told.isNotSent()) {
+			assertThat(used).as("not sent").isZero();
+		}
+		else {
+			assertThat(used).as("lost").isIn(0L, told.cost());
+		}
 	}
 
-	private static void callOften(Server server, Events events, Carrier carrier, String prefix,
-			Map<String, Object> outcomes, FaultyProxy proxy) {
+	/** Returns how much of all limits is used, which is the same. */
+	private static long used(Decision decision) {
+		List<Long> used = decision.statuses().stream().map(LostRepliesIT::used).distinct().toList();
+		assertThat(used).hasSize(1);
+		return used.get(0);
+	}
+
+	private static long used(LimitStatus status) {
+		return status.limit().quota() - status.remaining();
+	}
+
+	/** Calls for one identifier each. Neighbours in a batch have different costs. */
+	private List<Told> acquire(int round, int thread) {
+		List<Told> told = new ArrayList<>();
 		for (int i = 0; i < CALLS; i++) {
-			// Of one thread only, so that connections can be made.
-			if (i % 25 == 0 && prefix.endsWith("-0")) {
-				proxy.lose(1);
-				TestRedis.client().scriptFlush();
-			}
-			events.awaitClosed();
-			String key = prefix + ":" + i;
-			Increment call = new Increment(carrier, key, LONG);
-			server.submit(call);
+			this.faults.awaitClosed();
+			Charge charge = Charge.of(POLICIES.get(i % 2), Identifier.user(round + "-" + thread + "-" + i))
+				.withCost(1 + thread);
+			RateLimitRequest request = RateLimitRequest.of(charge);
 			try {
-				outcomes.put(key, call.await());
+				told.add(new Told(request, ask(this.server, Operation.ACQUIRE, request)));
 			}
 			catch (JedisException ex) {
-				outcomes.put(key, ex);
+				told.add(new Told(request, ex));
 			}
 		}
+		return told;
+	}
+
+	private List<Long> used(List<Told> told) {
+		return told.stream().map((one) -> used(ask(this.witness, Operation.PEEK, one.request()))).toList();
+	}
+
+	private Decision ask(Server server, Operation operation, RateLimitRequest request) {
+		ScriptCall call = this.scripts.call(operation, Scope.ALL, request, System.nanoTime() + LONG.toNanos());
+		server.submit(call);
+		return call.answer().decision();
+	}
+
+	private <T> List<T> inParallel(Function<Integer, T> task) throws Exception {
+		List<Callable<T>> tasks = IntStream.range(0, THREADS)
+			.<Callable<T>>mapToObj((thread) -> () -> task.apply(thread))
+			.toList();
+		List<T> results = new ArrayList<>();
+		for (Future<T> future : this.threads.invokeAll(tasks)) {
+			results.add(future.get());
+		}
+		return results;
+	}
+
+	/** Breaks a connection after every few batches. */
+	private final class Faults extends Events {
+
+		private final AtomicLong batches = new AtomicLong();
+
+		private final AtomicLong calls = new AtomicLong();
+
+		@Override
+		public void batch(int calls, long nanos) {
+			this.calls.addAndGet(calls);
+			if (this.batches.incrementAndGet() % BATCHES_BETWEEN_FAULTS == 0) {
+				switch ((int) (number() % 8)) {
+					case 0 -> LostRepliesIT.this.proxy.breakConnections();
+					case 1 -> {
+						// The reply may be that the script is not known.
+						LostRepliesIT.this.client.scriptFlush();
+						LostRepliesIT.this.proxy.lose(1);
+					}
+					case 2, 4, 6 -> LostRepliesIT.this.proxy.cut(1);
+					default -> LostRepliesIT.this.proxy.lose(1);
+				}
+			}
+		}
+
+		long number() {
+			return this.batches.get() / BATCHES_BETWEEN_FAULTS;
+		}
+
+		long size() {
+			return this.calls.get() / this.batches.get();
+		}
+
 	}
 
 }
