@@ -27,7 +27,9 @@ public interface IdentifierResolver {
 
 	/**
 	 * Returns whether the identifier is known only after the login. It is then counted
-	 * after Spring Security has authenticated the request, otherwise before.
+	 * after Spring Security has authenticated the request, otherwise before. If it does,
+	 * it has no value without a user: return {@code false} for a value of another kind,
+	 * such as an attribute of the session.
 	 * @return whether it needs the user; {@code false} by default
 	 */
 	default boolean needsUser() {

@@ -1,10 +1,10 @@
 package io.github.ratelimit.spring.method;
 
 import java.lang.reflect.Method;
+import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.spring.ConfiguredPolicies;
@@ -57,13 +57,9 @@ public final class RateLimitedAdvisor extends StaticMethodMatcherPointcutAdvisor
 	}
 
 	@Override
-	public Set<String> policyNames(Method method, Class<?> targetClass) {
+	public List<AnnotatedPolicy> find(Method method, Class<?> targetClass) {
 		RateLimitedOperation operation = this.operations.find(method, targetClass);
-		return (operation == null) ? Set.of()
-				: operation.uses()
-					.stream()
-					.map((use) -> use.policy().policy().name())
-					.collect(Collectors.toUnmodifiableSet());
+		return (operation != null) ? operation.policies() : List.of();
 	}
 
 	/** Returns the limited methods that this advisor knows. */

@@ -9,6 +9,7 @@ import java.util.TreeSet;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.policy.AnnotatedPolicy;
 import io.github.ratelimit.spring.policy.IdentifierParts;
 import io.github.ratelimit.spring.policy.PolicyUse;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +55,11 @@ record RateLimitedOperation(Method method, List<Use> uses, @Nullable Fallback fa
 	String shortPlace() {
 		String type = this.method.getDeclaringClass().getSimpleName();
 		return this.onMethod ? type + '.' + this.method.getName() : ClassUtils.getShortName(this.place);
+	}
+
+	/** Returns the policies that count the calls of the method. */
+	List<AnnotatedPolicy> policies() {
+		return this.uses.stream().map((use) -> new AnnotatedPolicy(shortPlace(), use.policy())).toList();
 	}
 
 	/** Describes the method in messages, also if its type is annotated. */

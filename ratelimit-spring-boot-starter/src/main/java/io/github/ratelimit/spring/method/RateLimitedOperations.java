@@ -53,11 +53,7 @@ final class RateLimitedOperations {
 
 	/** Returns the policies of the methods read so far. */
 	Set<AnnotatedPolicy> annotatedPolicies() {
-		return all()
-			.flatMap((operation) -> operation.uses()
-				.stream()
-				.map((use) -> new AnnotatedPolicy(operation.shortPlace(), use.policy())))
-			.collect(Collectors.toUnmodifiableSet());
+		return all().flatMap((operation) -> operation.policies().stream()).collect(Collectors.toUnmodifiableSet());
 	}
 
 	/**

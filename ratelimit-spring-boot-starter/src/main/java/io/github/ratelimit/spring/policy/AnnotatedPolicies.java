@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.policy;
 
 import java.lang.reflect.Method;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -23,9 +24,8 @@ public interface AnnotatedPolicies {
 	 * Returns the policies that count the calls of a method.
 	 * @param method the method
 	 * @param targetClass the class of the object
-	 * @return the names of the policies of its annotations, or of those of its class; may
-	 * be empty
+	 * @return the policies of its annotations, or of those of its class; may be empty
 	 */
-	Set<String> policyNames(Method method, Class<?> targetClass);
+	List<AnnotatedPolicy> find(Method method, Class<?> targetClass);
 
 }

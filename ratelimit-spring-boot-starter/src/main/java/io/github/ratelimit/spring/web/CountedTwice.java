@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.web;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.policy.AnnotatedPolicies;
@@ -57,7 +58,10 @@ final class CountedTwice implements ApplicationListener<ApplicationReadyEvent> {
 
 	private void find(Map.Entry<RequestMappingInfo, HandlerMethod> handler, Set<String> found) {
 		HandlerMethod method = handler.getValue();
-		Set<String> annotated = this.annotated.policyNames(method.getMethod(), method.getBeanType());
+		Set<String> annotated = this.annotated.find(method.getMethod(), method.getBeanType())
+			.stream()
+			.map((each) -> each.policy().policy().name())
+			.collect(Collectors.toSet());
 		for (IdentifiedPolicy policy : this.paths.policies((route) -> matches(route, handler.getKey()))) {
 			String name = policy.policy().name();
 			if (annotated.contains(name)) {

@@ -33,6 +33,20 @@ final class CustomIdentifier {
 		return this.resolver.needsUser();
 	}
 
+	/** Returns whether it is certain that requests without a user lack the identifier. */
+	boolean isMissingWithoutUser() {
+		if (this.resolver instanceof ExpressionResolver expression) {
+			return expression.isMissingWithoutUser();
+		}
+		try {
+			return this.resolver.needsUser();
+		}
+		catch (RuntimeException ex) {
+			// It may be a bean of a request, and there is no request.
+			return false;
+		}
+	}
+
 	@Nullable String resolve(HttpServletRequest request) {
 		try {
 			return this.resolver.resolve(request);

@@ -1,5 +1,7 @@
 package io.github.ratelimit.spring.web;
 
+import java.util.Collections;
+import java.util.Map;
 import java.util.Set;
 
 import io.github.ratelimit.spring.IdentifierResolver;
@@ -36,11 +38,33 @@ final class ExpressionResolver implements IdentifierResolver {
 		return RequestVariables.needsUser(this.expression);
 	}
 
+	/**
+	 * Returns whether it is certain that requests without a user lack the identifier. An
+	 * expression that reads the request may have a value for some of them.
+	 */
+	boolean isMissingWithoutUser() {
+		if (!this.expression.variables().equals(Set.of(RequestVariables.PRINCIPAL))) {
+			return false;
+		}
+		try {
+			String value = evaluate(Collections.singletonMap(RequestVariables.PRINCIPAL, null));
+			return value == null || value.isBlank();
+		}
+		catch (RuntimeException ex) {
+			// It would count as missing.
+			return true;
+		}
+	}
+
 	@Override
 	public @Nullable String resolve(HttpServletRequest request) {
+		return evaluate(RequestVariables.of(request, request.getUserPrincipal()));
+	}
+
+	private @Nullable String evaluate(Map<String, ? extends @Nullable Object> variables) {
 		Object value;
 		try {
-			value = this.expression.evaluate(RequestVariables.of(request, request.getUserPrincipal()));
+			value = this.expression.evaluate(variables);
 		}
 		catch (SpelEvaluationException ex) {
 			if (MISSING.contains(ex.getMessageCode())) {

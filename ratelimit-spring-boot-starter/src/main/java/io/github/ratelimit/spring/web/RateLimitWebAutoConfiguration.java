@@ -137,7 +137,7 @@ public final class RateLimitWebAutoConfiguration {
 	@ConditionalOnMissingBean
 	UserPlans rateLimitUserPlans(RateLimitProperties properties, ConfiguredPolicies policies,
 			ObjectProvider<PlanResolver> resolver, ListableBeanFactory beans, Environment environment) {
-		return new PlanReader(properties, policies, environment).read(mayGainPlans(beans), resolver::getObject,
+		return new PlanReader(properties, policies, environment).read(mayChangePolicies(beans), resolver::getObject,
 				beans.getBeanNamesForType(PlanResolver.class, true, false));
 	}
 
@@ -226,11 +226,28 @@ public final class RateLimitWebAutoConfiguration {
 		return new CountedTwice(paths, annotated, mappings);
 	}
 
-	/** An external container may authenticate users without a filter. */
+	/**
+	 * An external container may authenticate users without a filter. Beans of the
+	 * application may change what happens to requests without a user.
+	 */
 	@Bean
 	@ConditionalOnNotWarDeployment
-	UserCheck rateLimitUserCheck(LimitedPaths paths, LoginFilters logins) {
-		return new UserCheck(paths, logins);
+	SmartInitializingSingleton rateLimitUserCheck(RequestIdentifiers identifiers, LoginFilters logins,
+			ConfiguredPolicies policies, LimitedPaths paths, AnnotatedPolicies annotated,
+			ObjectProvider<RequestMappingInfoHandlerMapping> mappings, ObjectProvider<PolicyEnforcer> enforcer,
+			ListableBeanFactory beans) {
+		UserCheck check = new UserCheck(identifiers, policies);
+		return () -> {
+			if (logins.exist() || mayChangePolicies(beans)) {
+				return;
+			}
+			check.requireCounted(paths);
+			if (enforcer.getIfUnique() instanceof ServletPolicyEnforcer) {
+				mappings.stream()
+					.flatMap((mapping) -> mapping.getHandlerMethods().values().stream())
+					.forEach((handler) -> check.requireCounted(handler, annotated));
+			}
+		};
 	}
 
 	@Bean
@@ -287,8 +304,8 @@ public final class RateLimitWebAutoConfiguration {
 		return paths.policies().stream().filter(included).map((policy) -> policy.policy().name()).toList();
 	}
 
-	/** Returns whether a bean of the application may add plans to policies at runtime. */
-	private static boolean mayGainPlans(ListableBeanFactory beans) {
+	/** Returns whether a bean of the application may change policies at runtime. */
+	private static boolean mayChangePolicies(ListableBeanFactory beans) {
 		return Arrays.stream(beans.getBeanNamesForType(PolicySource.class, true, false))
 			.anyMatch((name) -> !RefreshedPolicies.class.equals(beans.getType(name)));
 	}

@@ -114,6 +114,19 @@ public final class RequestIdentifiers {
 	}
 
 	/**
+	 * Returns whether it is certain that requests without a user lack an identifier.
+	 */
+	boolean isMissingWithoutUser(String name) {
+		for (String part : IdentifierParts.of(name)) {
+			CustomIdentifier own = this.custom.get(part);
+			if (part.equals(USER) || (own != null && own.isMissingWithoutUser())) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/**
 	 * Returns an identifier, with its address written as requests are counted by it.
 	 * @param identifier any identifier
 	 * @return the identifier; itself if it contains no address

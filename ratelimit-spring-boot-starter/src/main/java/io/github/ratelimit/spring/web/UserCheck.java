@@ -1,45 +1,52 @@
 package io.github.ratelimit.spring.web;
 
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.MissingIdentifier;
-import io.github.ratelimit.spring.policy.IdentifierParts;
+import io.github.ratelimit.spring.policy.AnnotatedPolicies;
 import io.github.ratelimit.spring.policy.PolicyReader;
 
-import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.web.method.HandlerMethod;
 
 /**
- * Rejects policies of paths that would never count a request: they count by users only,
- * but there is neither Spring Security nor another filter that may authenticate users.
+ * Rejects policies of paths and of handler methods that would never count a request: they
+ * count by users only, but there is neither Spring Security nor another filter that may
+ * authenticate users. Other methods may be called outside of a request.
  */
-final class UserCheck implements SmartInitializingSingleton {
+final class UserCheck {
 
-	private final LimitedPaths paths;
+	private final RequestIdentifiers identifiers;
 
-	private final LoginFilters logins;
+	private final ConfiguredPolicies policies;
 
-	UserCheck(LimitedPaths paths, LoginFilters logins) {
-		this.paths = paths;
-		this.logins = logins;
+	UserCheck(RequestIdentifiers identifiers, ConfiguredPolicies policies) {
+		this.identifiers = identifiers;
+		this.policies = policies;
 	}
 
-	@Override
-	public void afterSingletonsInstantiated() {
-		if (this.logins.exist()) {
-			return;
-		}
-		this.paths.policies().stream().filter(UserCheck::countsUsersOnly).forEach((policy) -> {
+	/** Checks the policies of paths. */
+	void requireCounted(LimitedPaths paths) {
+		paths.policies().forEach((policy) -> requireCounted(policy, "the policy"));
+	}
+
+	/** Checks the policies of the annotations on a handler method and its class. */
+	void requireCounted(HandlerMethod handler, AnnotatedPolicies annotated) {
+		annotated.find(handler.getMethod(), handler.getBeanType())
+			.forEach((found) -> requireCounted(found.policy(), "@RateLimited on " + found.place()));
+	}
+
+	private void requireCounted(IdentifiedPolicy policy, String subject) {
+		if (policy.enforcement().missing() == MissingIdentifier.SKIP
+				&& policy.identifiers().stream().allMatch(this.identifiers::isMissingWithoutUser)) {
+			String name = policy.policy().name();
 			throw new InvalidConfigurationPropertyValueException(
-					PolicyReader.property(policy.policy().name(), ".missing-identifier"), "skip",
-					"Nothing would be counted: the policy is by %s, but there is neither Spring Security nor a filter of the application, so that no request has a user. Set it to ip or global, or name other identifiers."
-						.formatted(policy.identifiers()));
-		});
-	}
-
-	private static boolean countsUsersOnly(IdentifiedPolicy policy) {
-		return policy.enforcement().missing() == MissingIdentifier.SKIP && policy.identifiers()
-			.stream()
-			.allMatch((identifier) -> IdentifierParts.of(identifier).contains("user"));
+					this.policies.find(name).isPresent() ? PolicyReader.property(name, ".missing-identifier")
+							: "ratelimit.defaults.missing-identifier",
+					"skip",
+					"Nothing would be counted: %s is by %s, but there is neither Spring Security nor a filter of the application, so that no request has a user. Set it to ip or global, or name other identifiers."
+						.formatted(subject, policy.identifiers()));
+		}
 	}
 
 }

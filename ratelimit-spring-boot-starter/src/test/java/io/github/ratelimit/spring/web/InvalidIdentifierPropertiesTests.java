@@ -167,6 +167,15 @@ class InvalidIdentifierPropertiesTests {
 			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
+	/** As in tests without a container. */
+	@Test
+	void policyMayCountUsersOnlyWhenFiltersAreUnknown() {
+		this.runner
+			.withPropertyValues("ratelimit.policies.api.limits=10/s", "ratelimit.policies.api.paths=/**",
+					"ratelimit.policies.api.identifiers=user", "ratelimit.policies.api.missing-identifier=skip")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "header:X Key:s3cr3t, header:X Key:***", "headr:X-Key:s3cr3t, headr:X-Key:***",
 			"cookie::s3cr3t, cookie::***" })

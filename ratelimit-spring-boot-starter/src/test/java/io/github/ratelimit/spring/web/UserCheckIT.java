@@ -1,0 +1,200 @@
+package io.github.ratelimit.spring.web;
+
+import java.util.stream.Stream;
+
+import io.github.ratelimit.spring.IdentifierResolver;
+import io.github.ratelimit.spring.OpenApplication;
+import io.github.ratelimit.spring.PolicySource;
+import io.github.ratelimit.spring.annotation.RateLimited;
+import jakarta.servlet.http.HttpServletRequest;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.context.annotation.RequestScope;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+
+/**
+ * Policies by identifiers that no request has stop the start, because nobody can log in.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class UserCheckIT {
+
+	private static final String EXPRESSION = "ratelimit.identifiers.expression=";
+
+	@ParameterizedTest
+	@EnumSource
+	void startFailsWhenOwnIdentifierNeedsUserWithoutLogin(Container container, CapturedOutput output) {
+		for (String identifiers : new String[] { "expression", "bean", "ip+expression,user" }) {
+			assertThatException().isThrownBy(() -> startLimited(container,
+					"ratelimit.policies.api.identifiers=" + identifiers, EXPRESSION + "#principal.name")
+				.close());
+			assertThat(output).contains("Nothing would be counted: the policy is by [" + identifiers.replace(",", ", ")
+					+ "], but there is neither Spring Security");
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "#principal?.name ?: 'nobody'", "#principal eq null ? 'a' : 'b'",
+			"#request.remoteUser ?: #request.method", "#request.method" })
+	void applicationStartsWhenExpressionHasValueWithoutUser(String expression) {
+		startLimited(Container.TOMCAT, "ratelimit.policies.api.identifiers=expression", EXPRESSION + expression)
+			.close();
+	}
+
+	@Test
+	void applicationStartsWhenIdentifierIsBeanOfARequest() {
+		startLimited(Container.TOMCAT, "ratelimit.policies.api.identifiers=scoped").close();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void startFailsWhenHandlerIsLimitedByUsersWithoutLogin(Container container, CapturedOutput output) {
+		assertThatException().isThrownBy(
+				() -> TestApplication
+					.start(container, LimitedHandler.class, "ratelimit.policies.api.limits=3/m",
+							"ratelimit.policies.api.missing-identifier=skip")
+					.close());
+		assertThat(output)
+			.contains("Invalid value 'skip' for configuration property 'ratelimit.policies.api.missing-identifier'")
+			.contains("Nothing would be counted: @RateLimited on LimitedHandler.limited is by [user],"
+					+ " but there is neither Spring Security");
+	}
+
+	@Test
+	void startFailsWhenDeclaredPolicyOfHandlerCountsUsersWithoutLogin(CapturedOutput output) {
+		assertThatException().isThrownBy(
+				() -> TestApplication.start(DeclaringHandler.class, "ratelimit.defaults.missing-identifier=skip")
+					.close());
+		assertThat(output)
+			.contains("Invalid value 'skip' for configuration property 'ratelimit.defaults.missing-identifier'")
+			.contains("Nothing would be counted: @RateLimited on DeclaringHandler.limited is by [user]");
+	}
+
+	/**
+	 * Other methods may be called outside of a request, where the thread has the user.
+	 */
+	@ParameterizedTest
+	@ValueSource(classes = { LimitedService.class, LimitedHandlerWithLogin.class, LimitedByHeader.class,
+			LimitedHandlerWithSource.class })
+	void applicationStartsWhenAnnotatedMethodMayCount(Class<?> configuration) {
+		TestApplication
+			.start(configuration, "ratelimit.policies.api.limits=3/m", "ratelimit.policies.api.missing-identifier=skip")
+			.close();
+	}
+
+	private static TestApplication startLimited(Container container, String... properties) {
+		return TestApplication.start(container, OwnIdentifiers.class,
+				Stream
+					.concat(Stream.of("ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=3/m",
+							"ratelimit.policies.api.missing-identifier=skip"), Stream.of(properties))
+					.toArray(String[]::new));
+	}
+
+	static class OwnIdentifiers extends TestApplication.Served {
+
+		@Bean
+		@RequestScope
+		IdentifierResolver scoped() {
+			return bean();
+		}
+
+		@Bean
+		IdentifierResolver bean() {
+			return new IdentifierResolver() {
+
+				@Override
+				public @Nullable String resolve(HttpServletRequest request) {
+					return request.getRemoteUser();
+				}
+
+				@Override
+				public boolean needsUser() {
+					return true;
+				}
+
+			};
+		}
+
+	}
+
+	@OpenApplication
+	@RestController
+	static class LimitedHandler {
+
+		@GetMapping("/limited")
+		@RateLimited(policy = "api", identifiers = "user")
+		String limited() {
+			return "served";
+		}
+
+	}
+
+	@OpenApplication
+	@RestController
+	static class DeclaringHandler {
+
+		@GetMapping("/limited")
+		@RateLimited(limits = "1/m", identifiers = "user")
+		String limited() {
+			return "served";
+		}
+
+	}
+
+	@OpenApplication
+	@RestController
+	static class LimitedByHeader {
+
+		@GetMapping("/limited")
+		@RateLimited(policy = "api", identifiers = "header:X")
+		String limited() {
+			return "served";
+		}
+
+		@GetMapping("/both")
+		@RateLimited(policy = "api", identifiers = { "user", "ip" })
+		String both() {
+			return "served";
+		}
+
+	}
+
+	static class LimitedHandlerWithLogin extends LimitedHandler {
+
+		@Bean
+		FilterRegistrationBean<HeaderLogin> login() {
+			return HeaderLogin.at(-200);
+		}
+
+	}
+
+	static class LimitedHandlerWithSource extends LimitedHandler {
+
+		@Bean
+		PolicySource policySource() {
+			return (policy, caller) -> policy;
+		}
+
+	}
+
+	static class LimitedService extends TestApplication.Served {
+
+		@RateLimited(policy = "api", identifiers = "user")
+		public void limited() {
+		}
+
+	}
+
+}
