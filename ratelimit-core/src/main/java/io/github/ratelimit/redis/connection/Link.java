@@ -59,11 +59,10 @@ final class Link {
 			if (ex instanceof JedisException) {
 				throw ex;
 			}
-			if (ex instanceof OutOfMemoryError) {
-				throw new JedisException("No memory to read the reply", ex);
-			}
-			// Jedis fails like this if the reply is no reply.
-			throw new WrongReplyException("Unreadable reply: is this a Redis server?", ex);
+			// Jedis fails like this if the reply is no reply or has an absurd length.
+			throw new WrongReplyException(
+					(ex instanceof Error) ? "No memory to read the reply" : "Unreadable reply: is this a Redis server?",
+					ex);
 		}
 	}
 
