@@ -94,7 +94,8 @@ final class Browser implements AutoCloseable {
 
 	/**
 	 * What the console says, but for answers that denied a request, which are no errors
-	 * of the page.
+	 * of the page, and for requests that the browser gave up because another test has
+	 * started or stopped a container, which changes the networks of the machine.
 	 */
 	List<String> errors() {
 		return this.driver.manage()
@@ -103,7 +104,7 @@ final class Browser implements AutoCloseable {
 			.getAll()
 			.stream()
 			.map(LogEntry::getMessage)
-			.filter((message) -> !message.matches(".*status of (429|503).*"))
+			.filter((message) -> !message.matches(".*(status of (429|503)|ERR_NETWORK_CHANGED).*"))
 			.toList();
 	}
 
