@@ -74,8 +74,7 @@ final class Batch {
 
 		private List<Call> calls = new ArrayList<>(1);
 
-		/** The number of commands that were sent. */
-		private int size;
+		private List<CommandArguments> sent = List.of();
 
 		Group(Call first, boolean source) {
 			this.first = first;
@@ -90,31 +89,41 @@ final class Batch {
 
 		/** Adds the commands of the calls; none if they cannot be made. */
 		void addTo(List<CommandArguments> commands) {
-			int before = commands.size();
 			try {
 				List<CommandArguments> own = this.first.carrier().commands(this.calls, this.source);
-				if (this.first.asking) {
-					commands.add(ASKING);
-				}
-				commands.addAll(own);
+				this.sent = this.first.asking ? withAsking(own) : own;
+				commands.addAll(this.sent);
 			}
 			catch (RuntimeException ex) {
+				this.sent = List.of();
 				fail("The commands of a call could not be made", ex);
 			}
-			this.size = commands.size() - before;
+		}
+
+		/** Inserts {@code ASKING} before each command, or before a transaction. */
+		private static List<CommandArguments> withAsking(List<CommandArguments> commands) {
+			boolean transaction = commands.get(0).getCommand() == Command.MULTI;
+			List<CommandArguments> all = new ArrayList<>();
+			for (CommandArguments command : commands) {
+				if (all.isEmpty() || !transaction) {
+					all.add(ASKING);
+				}
+				all.add(command);
+			}
+			return all;
 		}
 
 		/** Returns the groups to send once more. */
 		List<Group> read(Iterator<Object> replies, Listener listener) {
-			List<Object> own = new ArrayList<>(this.size);
-			for (int i = 0; i < this.size; i++) {
-				own.add(replies.next());
+			List<Object> own = new ArrayList<>(this.sent.size());
+			for (CommandArguments command : this.sent) {
+				Object reply = replies.next();
+				if (command != ASKING) {
+					own.add(reply);
+				}
 			}
 			if (own.isEmpty()) {
 				return List.of();
-			}
-			if (this.first.asking) {
-				own.remove(0);
 			}
 			JedisRedirectionException redirection = redirection(own);
 			boolean unknown = !this.source && areAll(own, JedisNoScriptException.class::isInstance);

@@ -13,8 +13,7 @@ import redis.clients.jedis.exceptions.JedisDataException;
 public interface Carrier {
 
 	/**
-	 * Returns the command, or the transaction, for one or more calls of this carrier.
-	 * Several commands that are no transaction can only be sent to a single server.
+	 * Returns the commands for one or more calls of this carrier, or one transaction.
 	 * @param source whether to send the source of a script, because the server does not
 	 * know its hash
 	 */

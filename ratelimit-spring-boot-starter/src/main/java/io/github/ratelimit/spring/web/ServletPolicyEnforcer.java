@@ -178,7 +178,7 @@ public final class ServletPolicyEnforcer implements PolicyEnforcer {
 		for (PolicyUse each : uses) {
 			PolicyUse use = current(each, request);
 			boolean plans = !use.policy().plans().isEmpty();
-			boolean counted = !unlimited && (!plans || mayFailToLogIn(request))
+			boolean counted = !unlimited && (!plans || request.getUserPrincipal() == null && mayFailToLogIn(request))
 					&& add(use, () -> this.identifiers.findBeforeLogin(use, request), request, charges);
 			if (counted && plans) {
 				charges.add(charges.remove(charges.size() - 1).countedBeforeLogin());
