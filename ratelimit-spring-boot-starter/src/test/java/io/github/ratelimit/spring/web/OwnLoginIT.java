@@ -17,6 +17,7 @@ import org.junit.jupiter.params.Parameter;
 
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.core.Ordered;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.filter.OncePerRequestFilter;
@@ -59,6 +60,15 @@ class OwnLoginIT {
 		assertThat(statuses("/login", "anna:secret", 1)).containsExactly(429);
 	}
 
+	@Test
+	void userWhoIsKnownBeforeIsCountedOnceByThePlan() {
+		int[] statuses = IntStream.range(0, 5)
+			.map((i) -> this.application.get("/tariff", "X-Known", "anna", "X-Key", "anna:secret").statusCode())
+			.toArray();
+		assertThat(statuses).containsExactly(200, 200, 200, 200, 429);
+		assertThat(this.application.settlements("tariff")).isZero();
+	}
+
 	private int[] statuses(String path, String key, int requests) {
 		return IntStream.range(0, requests).map((i) -> this.application.get(path, "X-Key", key).statusCode()).toArray();
 	}
@@ -83,6 +93,33 @@ class OwnLoginIT {
 			FilterRegistrationBean<KeyLogin> registration = new FilterRegistrationBean<>(new KeyLogin());
 			registration.setOrder(-100);
 			return registration;
+		}
+
+		/** Before both filters of the limiter. */
+		@Bean
+		FilterRegistrationBean<KnownUser> known() {
+			FilterRegistrationBean<KnownUser> registration = new FilterRegistrationBean<>(new KnownUser());
+			registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
+			return registration;
+		}
+
+	}
+
+	/** Knows some users from elsewhere. */
+	private static final class KnownUser extends OncePerRequestFilter {
+
+		@Override
+		protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+				throws ServletException, IOException {
+			String name = request.getHeader("X-Known");
+			chain.doFilter(new HttpServletRequestWrapper(request) {
+
+				@Override
+				public @Nullable Principal getUserPrincipal() {
+					return (name != null) ? () -> name : null;
+				}
+
+			}, response);
 		}
 
 	}
