@@ -21,14 +21,17 @@ import io.github.ratelimit.benchmarks.ServerSample;
  *
  * It needs {@code wrk}, and starts a Redis server; the environment variable
  * {@code RATELIMIT_TEST_REDIS_SERVER} may name its program. In each round all
- * applications take turns. The first load starts as soon as an application answers: its
- * wrong answers are counted, but its times are not measured. With the arguments above it
- * takes half an hour.
+ * applications take turns. The first load, of twenty seconds, starts as soon as an
+ * application answers: its wrong answers are counted, but its times are not measured.
+ * With the arguments above it takes half an hour.
  */
 public final class Applications {
 
 	/** Names of folders; all are compared with the first. */
 	private static final List<String> NAMES = List.of("no-limiter", "by-hand", "gateway", "bucket4j-starter", "ours");
+
+	/** After less, the first rounds show how code is compiled. */
+	private static final int WARM_UP_SECONDS = 20;
 
 	private final MeasuredRedis redis;
 
@@ -77,7 +80,7 @@ public final class Applications {
 				RunningApplication application = RunningApplication.start(this.folder.resolve(name), this.redis.uri(),
 						scenario);
 				running.put(name, application);
-				table.addCold(name, scenario.wrong(load(application, scenario, connections)));
+				table.addCold(name, scenario.wrong(load(application, scenario, connections, WARM_UP_SECONDS)));
 			}
 			for (int round = 0; round < rounds; round++) {
 				for (Map.Entry<String, RunningApplication> each : running.entrySet()) {
@@ -95,14 +98,14 @@ public final class Applications {
 		this.redis.client().flushDB();
 		ServerSample before = ServerSample.take(this.redis.client());
 		long cpu = application.cpuMicros();
-		Load load = load(application, scenario, connections);
+		Load load = load(application, scenario, connections, this.seconds);
 		return new Sample(load, application.cpuMicros() - cpu, ServerSample.take(this.redis.client()).since(before),
 				scenario.wrong(load));
 	}
 
-	private Load load(RunningApplication application, Scenario scenario, int connections) throws IOException {
-		return Load.run(this.folder.resolve("users.lua"), application.port(), connections, this.seconds,
-				scenario.users());
+	private Load load(RunningApplication application, Scenario scenario, int connections, int seconds)
+			throws IOException {
+		return Load.run(this.folder.resolve("users.lua"), application.port(), connections, seconds, scenario.users());
 	}
 
 	/**
