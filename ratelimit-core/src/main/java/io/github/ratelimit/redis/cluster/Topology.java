@@ -94,6 +94,7 @@ final class Topology {
 				this.waiting.add(call);
 			}
 			else {
+				this.cluster.listener.overloaded();
 				call.fail(new CallException(Reason.QUEUE_FULL, "Too many other calls wait", null));
 			}
 		}
@@ -121,7 +122,8 @@ final class Topology {
 			try {
 				read = ask(this.cluster.addresses().stream().filter(this.cluster::mayAnswer).iterator());
 			}
-			catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
+			catch (RuntimeException | Error ex) {
+				// It is the only one, so that nothing may end it.
 				this.failure = ex;
 			}
 			end(read);

@@ -162,7 +162,7 @@ final class Lane implements WatchedSocket.Watch {
 			this.link = link;
 			return link;
 		}
-		catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
+		catch (RuntimeException | Error ex) {
 			release();
 			if (this.server.breaker.isHeard(start) || this.server.isConnected()) {
 				// The other lanes go on, or find that their connections are broken.

@@ -35,6 +35,7 @@ public final class Server implements Servers {
 
 	private final List<Lane> lanes;
 
+	/** What waits. The threads that take from it hold its lock. */
 	private final Queue<Call> queue = new ConcurrentLinkedQueue<>();
 
 	private final AtomicInteger waiting = new AtomicInteger();
@@ -126,20 +127,15 @@ public final class Server implements Servers {
 		long now = System.nanoTime();
 		int work = 0;
 		int taken = 0;
-		while (true) {
-			Call next = this.queue.peek();
-			if (next == null || work > 0 && work + next.work() > MAX_WORK) {
-				break;
-			}
-			// Another lane may have taken the one that was next.
-			Call call = this.queue.poll();
-			if (call == null) {
-				break;
-			}
-			taken++;
-			if (call.take(now)) {
-				calls.add(call);
-				work += call.work();
+		synchronized (this.queue) {
+			for (Call next = this.queue.peek(); next != null
+					&& (work == 0 || work + next.work() <= MAX_WORK); next = this.queue.peek()) {
+				this.queue.remove();
+				taken++;
+				if (next.take(now)) {
+					calls.add(next);
+					work += next.work();
+				}
 			}
 		}
 		this.waiting.addAndGet(-taken);
@@ -170,13 +166,11 @@ public final class Server implements Servers {
 
 	/** Fails all calls in the queue; those that are added meanwhile may be left. */
 	private void refuseWaiting(CallException reason) {
-		for (int i = this.waiting.get(); i > 0; i--) {
-			Call call = this.queue.poll();
-			if (call == null) {
-				return;
+		synchronized (this.queue) {
+			for (int i = this.waiting.get(); i > 0 && hasWaiting(); i--) {
+				this.queue.remove().fail(reason);
+				this.waiting.decrementAndGet();
 			}
-			this.waiting.decrementAndGet();
-			call.fail(reason);
 		}
 	}
 

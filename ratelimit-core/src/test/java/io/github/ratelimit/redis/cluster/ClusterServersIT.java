@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
+import io.github.ratelimit.redis.connection.Listener;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -104,15 +106,25 @@ class ClusterServersIT {
 
 	@Test
 	void numberOfCallsWaitingForSlotsIsBounded() throws IOException {
+		AtomicInteger overloaded = new AtomicInteger();
+		Listener overloads = new Listener() {
+
+			@Override
+			public void overloaded() {
+				overloaded.incrementAndGet();
+			}
+
+		};
 		try (ServerSocket hung = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
 				ClusterServers servers = ClusterServers.of(Set.of(new HostAndPort("127.0.0.1", hung.getLocalPort())),
-						CONFIG, new ServerSettings("cluster", Duration.ofSeconds(60), 2, 10), Connecting.NOBODY)) {
+						CONFIG, new ServerSettings("cluster", Duration.ofSeconds(60), 2, 10), overloads)) {
 			List<Increment> calls = Stream.generate(() -> Increment.submit(servers, Duration.ofMillis(300), "any"))
 				.limit(15)
 				.toList();
 			assertThat(calls.stream().map(ClusterServersIT::reason).collect(Collectors.groupingBy((reason) -> reason)))
 				.satisfies((reasons) -> assertThat(reasons.get(Reason.QUEUE_FULL)).hasSize(5))
 				.satisfies((reasons) -> assertThat(reasons.get(Reason.TOO_LATE)).hasSize(10));
+			assertThat(overloaded).hasValue(5);
 		}
 	}
 

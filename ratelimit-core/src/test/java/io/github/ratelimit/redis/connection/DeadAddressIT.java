@@ -10,6 +10,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
@@ -41,7 +43,8 @@ class DeadAddressIT {
 			RedisServer redis = TestRedis.startServer(full.getLocalPort());
 			Path hosts = Files.writeString(this.folder.resolve("hosts"), "127.0.0.2 both\n127.0.0.1 both\n");
 			try {
-				assertThat(fork(hosts, full.getLocalPort())).contains("answers: 1, 2, 3, 4");
+				assertThat(fork(hosts, full.getLocalPort())).contains("answers: 1, 2, 3, 4")
+					.contains("in time: 1, 32, 200");
 			}
 			finally {
 				TestRedis.stop(redis);
@@ -71,16 +74,30 @@ class DeadAddressIT {
 		}
 
 		public static void main(String[] args) {
-			JedisClientConfig config = DefaultJedisClientConfig.builder().connectionTimeoutMillis(500).build();
 			HostAndPort address = new HostAndPort("both", Integer.parseInt(args[0]));
 			List<String> answers = new ArrayList<>();
 			for (int i = 0; i < 4; i++) {
-				try (Server server = new Server(Connecting.settings("test", LONG), OwnConnections.to(address, config),
-						Connecting.NOBODY)) {
+				try (Server server = connect(address, LONG)) {
 					answers.add(String.valueOf(Increment.of(server, "a", LONG)));
 				}
 			}
 			System.out.println("answers: " + String.join(", ", answers));
+			System.out.println("in time: " + Stream.of(1, 32, 200).map((callers) -> {
+				Waiting waiting = new Waiting(callers);
+				for (int i = 0; i < 5; i++) {
+					try (Server server = connect(address, Waiting.BUDGET)) {
+						waiting.waitFor(server);
+					}
+				}
+				waiting.assertInTime("host with a dead address");
+				return callers.toString();
+			}).collect(Collectors.joining(", ")));
+		}
+
+		private static Server connect(HostAndPort address, Duration budget) {
+			JedisClientConfig config = DefaultJedisClientConfig.builder().connectionTimeoutMillis(500).build();
+			return new Server(Connecting.settings("test", budget), OwnConnections.to(address, config),
+					Connecting.NOBODY);
 		}
 
 	}

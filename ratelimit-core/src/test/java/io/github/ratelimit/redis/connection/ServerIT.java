@@ -1,21 +1,29 @@
 package io.github.ratelimit.redis.connection;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
+import io.github.ratelimit.redis.AnsweringServer;
 import io.github.ratelimit.redis.connection.CallException.Reason;
-import io.github.ratelimit.redis.connection.CallException.Reason;
+import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.TestRedis;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.api.Timeout;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisDataException;
@@ -35,6 +43,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class ServerIT {
 
 	private static final Duration LONG = Duration.ofSeconds(60);
+
+	@TempDir
+	private Path folder;
 
 	private final String key = TestRedis.newKeyPrefix();
 
@@ -107,6 +118,64 @@ class ServerIT {
 			calls.forEach(Call::await);
 		}
 		assertThat(carrier.sizes.stream().mapToInt(Math::abs).max()).hasValue(most);
+	}
+
+	/** One call is under way, and three may wait. */
+	@Test
+	void callsFailWhenTooManyOthersWait() throws Exception {
+		CountDownLatch asked = new CountDownLatch(1);
+		CountDownLatch answer = new CountDownLatch(1);
+		try (AnsweringServer slow = new AnsweringServer("INCR", ":1\r\n", () -> {
+			asked.countDown();
+			await(answer);
+		}); Server one = Connecting.to(slow.uri().getPort(), new ServerSettings("one", LONG, 1, 3), this.events)) {
+			List<Increment> calls = Stream.generate(() -> new Increment(Increment.PLAIN, this.key, LONG))
+				.limit(6)
+				.toList();
+			one.submit(calls.get(0));
+			await(asked);
+			calls.subList(1, 6).forEach(one::submit);
+			assertThat(calls.subList(4, 6)).allSatisfy((call) -> Connecting.assertNotSent(call::await)
+				.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.QUEUE_FULL)));
+			answer.countDown();
+			assertThat(calls.subList(0, 4).stream().map(Call::await)).containsOnly(1L);
+		}
+		assertThat(this.events.all()).containsExactly("overloaded", "overloaded");
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	@Test
+	void socketsAreReadByOwnThreadsOnly() throws Exception {
+		try (FaultyProxy proxy = new FaultyProxy(TestRedis.uri());
+				Server own = Connecting.to(proxy.uri().getPort(), LONG, this.events);
+				Recording reads = new Recording()) {
+			reads.enable("jdk.SocketRead").withThreshold(Duration.ZERO);
+			reads.start();
+			List<Thread> callers = IntStream.range(0, 8).mapToObj((i) -> new Thread(() -> {
+				for (int j = 0; j < 50; j++) {
+					Increment.of(own, this.key, LONG);
+				}
+			})).toList();
+			callers.forEach(Thread::start);
+			for (Thread caller : callers) {
+				caller.join();
+			}
+			reads.stop();
+			Path file = this.folder.resolve("reads.jfr");
+			reads.dump(file);
+			assertThat(RecordingFile.readAllEvents(file))
+				.filteredOn((read) -> read.getInt("port") == proxy.uri().getPort())
+				.isNotEmpty()
+				.allSatisfy((read) -> assertThat(read.getThread().getJavaName()).startsWith("ratelimit-test-"));
+		}
 	}
 
 	@Test

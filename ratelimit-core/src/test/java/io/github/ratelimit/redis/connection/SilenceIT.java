@@ -112,6 +112,26 @@ class SilenceIT {
 		TestCluster.await("The late answer is there", () -> Long.valueOf(2).equals(sent.late()));
 	}
 
+	/** Nobody else can show that the server is there. */
+	@Test
+	void lateAnswerEndsTheOutageWhereNoConnectionCanBeMade() {
+		try (FaultyProxy proxy = new FaultyProxy(URI.create("redis://127.0.0.1:" + this.port));
+				Server server = Connecting.to(proxy.uri().getPort(), new ServerSettings("test", BUDGET, 1, 10),
+						this.events)) {
+			Increment.of(server, "a", LONG);
+			proxy.refuseConnections();
+			proxy.delay(BUDGET.multipliedBy(4));
+			Increment sent = new Increment(Increment.PLAIN, "a", LONG);
+			server.submit(sent);
+			Connecting.assertFails(Reason.SILENCE, sent::await);
+			proxy.delay(Duration.ZERO);
+			this.events.await("closed", 1);
+			assertThat(sent.late()).isEqualTo(2L);
+			assertThat(Increment.of(server, "a", LONG)).isEqualTo(3);
+			assertThat(this.events.all()).containsExactly("opened", "closed");
+		}
+	}
+
 	/**
 	 * The bounds of plain commands hold only if none is executed long after its time,
 	 * such as after a pause of this process, in which its caller could not give it up.

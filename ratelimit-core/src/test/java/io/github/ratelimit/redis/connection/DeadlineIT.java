@@ -1,0 +1,95 @@
+package io.github.ratelimit.redis.connection;
+
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.ratelimit.test.FaultyProxy;
+import io.github.ratelimit.test.TestRedis;
+import io.github.ratelimit.test.TricklingServer;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.ClientSetInfoConfig;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * How long callers wait for servers with a fault, beside as many threads that only sleep
+ * for the budget: what the machine adds, it adds to both. A host with a dead address is
+ * in {@link DeadAddressIT}.
+ */
+@Timeout(120)
+class DeadlineIT {
+
+	private static final int ROUNDS = 5;
+
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 32, 200 })
+	void serverHangs(int callers) throws Exception {
+		Waiting waiting = new Waiting(callers);
+		for (int i = 0; i < ROUNDS; i++) {
+			try (FaultyProxy proxy = new FaultyProxy(TestRedis.uri());
+					Server server = Connecting.to(proxy.uri().getPort(), Waiting.BUDGET, Connecting.NOBODY)) {
+				Increment.of(server, "a", Duration.ofSeconds(60));
+				proxy.delay(Duration.ofSeconds(10));
+				waiting.waitFor(server);
+			}
+		}
+		assertInTime("hung server", waiting);
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 32, 200 })
+	void serverAcceptsNoConnections(int callers) throws Exception {
+		Waiting waiting = new Waiting(callers);
+		List<Socket> sockets = new ArrayList<>();
+		try (ServerSocket full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+			FullBacklog.fill(full, sockets);
+			for (int i = 0; i < ROUNDS; i++) {
+				try (Server server = Connecting.to(full.getLocalPort(), Waiting.BUDGET, Connecting.NOBODY)) {
+					waiting.waitFor(server);
+				}
+			}
+		}
+		finally {
+			for (Socket socket : sockets) {
+				socket.close();
+			}
+		}
+		assertInTime("server that accepts nobody", waiting);
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 32, 200 })
+	void serverAnswersByteByByte(int callers) throws Exception {
+		Waiting waiting = new Waiting(callers);
+		try (TricklingServer slow = new TricklingServer(false)) {
+			for (int i = 0; i < ROUNDS; i++) {
+				try (Server server = trickled(slow)) {
+					waiting.waitFor(server);
+				}
+			}
+		}
+		assertInTime("a byte every 20 ms", waiting);
+	}
+
+	private static void assertInTime(String fault, Waiting waiting) {
+		assertThat(waiting.answered()).isZero();
+		waiting.assertInTime(fault);
+	}
+
+	/** One that asks nothing before it is asked. */
+	private static Server trickled(TricklingServer slow) {
+		return new Server(Connecting.settings("slow", Waiting.BUDGET),
+				OwnConnections.to(new HostAndPort("127.0.0.1", slow.port()),
+						DefaultJedisClientConfig.builder().clientSetInfoConfig(ClientSetInfoConfig.DISABLED).build()),
+				Connecting.NOBODY);
+	}
+
+}
