@@ -3,15 +3,20 @@ package io.github.ratelimit.spring;
 import java.time.Duration;
 import java.util.List;
 
+import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.LimitStatus;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The outcome of a decision for one of its policies.
  * <p>
  * A value; safe for use by several threads.
  *
- * @param charge the policy, and what the request was to use of it
+ * @param policy the policy, for the plan of the caller
+ * @param charge what the request was to use of it
+ * @param plan the plan of the caller; {@code null} if there is none, or the policy has no
+ * such plan
  * @param outcome the outcome
  * @param source where the decision comes from
  * @param time how long the decision took, for all of its policies together
@@ -20,8 +25,8 @@ import io.github.ratelimit.LimitStatus;
  * because an identifier is only blocked
  * @since 0.1
  */
-public record PolicyDecision(PolicyCharge charge, Outcome outcome, Decision.Source source, Duration time,
-		List<LimitStatus> violated) {
+public record PolicyDecision(IdentifiedPolicy policy, Charge charge, @Nullable String plan, Outcome outcome,
+		Decision.Source source, Duration time, List<LimitStatus> violated) {
 
 	/**
 	 * Creates a decision.

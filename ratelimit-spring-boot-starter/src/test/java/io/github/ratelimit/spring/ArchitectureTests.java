@@ -88,11 +88,12 @@ class ArchitectureTests {
 		mayKnow("", List.of());
 		mayKnow("annotation", List.of());
 		mayKnow("policy", List.of(""));
+		mayKnow("expression", List.of("policy"));
 		mayKnow("redis", List.of("", "policy"));
 		mayKnow("client", List.of("", "policy"));
-		mayKnow("method", List.of("", "annotation", "policy"));
+		mayKnow("method", List.of("", "annotation", "policy", "expression"));
 		mayKnow("web.address", List.of(""));
-		mayKnow("web", List.of("", "policy", "web.address"));
+		mayKnow("web", List.of("", "policy", "expression", "web.address"));
 		mayKnow("actuate", List.of("", "policy", "web"));
 	}
 

@@ -21,10 +21,8 @@ import org.jspecify.annotations.Nullable;
  * on the number of policies, not of identifiers.
  * <p>
  * Safe for use by several threads.
- *
- * @since 0.1
  */
-public final class DecisionMetrics implements DecisionListener {
+final class DecisionMetrics implements DecisionListener {
 
 	/**
 	 * Name of the timer of decisions.
@@ -84,8 +82,7 @@ public final class DecisionMetrics implements DecisionListener {
 
 	@Override
 	public void decided(PolicyDecision decision) {
-		timer(decision.charge().policy().policy().name(), decision.outcome(), decision.source())
-			.record(decision.time());
+		timer(decision.policy().policy().name(), decision.outcome(), decision.source()).record(decision.time());
 	}
 
 	private Timer timer(String policy, Outcome outcome, Decision.Source source) {

@@ -5,8 +5,6 @@ import java.util.stream.Collectors;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
-import io.github.ratelimit.spring.StoreObservationContext;
-import io.github.ratelimit.spring.StoreObservationConvention;
 import io.micrometer.common.KeyValues;
 
 /**

@@ -10,9 +10,10 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.policy.AnnotatedPolicy;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.spring.policy.IdentifierNames;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class KnownPolicies {
 
 	/** Identifiers that any policy may count by if a request has none of its own. */
-	private static final List<String> FALLBACKS = List.of("ip", Identifier.GLOBAL.type());
+	private static final List<String> FALLBACKS = List.of(IdentifierNames.ADDRESS, IdentifierNames.GLOBAL);
 
 	private final ConfiguredPolicies configured;
 
@@ -98,7 +99,7 @@ final class KnownPolicies {
 	 * @throws IllegalArgumentException if no policy counts by that type
 	 */
 	Identifier parse(String text) {
-		if (text.equals(Identifier.GLOBAL.type())) {
+		if (text.equals(IdentifierNames.GLOBAL)) {
 			return Identifier.GLOBAL;
 		}
 		List<String> types = Stream.of(FALLBACKS.stream(), all().keySet().stream().flatMap(this::types))

@@ -66,7 +66,7 @@ final class MostDenied implements DecisionListener {
 	}
 
 	private void count(PolicyDecision decision) {
-		String policy = decision.charge().policy().policy().name();
+		String policy = decision.policy().policy().name();
 		Cache<Entry, Counts> known = this.policies.get(policy);
 		Cache<Entry, Counts> counts = (known != null) ? known
 				: this.policies.computeIfAbsent(policy, (name) -> newCache());
@@ -92,7 +92,7 @@ final class MostDenied implements DecisionListener {
 	private static Set<Identifier> denied(PolicyDecision decision) {
 		Set<Identifier> denied = new HashSet<>();
 		if (decision.outcome() == Outcome.BLOCKED || decision.violated().isEmpty()) {
-			denied.addAll(decision.charge().charge().identifiers());
+			denied.addAll(decision.charge().identifiers());
 			denied.remove(Identifier.GLOBAL);
 		}
 		else {

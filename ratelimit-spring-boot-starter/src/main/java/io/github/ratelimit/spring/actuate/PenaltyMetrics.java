@@ -12,15 +12,13 @@ import io.micrometer.core.instrument.MeterRegistry;
  * Counts the penalties that this instance has made, by policy and by whether they block.
  * <p>
  * Safe for use by several threads.
- *
- * @since 0.1
  */
-public final class PenaltyMetrics implements PenaltyListener {
+final class PenaltyMetrics implements PenaltyListener {
 
 	/**
 	 * Name of the counter of penalties.
 	 */
-	public static final String NAME = "ratelimit.penalties";
+	static final String NAME = "ratelimit.penalties";
 
 	private final MeterRegistry registry;
 

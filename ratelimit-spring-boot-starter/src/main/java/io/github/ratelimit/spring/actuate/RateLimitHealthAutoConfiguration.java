@@ -1,8 +1,8 @@
 package io.github.ratelimit.spring.actuate;
 
 import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.AnnotatedPolicies;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
 import io.github.ratelimit.spring.policy.RateLimitProperties;

@@ -14,8 +14,8 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.outage.OnStoreFailure;
-import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.AnnotatedPolicy;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,10 +35,8 @@ import org.springframework.boot.health.contributor.Status;
  * {@code UP}: taking all instances out of service would be worse than having no limits.
  * <p>
  * Safe for use by several threads.
- *
- * @since 0.1
  */
-public final class RateLimitHealthIndicator implements HealthIndicator {
+final class RateLimitHealthIndicator implements HealthIndicator {
 
 	private static final Logger logger = LoggerFactory.getLogger(RateLimitHealthIndicator.class);
 

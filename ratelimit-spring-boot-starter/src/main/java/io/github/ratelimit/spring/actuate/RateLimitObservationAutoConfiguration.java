@@ -1,6 +1,5 @@
 package io.github.ratelimit.spring.actuate;
 
-import io.github.ratelimit.spring.StoreObservationConvention;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
 import io.micrometer.observation.ObservationRegistry;

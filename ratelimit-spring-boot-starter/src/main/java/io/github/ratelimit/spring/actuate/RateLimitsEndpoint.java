@@ -21,11 +21,11 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.RequestHistory;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.WindowCount;
-import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.actuate.CountsDescriptor.BlockDescriptor;
 import io.github.ratelimit.spring.policy.AnnotatedPolicy;
 import io.github.ratelimit.spring.policy.BeforeLogin;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.Access;

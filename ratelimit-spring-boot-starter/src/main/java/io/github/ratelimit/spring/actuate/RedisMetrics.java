@@ -16,10 +16,8 @@ import io.micrometer.core.instrument.Timer;
  * others wait.
  * <p>
  * Safe for use by several threads.
- *
- * @since 0.1
  */
-public final class RedisMetrics implements RedisListener {
+final class RedisMetrics implements RedisListener {
 
 	/**
 	 * Name of the timer of round trips.

@@ -17,10 +17,8 @@ import io.micrometer.core.instrument.MeterRegistry;
  * Counts the errors of the store by kind.
  * <p>
  * Safe for use by several threads.
- *
- * @since 0.1
  */
-public final class StoreErrorMetrics implements RateLimiterDecorator {
+final class StoreErrorMetrics implements RateLimiterDecorator {
 
 	/**
 	 * Name of the counter of errors.

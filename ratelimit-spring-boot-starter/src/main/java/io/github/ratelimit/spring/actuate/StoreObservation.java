@@ -4,8 +4,6 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.spring.RateLimiterDecorator;
-import io.github.ratelimit.spring.StoreObservationContext;
-import io.github.ratelimit.spring.StoreObservationConvention;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
@@ -15,10 +13,8 @@ import org.jspecify.annotations.Nullable;
  * timer.
  * <p>
  * Safe for use by several threads.
- *
- * @since 0.1
  */
-public final class StoreObservation implements RateLimiterDecorator {
+final class StoreObservation implements RateLimiterDecorator {
 
 	private static final StoreObservationConvention DEFAULT = new DefaultStoreObservationConvention();
 

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.spring.expression.ExpressionHints;
 import io.github.ratelimit.spring.policy.RateLimitProperties.PolicyProperties;
 import org.jspecify.annotations.Nullable;
 

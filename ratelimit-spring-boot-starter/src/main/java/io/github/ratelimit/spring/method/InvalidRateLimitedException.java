@@ -10,10 +10,8 @@ import org.springframework.util.StringUtils;
 
 /**
  * Thrown at startup if a {@code @RateLimited} annotation cannot be enforced.
- *
- * @since 0.1
  */
-public class InvalidRateLimitedException extends RuntimeException {
+class InvalidRateLimitedException extends RuntimeException {
 
 	@Serial
 	private static final long serialVersionUID = 1L;

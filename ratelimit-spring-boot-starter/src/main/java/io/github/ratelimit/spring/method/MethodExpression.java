@@ -2,23 +2,20 @@ package io.github.ratelimit.spring.method;
 
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.ratelimit.spring.RateLimitedExpressionException;
+import io.github.ratelimit.spring.expression.ReadOnlyExpression;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.expression.EvaluationContext;
-import org.springframework.expression.Expression;
 import org.springframework.expression.spel.SpelEvaluationException;
-import org.springframework.expression.spel.support.SimpleEvaluationContext;
 
 /**
- * An expression over the arguments of a method, parsed once.
- * <p>
- * It can only read properties and call methods of the arguments. If it fails, the call is
+ * An expression over the arguments of a method, parsed once. If it fails, the call is
  * refused, and this is logged once.
  */
 final class MethodExpression {
@@ -27,10 +24,10 @@ final class MethodExpression {
 
 	private static final BigDecimal LARGEST = BigDecimal.valueOf(Long.MAX_VALUE);
 
-	private final Expression expression;
+	private final ReadOnlyExpression expression;
 
 	/** Indexes of the parameters in the expression. */
-	private final Map<String, Integer> variables;
+	private final Map<String, Integer> indexes;
 
 	private final String attribute;
 
@@ -38,9 +35,16 @@ final class MethodExpression {
 
 	private final AtomicBoolean failed = new AtomicBoolean();
 
-	MethodExpression(Expression expression, Map<String, Integer> variables, String attribute, String place) {
+	/**
+	 * Creates an expression.
+	 * @param indexes the indexes of the parameters, by their names
+	 * @param attribute the attribute of the annotation
+	 * @param place names the annotation in messages
+	 */
+	MethodExpression(ReadOnlyExpression expression, Map<String, Integer> indexes, String attribute, String place) {
 		this.expression = expression;
-		this.variables = variables;
+		this.indexes = new HashMap<>(indexes);
+		this.indexes.keySet().retainAll(expression.variables());
 		this.attribute = attribute;
 		this.place = place;
 	}
@@ -96,10 +100,10 @@ final class MethodExpression {
 	}
 
 	@Nullable Object evaluate(@Nullable Object[] arguments) {
-		EvaluationContext context = SimpleEvaluationContext.forReadOnlyDataBinding().withInstanceMethods().build();
-		this.variables.forEach((name, index) -> context.setVariable(name, arguments[index]));
+		Map<String, @Nullable Object> values = new HashMap<>();
+		this.indexes.forEach((name, index) -> values.put(name, arguments[index]));
 		try {
-			return this.expression.getValue(context);
+			return this.expression.evaluate(values);
 		}
 		catch (RuntimeException ex) {
 			// Methods of the arguments may throw anything; the call cannot be decided.
@@ -126,7 +130,7 @@ final class MethodExpression {
 	/** Returns the expression as written. */
 	@Override
 	public String toString() {
-		return this.expression.getExpressionString();
+		return this.expression.toString();
 	}
 
 }

@@ -7,9 +7,9 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.ratelimit.Algorithm;
-import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.AnnotatedPolicies;
 import io.github.ratelimit.spring.policy.AnnotatedPolicy;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -22,7 +22,7 @@ import org.springframework.util.StringValueResolver;
  * Advises methods with {@code @RateLimited}: a call proceeds only if its policies allow
  * it.
  */
-public final class RateLimitedAdvisor extends StaticMethodMatcherPointcutAdvisor implements AnnotatedPolicies {
+final class RateLimitedAdvisor extends StaticMethodMatcherPointcutAdvisor implements AnnotatedPolicies {
 
 	private final transient RateLimitedOperations operations;
 

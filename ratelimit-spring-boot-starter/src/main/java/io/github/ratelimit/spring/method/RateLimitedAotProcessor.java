@@ -8,7 +8,8 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.spring.policy.IdentifierParts;
+import io.github.ratelimit.spring.expression.ExpressionHints;
+import io.github.ratelimit.spring.policy.IdentifierNames;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aot.hint.ExecutableMode;
@@ -76,9 +77,9 @@ class RateLimitedAotProcessor implements BeanRegistrationAotProcessor {
 		Stream.concat(Stream.of(annotation.costExpression()).map(placeholders).filter(StringUtils::hasText),
 				Arrays.stream(annotation.identifiers())
 					.map(placeholders)
-					.flatMap((text) -> IdentifierParts.list(text).stream())
-					.flatMap((identifier) -> IdentifierParts.of(identifier).stream())
-					.filter(IdentifierParts::isExpression))
+					.flatMap((text) -> IdentifierNames.list(text).stream())
+					.flatMap((identifier) -> IdentifierNames.parts(identifier).stream())
+					.filter(IdentifierNames::isExpression))
 			.forEach(expressions::add);
 		DeclaredParameters.types(method, type).forEach(expressions::register);
 	}

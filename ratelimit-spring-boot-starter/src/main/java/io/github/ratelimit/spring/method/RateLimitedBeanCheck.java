@@ -42,11 +42,8 @@ import org.springframework.util.ClassUtils;
  * created yet are checked too if their type is known.
  * <p>
  * Safe for use by several threads.
- *
- * @since 0.1
  */
-public final class RateLimitedBeanCheck
-		implements BeanPostProcessor, SmartInitializingSingleton, BeanFactoryAware, Ordered {
+final class RateLimitedBeanCheck implements BeanPostProcessor, SmartInitializingSingleton, BeanFactoryAware, Ordered {
 
 	private static final Logger logger = LoggerFactory.getLogger(RateLimitedBeanCheck.class);
 

@@ -10,7 +10,7 @@ import java.util.TreeSet;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.policy.AnnotatedPolicy;
-import io.github.ratelimit.spring.policy.IdentifierParts;
+import io.github.ratelimit.spring.policy.IdentifierNames;
 import io.github.ratelimit.spring.policy.PolicyUse;
 import org.jspecify.annotations.Nullable;
 
@@ -42,9 +42,9 @@ record RateLimitedOperation(Method method, List<Use> uses, @Nullable Fallback fa
 		Set<String> names = new TreeSet<>();
 		for (Use use : this.uses) {
 			for (String identifier : use.policy().identifiers()) {
-				IdentifierParts.of(identifier)
+				IdentifierNames.parts(identifier)
 					.stream()
-					.filter((part) -> !IdentifierParts.isExpression(part) && !part.equals(Identifier.GLOBAL.type()))
+					.filter((part) -> !IdentifierNames.isExpression(part) && !part.equals(Identifier.GLOBAL.type()))
 					.forEach(names::add);
 			}
 		}

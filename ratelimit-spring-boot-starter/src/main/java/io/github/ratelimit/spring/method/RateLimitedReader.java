@@ -14,15 +14,15 @@ import java.util.function.Supplier;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
-import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
-import io.github.ratelimit.spring.PolicyDefaults;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.policy.BeforeLogin;
 import io.github.ratelimit.spring.policy.CallsAtOnce;
-import io.github.ratelimit.spring.policy.IdentifierParts;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.spring.policy.IdentifierNames;
 import io.github.ratelimit.spring.policy.NearestNames;
 import io.github.ratelimit.spring.policy.PenaltyReader;
+import io.github.ratelimit.spring.policy.PolicyDefaults;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
 import org.jspecify.annotations.Nullable;
 
@@ -117,7 +117,7 @@ final class RateLimitedReader {
 		Map<String, MethodExpression> values = new HashMap<>();
 		for (String identifier : policy.identifiers()) {
 			for (String part : knownAndExpressions(identifier)) {
-				if (IdentifierParts.isExpression(part)) {
+				if (IdentifierNames.isExpression(part)) {
 					values.put(part, expressions.parse("identifiers", part));
 				}
 				else {
@@ -137,8 +137,8 @@ final class RateLimitedReader {
 	}
 
 	private static List<String> knownAndExpressions(String identifier) {
-		List<String> parts = IdentifierParts.of(identifier);
-		return parts.stream().anyMatch(IdentifierParts::isExpression) ? parts : List.of(identifier);
+		List<String> parts = IdentifierNames.parts(identifier);
+		return parts.stream().anyMatch(IdentifierNames::isExpression) ? parts : List.of(identifier);
 	}
 
 	private IdentifiedPolicy configured(RateLimited annotation) {
@@ -206,7 +206,7 @@ final class RateLimitedReader {
 	}
 
 	private List<String> list(String[] texts) {
-		return Arrays.stream(texts).map(this::text).flatMap((text) -> IdentifierParts.list(text).stream()).toList();
+		return Arrays.stream(texts).map(this::text).flatMap((text) -> IdentifierNames.list(text).stream()).toList();
 	}
 
 	/**

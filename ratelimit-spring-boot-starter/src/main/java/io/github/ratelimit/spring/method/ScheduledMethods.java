@@ -4,7 +4,7 @@ import java.util.List;
 
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.MissingIdentifier;
-import io.github.ratelimit.spring.policy.IdentifierParts;
+import io.github.ratelimit.spring.policy.IdentifierNames;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,8 +51,9 @@ final class ScheduledMethods implements ApplicationListener<ApplicationReadyEven
 
 	/** Returns whether an identifier is fully known without a request or a user. */
 	private static boolean isKnown(String identifier) {
-		List<String> parts = IdentifierParts.of(identifier);
-		return parts.stream().allMatch((part) -> part.equals("global") || IdentifierParts.isExpression(part));
+		List<String> parts = IdentifierNames.parts(identifier);
+		return parts.stream()
+			.allMatch((part) -> part.equals(IdentifierNames.GLOBAL) || IdentifierNames.isExpression(part));
 	}
 
 	private static String outcome(MissingIdentifier missing) {

@@ -8,7 +8,6 @@ import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
-import io.github.ratelimit.spring.PolicyCharge;
 
 /**
  * Names the counts of policies before the login. These are separate from the counts after

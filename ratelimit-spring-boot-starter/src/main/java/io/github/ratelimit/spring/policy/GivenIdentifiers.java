@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.MissingIdentifier;
 
@@ -16,19 +15,7 @@ import io.github.ratelimit.spring.MissingIdentifier;
  */
 public final class GivenIdentifiers {
 
-	private static final String CODE = "code:";
-
 	private GivenIdentifiers() {
-	}
-
-	/**
-	 * Returns whether only code can give an identifier, or a part of it.
-	 * @param name an identifier as in configuration
-	 */
-	public static boolean isOfCode(String name) {
-		return IdentifierParts.of(name)
-			.stream()
-			.anyMatch((part) -> part.startsWith(CODE) && part.length() > CODE.length());
 	}
 
 	/**
@@ -45,7 +32,7 @@ public final class GivenIdentifiers {
 
 	/** Refuses a policy that counts by identifiers that nobody else knows. */
 	static void requireNone(IdentifiedPolicy policy) {
-		policy.identifiers().stream().filter(GivenIdentifiers::isOfCode).findFirst().ifPresent((name) -> {
+		policy.identifiers().stream().filter(IdentifierNames::isOfCode).findFirst().ifPresent((name) -> {
 			throw new IllegalArgumentException(
 					"Invalid identifiers [] for the policy '%s': it counts by %s, and only code knows %s."
 						.formatted(policy.policy().name(), policy.identifiers(), name));
@@ -78,7 +65,7 @@ public final class GivenIdentifiers {
 			});
 		List<Identifier> identifiers = new ArrayList<>();
 		for (String name : policy.identifiers()) {
-			Identifier identifier = name.equals(Identifier.GLOBAL.type()) ? Identifier.GLOBAL : byType.get(name);
+			Identifier identifier = name.equals(IdentifierNames.GLOBAL) ? Identifier.GLOBAL : byType.get(name);
 			if (identifier != null) {
 				identifiers.add(identifier);
 			}

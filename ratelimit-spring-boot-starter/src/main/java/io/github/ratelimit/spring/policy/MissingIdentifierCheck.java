@@ -1,9 +1,7 @@
 package io.github.ratelimit.spring.policy;
 
 import java.util.List;
-import java.util.Set;
 
-import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.policy.RateLimitProperties.PolicyProperties;
@@ -16,9 +14,6 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  * identifier. It runs after all annotations are known, because these may add identifiers.
  */
 final class MissingIdentifierCheck implements SmartInitializingSingleton {
-
-	/** Identifiers that every request has. */
-	private static final Set<String> NEVER_MISSING = Set.of("ip", "method", "global");
 
 	private final RateLimitProperties properties;
 
@@ -53,9 +48,7 @@ final class MissingIdentifierCheck implements SmartInitializingSingleton {
 	}
 
 	private static boolean areNeverMissing(List<String> identifiers) {
-		return identifiers.stream()
-			.flatMap((identifier) -> IdentifierParts.of(identifier).stream())
-			.allMatch(NEVER_MISSING::contains);
+		return identifiers.stream().allMatch(IdentifierNames::isNeverMissing);
 	}
 
 }

@@ -62,8 +62,15 @@ public final class NearestNames {
 		return name.toLowerCase(Locale.ROOT).replaceAll("[-_]", "");
 	}
 
-	/** Returns how many letters are wrong, missing, added, or swapped with the next. */
-	private static int distance(String a, String b) {
+	/**
+	 * Returns how much two names differ, ignoring case.
+	 * @param left a name
+	 * @param right another name
+	 * @return how many letters are wrong, missing, added, or swapped with the next
+	 */
+	public static int distance(String left, String right) {
+		String a = left.toLowerCase(Locale.ROOT);
+		String b = right.toLowerCase(Locale.ROOT);
 		int[][] distances = new int[a.length() + 1][b.length() + 1];
 		for (int i = 0; i <= a.length(); i++) {
 			for (int j = 0; j <= b.length(); j++) {

@@ -2,7 +2,6 @@ package io.github.ratelimit.spring.policy;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Penalty;
@@ -17,9 +16,6 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  * Reads the penalty of a policy. Errors name the property and its value.
  */
 public final class PenaltyReader {
-
-	/** Identifiers that many clients have in common. */
-	private static final Set<String> SHARED = Set.of("global", "path", "method");
 
 	/** Valid instead of any other time. */
 	private static final Duration SOME = Duration.ofSeconds(1);
@@ -65,7 +61,7 @@ public final class PenaltyReader {
 
 	/** Returns whether all identifiers tell clients apart. */
 	static boolean areApart(List<String> identifiers) {
-		return identifiers.stream().noneMatch((identifier) -> SHARED.containsAll(IdentifierParts.of(identifier)));
+		return identifiers.stream().allMatch(IdentifierNames::tellsClientsApart);
 	}
 
 	/**
@@ -76,7 +72,7 @@ public final class PenaltyReader {
 	 */
 	public static void requireApart(List<String> identifiers) {
 		for (String identifier : identifiers) {
-			if (SHARED.containsAll(IdentifierParts.of(identifier))) {
+			if (!IdentifierNames.tellsClientsApart(identifier)) {
 				throw new IllegalArgumentException(
 						"Invalid identifier (%s): the penalty would block all clients at once; use identifiers that tell clients apart, such as ip or user."
 							.formatted(identifier));

@@ -32,8 +32,6 @@ import io.github.ratelimit.outage.OutageRateLimiter;
 import io.github.ratelimit.spring.Caller;
 import io.github.ratelimit.spring.DecisionListener;
 import io.github.ratelimit.spring.IdentifiedPolicy;
-import io.github.ratelimit.spring.OutageHandling;
-import io.github.ratelimit.spring.PolicyCharge;
 import io.github.ratelimit.spring.PolicySource;
 import org.jspecify.annotations.Nullable;
 

@@ -11,7 +11,6 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.Enforcement;
-import io.github.ratelimit.spring.PolicyCharge;
 
 /**
  * Enforces policies on the current thread: finds the identifiers of its caller, decides,

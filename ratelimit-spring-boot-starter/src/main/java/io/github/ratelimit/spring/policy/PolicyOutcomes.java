@@ -9,7 +9,6 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.DecisionListener;
 import io.github.ratelimit.spring.Outcome;
-import io.github.ratelimit.spring.PolicyCharge;
 import io.github.ratelimit.spring.PolicyDecision;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -52,11 +51,15 @@ final class PolicyOutcomes {
 
 	private PolicyDecision event(PolicyCharge charge, @Nullable Decision own, Duration time) {
 		if (own == null) {
-			return new PolicyDecision(charge, Outcome.STORE_FAILED_DENIED, Decision.Source.NONE, time, List.of());
+			return event(charge, Outcome.STORE_FAILED_DENIED, Decision.Source.NONE, time, List.of());
 		}
 		List<LimitStatus> violated = violated(charge, own);
-		return new PolicyDecision(charge, outcome(charge, own, violated), this.source.apply(charge, own), time,
-				violated);
+		return event(charge, outcome(charge, own, violated), this.source.apply(charge, own), time, violated);
+	}
+
+	private static PolicyDecision event(PolicyCharge charge, Outcome outcome, Decision.Source source, Duration time,
+			List<LimitStatus> violated) {
+		return new PolicyDecision(charge.policy(), charge.charge(), charge.plan(), outcome, source, time, violated);
 	}
 
 	private static List<LimitStatus> violated(PolicyCharge charge, Decision decision) {

@@ -23,7 +23,6 @@ import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Penalty;
 import io.github.ratelimit.algorithm.Algorithms;
-import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.Plan;

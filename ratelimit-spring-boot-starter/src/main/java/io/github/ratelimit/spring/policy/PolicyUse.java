@@ -77,8 +77,8 @@ public record PolicyUse(IdentifiedPolicy policy, long cost, Map<String, String> 
 			return others.apply(name);
 		}
 		List<Identifier> parts = new ArrayList<>();
-		for (String part : IdentifierParts.of(name)) {
-			Identifier identifier = IdentifierParts.isExpression(part) ? ofValue(part) : others.apply(part);
+		for (String part : IdentifierNames.parts(name)) {
+			Identifier identifier = IdentifierNames.isExpression(part) ? ofValue(part) : others.apply(part);
 			if (identifier == null) {
 				return null;
 			}

@@ -13,7 +13,6 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.denial.DenialCache;
-import io.github.ratelimit.spring.PolicyCharge;
 import org.jspecify.annotations.Nullable;
 
 /**

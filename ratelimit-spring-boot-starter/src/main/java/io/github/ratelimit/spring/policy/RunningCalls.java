@@ -11,7 +11,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
-import io.github.ratelimit.spring.PolicyCharge;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

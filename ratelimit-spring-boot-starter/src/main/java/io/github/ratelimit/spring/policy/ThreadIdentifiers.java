@@ -20,8 +20,6 @@ import org.springframework.util.ClassUtils;
  */
 final class ThreadIdentifiers {
 
-	private static final String USER = "user";
-
 	private static final boolean SECURITY = ClassUtils.isPresent(
 			"org.springframework.security.core.context.SecurityContextHolder",
 			ThreadIdentifiers.class.getClassLoader());
@@ -58,8 +56,8 @@ final class ThreadIdentifiers {
 	}
 
 	static void requireKnown(String name) {
-		for (String part : IdentifierParts.of(name)) {
-			if (!part.equals(Identifier.GLOBAL.type()) && !(SECURITY && part.equals(USER))) {
+		for (String part : IdentifierNames.parts(name)) {
+			if (!part.equals(IdentifierNames.GLOBAL) && !(SECURITY && part.equals(IdentifierNames.USER))) {
 				throw new IllegalArgumentException("Invalid identifier (%s): must be %s outside of web requests."
 					.formatted(name, SECURITY ? "global or user" : "global"));
 			}
@@ -69,7 +67,7 @@ final class ThreadIdentifiers {
 	/** Returns an identifier; null if it is missing or unknown. */
 	static @Nullable Identifier find(String name) {
 		List<Identifier> parts = new ArrayList<>();
-		for (String part : IdentifierParts.of(name)) {
+		for (String part : IdentifierNames.parts(name)) {
 			Identifier identifier = findPart(part);
 			if (identifier == null) {
 				return null;
@@ -80,10 +78,10 @@ final class ThreadIdentifiers {
 	}
 
 	private static @Nullable Identifier findPart(String part) {
-		if (part.equals(Identifier.GLOBAL.type())) {
+		if (part.equals(IdentifierNames.GLOBAL)) {
 			return Identifier.GLOBAL;
 		}
-		return (SECURITY && part.equals(USER)) ? SecurityUser.find() : null;
+		return (SECURITY && part.equals(IdentifierNames.USER)) ? SecurityUser.find() : null;
 	}
 
 	/** A separate class, because Spring Security is optional. */

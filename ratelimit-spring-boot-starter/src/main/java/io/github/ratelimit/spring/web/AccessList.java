@@ -6,11 +6,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 import inet.ipaddr.IPAddress;
 import io.github.ratelimit.Identifier;
+import io.github.ratelimit.spring.policy.IdentifierNames;
 import io.github.ratelimit.spring.web.address.AddressBlocks;
 import jakarta.servlet.http.HttpServletRequest;
 
@@ -19,13 +18,6 @@ import jakarta.servlet.http.HttpServletRequest;
  * {@code header:X-Api-Key:secret}.
  */
 final class AccessList {
-
-	private static final Pattern ENTRY = Pattern.compile("((?:header|cookie):[^:]*|(?!(?:header|cookie):)[^:]*):(.*)",
-			Pattern.DOTALL);
-
-	private static final String ADDRESS = "ip";
-
-	private static final Set<String> NOT_OF_CLIENTS = Set.of("path", "method", "global");
 
 	private final RequestIdentifiers identifiers;
 
@@ -37,17 +29,16 @@ final class AccessList {
 		this.identifiers = identifiers;
 		List<String> blocks = new ArrayList<>();
 		for (String entry : entries) {
-			Matcher parts = ENTRY.matcher(entry.strip());
-			if (!parts.matches() || parts.group(2).isBlank()) {
+			Identifier client = IdentifierNames.withValue(entry.strip());
+			if (client == null) {
 				throw invalid("must be an identifier and its value, such as ip:203.0.113.0/24 or user:admin.");
 			}
-			String name = parts.group(1);
-			if (name.equals(ADDRESS)) {
-				blocks.add(parts.group(2));
+			if (client.type().equals(IdentifierNames.ADDRESS)) {
+				blocks.add(client.value());
 			}
 			else {
-				requireOfClient(name);
-				this.values.computeIfAbsent(name, (key) -> new LinkedHashSet<>()).add(parts.group(2));
+				requireOfClient(client.type());
+				this.values.computeIfAbsent(client.type(), (key) -> new LinkedHashSet<>()).add(client.value());
 			}
 		}
 		this.addresses = new AddressBlocks(blocks);
@@ -55,7 +46,7 @@ final class AccessList {
 
 	private void requireOfClient(String name) {
 		this.identifiers.requireKnown(name);
-		if (name.contains("+") || NOT_OF_CLIENTS.contains(name)) {
+		if (name.contains("+") || !IdentifierNames.tellsClientsApart(name)) {
 			throw invalid("must be of ip, user, header:NAME, cookie:NAME or an identifier of your own, not of %s."
 				.formatted(name));
 		}

@@ -10,10 +10,8 @@ import jakarta.servlet.http.HttpServletRequest;
  * client on both lists is denied.
  * <p>
  * Safe for use by several threads.
- *
- * @since 0.1
  */
-public final class AccessLists {
+final class AccessLists {
 
 	private final AccessList allowed;
 

@@ -38,10 +38,8 @@ import org.springframework.web.util.ServletRequestPathUtils;
  * order.
  * <p>
  * Safe for use by several threads.
- *
- * @since 0.1
  */
-public final class ApplicationCors {
+final class ApplicationCors {
 
 	private static final Logger logger = LoggerFactory.getLogger(ApplicationCors.class);
 

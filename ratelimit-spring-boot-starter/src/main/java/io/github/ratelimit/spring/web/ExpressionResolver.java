@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.Set;
 
 import io.github.ratelimit.spring.IdentifierResolver;
-import io.github.ratelimit.spring.policy.ReadOnlyExpression;
+import io.github.ratelimit.spring.expression.ReadOnlyExpression;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 

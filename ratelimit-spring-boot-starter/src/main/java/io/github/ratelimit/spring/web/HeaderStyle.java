@@ -8,10 +8,8 @@ import java.util.stream.Collectors;
 /**
  * A set of headers for the limits of a request. All styles are written from the same
  * decision.
- *
- * @since 0.1
  */
-public enum HeaderStyle {
+enum HeaderStyle {
 
 	/**
 	 * {@code RateLimit-Policy} and {@code RateLimit} as in

@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
-import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.ForwardedHeader;
 import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.RateLimitExemption;
-import io.github.ratelimit.spring.policy.GivenIdentifiers;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.HiddenValueException;
+import io.github.ratelimit.spring.policy.IdentifierNames;
 import io.github.ratelimit.spring.policy.InvalidBeanException;
 import io.github.ratelimit.spring.policy.ListPropertyNames;
 import io.github.ratelimit.spring.policy.NearestNames;
@@ -64,7 +64,7 @@ final class IdentifierReader {
 		}
 		this.properties.identifiers().forEach((name, expression) -> {
 			String property = "ratelimit.identifiers." + name;
-			PolicyReader.read(property, expression, () -> RequestIdentifiers.requireUsable(name));
+			PolicyReader.read(property, expression, () -> IdentifierNames.requireUsable(name));
 			IdentifierResolver resolver = PolicyReader.read(property, expression,
 					() -> new ExpressionResolver(expression));
 			if (own.put(name, resolver) != null) {
@@ -78,7 +78,7 @@ final class IdentifierReader {
 
 	private static String requireUsable(String bean) {
 		try {
-			return RequestIdentifiers.requireUsable(bean);
+			return IdentifierNames.requireUsable(bean);
 		}
 		catch (IllegalArgumentException ex) {
 			throw new InvalidBeanException(bean, IdentifierResolver.class, ex);
@@ -147,7 +147,7 @@ final class IdentifierReader {
 		policies.policies().forEach((name, policy) -> {
 			boolean limitsPaths = limitsPaths(name);
 			readEach(PolicyReader.property(name, ".identifiers"), policy.identifiers(), (identifier) -> {
-				if (limitsPaths || !GivenIdentifiers.isOfCode(identifier)) {
+				if (limitsPaths || !IdentifierNames.isOfCode(identifier)) {
 					identifiers.requireKnown(identifier);
 				}
 			});

@@ -14,10 +14,8 @@ import org.springframework.http.HttpHeaders;
  * origins can read both if they can read the responses of the application.
  * <p>
  * Safe for use by several threads.
- *
- * @since 0.1
  */
-public final class LimitedResponses {
+final class LimitedResponses {
 
 	private static final List<String> CONTENT_HEADERS = List.of(HttpHeaders.CONTENT_DISPOSITION,
 			HttpHeaders.CONTENT_ENCODING, HttpHeaders.CONTENT_LANGUAGE, HttpHeaders.CONTENT_RANGE, HttpHeaders.ETAG,

@@ -4,13 +4,12 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
-import java.util.regex.Pattern;
 
-import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PlanResolver;
+import io.github.ratelimit.spring.expression.ReadOnlyExpression;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.PolicyReader;
 import io.github.ratelimit.spring.policy.RateLimitProperties;
-import io.github.ratelimit.spring.policy.ReadOnlyExpression;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,8 +27,6 @@ final class PlanReader {
 	private static final Logger logger = LoggerFactory.getLogger(PlanReader.class);
 
 	private static final String TTL = "ratelimit.plan-cache-ttl";
-
-	private static final Pattern REQUEST = Pattern.compile("#\\s*request\\b");
 
 	private static final Duration LONGEST_TTL = Duration.ofDays(1);
 
@@ -77,19 +74,19 @@ final class PlanReader {
 					"There is a PlanResolver bean as well (%s): remove one of them."
 						.formatted(String.join(", ", names)));
 		}
-		PlanResolver resolver = PolicyReader.read("ratelimit.plan", expression, () -> expression(expression));
-		if (!ttl.isZero() && REQUEST.matcher(expression).find()) {
+		ReadOnlyExpression plan = PolicyReader.read("ratelimit.plan", expression,
+				() -> RequestVariables.parse(expression));
+		if (!ttl.isZero() && plan.variables().contains(RequestVariables.REQUEST)) {
 			logger.warn(
 					"ratelimit.plan reads #request, but {} is {}: the plan of a user's first request applies to all"
 							+ " requests of that user in this time. Set {} to 0 if the plan differs between requests",
 					TTL, ttl, TTL);
 		}
-		return new UserPlans(resolver, ttl);
+		return new UserPlans(resolver(plan), ttl);
 	}
 
 	/** Returns a resolver that evaluates an expression. */
-	static PlanResolver expression(String text) {
-		ReadOnlyExpression expression = RequestVariables.parse(text);
+	static PlanResolver resolver(ReadOnlyExpression expression) {
 		return (user, request) -> expression.evaluate(RequestVariables.of(request, user), String.class);
 	}
 

@@ -25,10 +25,8 @@ import org.springframework.web.context.request.ServletRequestAttributes;
  * {@link RateLimitExceededResolver} does for handlers.
  * <p>
  * Safe for use by several threads.
- *
- * @since 0.1
  */
-public final class RateLimitExceededFilter implements Filter {
+final class RateLimitExceededFilter implements Filter {
 
 	private static final ThreadLocal<@Nullable ServletRequestAttributes> current = new NamedThreadLocal<>(
 			"Request of the rate limiter");

@@ -31,10 +31,8 @@ import org.springframework.web.servlet.ModelAndView;
  * {@code Retry-After} and the headers of the limits, which it may replace. Handlers for
  * {@code RuntimeException}, {@code Exception} or {@code Throwable} are meant for
  * failures, and are not called.
- *
- * @since 0.1
  */
-public final class RateLimitExceededResolver implements HandlerExceptionResolver, Ordered {
+final class RateLimitExceededResolver implements HandlerExceptionResolver, Ordered {
 
 	private static final Logger logger = LoggerFactory.getLogger(RateLimitExceededResolver.class);
 

@@ -26,10 +26,8 @@ import org.springframework.web.cors.CorsUtils;
  * <p>
  * There are two of these filters, before and after the login. The first decides what
  * needs no user, and defers the rest to the second.
- *
- * @since 0.1
  */
-public final class RateLimitFilter implements Filter {
+final class RateLimitFilter implements Filter {
 
 	private final ServletPolicyEnforcer enforcer;
 

@@ -5,13 +5,13 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.function.Predicate;
 
-import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.RateLimitExemption;
 import io.github.ratelimit.spring.RejectionHandler;
 import io.github.ratelimit.spring.policy.AnnotatedPolicies;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.DeclaredPolicies;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
@@ -98,7 +98,6 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
 	ApplicationCors rateLimitApplicationCors(CorsFilters filters, ObjectProvider<HandlerMapping> mappings) {
 		return new ApplicationCors(filters::find, () -> mappings.orderedStream().toList());
 	}
@@ -109,7 +108,6 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
 	LimitedResponses rateLimitedResponses(LimitHeaders headers, RateLimitProperties properties,
 			ObjectProvider<JsonMapper> jsonMapper, ObjectProvider<RejectionHandler> handler, ApplicationCors cors,
 			ObjectProvider<SecurityFilters> security) {
@@ -120,13 +118,11 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
 	RequestConditions rateLimitRequestConditions(RateLimitProperties properties, DeclaredPolicies declared) {
 		return new RequestConditions(properties.policies(), declared::condition);
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
 	AccessLists rateLimitAccessLists(RateLimitProperties properties, RequestIdentifiers identifiers,
 			ObjectProvider<RateLimitExemption> exemptions, Environment environment) {
 		return new IdentifierReader(properties, environment).readLists(identifiers,
@@ -134,7 +130,6 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
 	UserPlans rateLimitUserPlans(RateLimitProperties properties, ConfiguredPolicies policies,
 			ObjectProvider<PlanResolver> resolver, ListableBeanFactory beans, Environment environment) {
 		return new PlanReader(properties, policies, environment).read(mayChangePolicies(beans), resolver::getObject,
@@ -151,7 +146,6 @@ public final class RateLimitWebAutoConfiguration {
 	 * is one.
 	 */
 	@Bean
-	@ConditionalOnMissingBean
 	@Fallback
 	ServletPolicyEnforcer rateLimitPolicyEnforcer(PolicyDecisions decisions, RequestIdentifiers identifiers,
 			AccessLists lists, RequestConditions conditions, ObjectProvider<RequestCost> cost, UserPlans plans,
@@ -256,7 +250,6 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
 	RateLimitExceededResolver rateLimitExceededResolver(LimitedResponses responses, ApplicationContext context) {
 		return new RateLimitExceededResolver(responses, context);
 	}

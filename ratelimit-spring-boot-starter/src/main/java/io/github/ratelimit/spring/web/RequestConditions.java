@@ -10,7 +10,7 @@ import java.util.function.Predicate;
 
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.policy.PolicyReader;
-import io.github.ratelimit.spring.policy.ReadOnlyExpression;
+import io.github.ratelimit.spring.expression.ReadOnlyExpression;
 import io.github.ratelimit.spring.policy.RateLimitProperties.PolicyProperties;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
@@ -25,10 +25,8 @@ import org.springframework.expression.spel.SpelEvaluationException;
  * logged once, without anything that a client has sent.
  * <p>
  * Safe for use by several threads.
- *
- * @since 0.1
  */
-public final class RequestConditions {
+final class RequestConditions {
 
 	private static final Logger logger = LoggerFactory.getLogger(RequestConditions.class);
 

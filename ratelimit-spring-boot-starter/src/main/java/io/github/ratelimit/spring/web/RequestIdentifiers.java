@@ -3,19 +3,17 @@ package io.github.ratelimit.spring.web;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
-import java.util.regex.Pattern;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.MissingIdentifier;
-import io.github.ratelimit.spring.policy.IdentifierParts;
+import io.github.ratelimit.spring.policy.IdentifierNames;
 import io.github.ratelimit.spring.policy.NearestNames;
 import io.github.ratelimit.spring.policy.PolicyUse;
 import io.github.ratelimit.spring.policy.UncountedRequests;
@@ -34,23 +32,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RequestIdentifiers {
 
-	private static final String ADDRESS = "ip";
-
-	private static final String USER = "user";
-
-	private static final String PATH = "path";
-
-	private static final String METHOD = "method";
-
-	/** A token (RFC 9110, section 5.6.2), without the plus sign that joins. */
-	private static final Pattern NAMED = Pattern.compile("(header|cookie):([!#$%&'*.^_`|~0-9A-Za-z-]+)");
-
-	private static final Pattern CUSTOM_NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]*");
-
-	/** Names with another meaning. */
-	private static final Set<String> RESERVED = Set.of(ADDRESS, USER, PATH, METHOD, "global", "header", "cookie",
-			"skip", "deny");
-
 	private final AddressResolver addresses;
 
 	private final Map<String, CustomIdentifier> custom = new TreeMap<>();
@@ -67,22 +48,8 @@ public final class RequestIdentifiers {
 	 */
 	public RequestIdentifiers(AddressResolver addresses, Map<String, IdentifierResolver> custom) {
 		this.addresses = addresses;
-		custom.forEach((name, resolver) -> this.custom.put(requireUsable(name), new CustomIdentifier(name, resolver)));
-	}
-
-	/**
-	 * Rejects a name that a custom identifier cannot have.
-	 * @param name the name
-	 * @return the name
-	 * @throws IllegalArgumentException if the name is reserved or malformed
-	 */
-	public static String requireUsable(String name) {
-		if (RESERVED.contains(name) || !CUSTOM_NAME.matcher(name).matches()) {
-			throw new IllegalArgumentException(
-					"Invalid name of an identifier (%s): must be letters, digits, dots, underscores and hyphens, and none of %s."
-						.formatted(name, RESERVED.stream().sorted().toList()));
-		}
-		return name;
+		custom.forEach((name, resolver) -> this.custom.put(IdentifierNames.requireUsable(name),
+				new CustomIdentifier(name, resolver)));
 	}
 
 	/**
@@ -117,9 +84,9 @@ public final class RequestIdentifiers {
 	 * Returns whether it is certain that requests without a user lack an identifier.
 	 */
 	boolean isMissingWithoutUser(String name) {
-		for (String part : IdentifierParts.of(name)) {
+		for (String part : IdentifierNames.parts(name)) {
 			CustomIdentifier own = this.custom.get(part);
-			if (part.equals(USER) || (own != null && own.isMissingWithoutUser())) {
+			if (part.equals(IdentifierNames.USER) || (own != null && own.isMissingWithoutUser())) {
 				return true;
 			}
 		}
@@ -197,14 +164,15 @@ public final class RequestIdentifiers {
 
 	private List<Identifier> fallback(String name, List<String> patterns, HttpServletRequest request) {
 		List<Identifier> identifiers = new ArrayList<>(2);
-		if (!add(name, patterns, request, identifiers) && !add(ADDRESS, patterns, request, identifiers)) {
+		if (!add(name, patterns, request, identifiers)
+				&& !add(IdentifierNames.ADDRESS, patterns, request, identifiers)) {
 			identifiers.add(Identifier.GLOBAL);
 		}
 		return identifiers;
 	}
 
 	private static boolean hasExpression(String name) {
-		return name.indexOf('#') >= 0 && IdentifierParts.of(name).stream().anyMatch(IdentifierParts::isExpression);
+		return name.indexOf('#') >= 0 && IdentifierNames.parts(name).stream().anyMatch(IdentifierNames::isExpression);
 	}
 
 	/** Only annotations have expressions, and their methods serve one pattern at most. */
@@ -252,7 +220,7 @@ public final class RequestIdentifiers {
 	}
 
 	private Kind parse(String name) {
-		List<Kind> parts = IdentifierParts.of(name).stream().map((part) -> parsePart(part, name)).toList();
+		List<Kind> parts = IdentifierNames.parts(name).stream().map((part) -> parsePart(part, name)).toList();
 		if (parts.size() == 1) {
 			return parts.get(0);
 		}
@@ -261,25 +229,28 @@ public final class RequestIdentifiers {
 	}
 
 	private Kind parsePart(String part, String name) {
-		if (part.equals(ADDRESS)) {
+		if (part.equals(IdentifierNames.ADDRESS)) {
 			return Kind.of(part, this.addresses::resolve);
 		}
-		if (part.equals(USER)) {
+		if (part.equals(IdentifierNames.USER)) {
 			return new Kind(() -> true, false, (request, pattern) -> identifier(part, RequestValues.user(request)));
 		}
-		if (part.equals(PATH)) {
+		if (part.equals(IdentifierNames.PATH)) {
 			return new Kind(() -> false, true, (request, pattern) -> identifier(part, pattern));
 		}
-		if (part.equals(METHOD)) {
+		if (part.equals(IdentifierNames.METHOD)) {
 			return Kind.of(part, RequestValues::method);
 		}
-		if (part.equals(Identifier.GLOBAL.type())) {
+		if (part.equals(IdentifierNames.GLOBAL)) {
 			return new Kind(() -> false, false, (request, pattern) -> Identifier.GLOBAL);
 		}
-		if (NAMED.matcher(part).matches()) {
-			String wanted = part.substring(part.indexOf(':') + 1);
-			return part.startsWith("header") ? Kind.of(part, (request) -> request.getHeader(wanted))
-					: Kind.of(part, (request) -> RequestValues.cookie(wanted, request));
+		String header = IdentifierNames.header(part);
+		if (header != null) {
+			return Kind.of(part, (request) -> request.getHeader(header));
+		}
+		String cookie = IdentifierNames.cookie(part);
+		if (cookie != null) {
+			return Kind.of(part, (request) -> RequestValues.cookie(cookie, request));
 		}
 		CustomIdentifier resolver = this.custom.get(part);
 		if (resolver != null) {
@@ -294,7 +265,8 @@ public final class RequestIdentifiers {
 
 	/** Returns known names that an unknown part may be a misspelling of. */
 	private List<String> similar(String part) {
-		List<String> names = new ArrayList<>(List.of(ADDRESS, USER, PATH, METHOD, Identifier.GLOBAL.type()));
+		List<String> names = new ArrayList<>(List.of(IdentifierNames.ADDRESS, IdentifierNames.USER,
+				IdentifierNames.PATH, IdentifierNames.METHOD, IdentifierNames.GLOBAL));
 		names.addAll(this.custom.keySet());
 		String[] named = part.split(":", 2);
 		if (named.length > 1 && !named[0].equals("header") && !named[0].equals("cookie")) {

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-import io.github.ratelimit.spring.PolicyCharge;
+import io.github.ratelimit.spring.policy.PolicyCharge;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.PolicyUse;
 import jakarta.servlet.AsyncEvent;

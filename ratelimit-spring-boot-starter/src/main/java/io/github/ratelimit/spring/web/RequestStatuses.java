@@ -15,7 +15,7 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.Mode;
-import io.github.ratelimit.spring.PolicyCharge;
+import io.github.ratelimit.spring.policy.PolicyCharge;
 import jakarta.servlet.http.HttpServletResponse;
 
 /**

@@ -5,10 +5,12 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 
-import io.github.ratelimit.spring.policy.ReadOnlyExpression;
+import io.github.ratelimit.spring.expression.ReadOnlyExpression;
+import io.github.ratelimit.spring.expression.ReadOnlyExpression.Variables;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.ResolvableType;
 import org.springframework.security.core.Authentication;
 import org.springframework.util.ClassUtils;
 
@@ -22,8 +24,9 @@ final class RequestVariables {
 	static final String PRINCIPAL = "principal";
 
 	/** The type of the principal depends on the login. */
-	private static final Map<String, Class<?>> TYPES = Map.of(REQUEST, HttpServletRequest.class, PRINCIPAL,
-			Object.class);
+	private static final Variables VARIABLES = new Variables(
+			Map.of(REQUEST, ResolvableType.forClass(HttpServletRequest.class), PRINCIPAL, ResolvableType.NONE),
+			"the variables #principal and #request");
 
 	/** Members of a request that need the user. */
 	private static final Set<String> OF_USER = Set.of("userPrincipal", "getUserPrincipal", "remoteUser",
@@ -36,7 +39,7 @@ final class RequestVariables {
 	}
 
 	static ReadOnlyExpression parse(String text) {
-		return ReadOnlyExpression.parse(text, TYPES);
+		return ReadOnlyExpression.parse("expression", text, VARIABLES);
 	}
 
 	static boolean needsUser(ReadOnlyExpression expression) {

@@ -21,7 +21,7 @@ import org.springframework.web.util.pattern.PatternParseException;
  * @param cost what a request uses of each quota, 0 or more
  * @since 0.1
  */
-public record Route(@Nullable HttpMethod method, PathPattern pattern, long cost) {
+record Route(@Nullable HttpMethod method, PathPattern pattern, long cost) {
 
 	/** A route for the first includes the second. */
 	private static final List<HttpMethod> SAME_METHODS = List.of(HttpMethod.GET, HttpMethod.HEAD);

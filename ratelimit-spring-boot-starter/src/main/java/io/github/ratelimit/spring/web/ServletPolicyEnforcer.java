@@ -15,7 +15,7 @@ import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.CallerDeniedException;
 import io.github.ratelimit.spring.IdentifiedPolicy;
-import io.github.ratelimit.spring.PolicyCharge;
+import io.github.ratelimit.spring.policy.PolicyCharge;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
 import io.github.ratelimit.spring.policy.PolicyUse;
@@ -32,10 +32,8 @@ import org.springframework.web.servlet.HandlerMapping;
  * Enforces policies on HTTP requests, and writes the limits into the response.
  * <p>
  * Safe for use by several threads.
- *
- * @since 0.1
  */
-public final class ServletPolicyEnforcer implements PolicyEnforcer {
+final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	private static final Decision UNLIMITED = new Decision(true, List.of());
 

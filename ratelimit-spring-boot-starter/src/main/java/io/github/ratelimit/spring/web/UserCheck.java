@@ -1,9 +1,9 @@
 package io.github.ratelimit.spring.web;
 
-import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.policy.AnnotatedPolicies;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.PolicyReader;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;

@@ -19,10 +19,8 @@ import org.slf4j.LoggerFactory;
  * user; failures are not. Within a request, the plan of a user does not change.
  * <p>
  * Safe for use by several threads.
- *
- * @since 0.1
  */
-public final class UserPlans {
+final class UserPlans {
 
 	private static final Logger logger = LoggerFactory.getLogger(UserPlans.class);
 

@@ -14,7 +14,6 @@ import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.Outcome;
-import io.github.ratelimit.spring.PolicyCharge;
 import io.github.ratelimit.spring.PolicyDecision;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Timer;
@@ -50,10 +49,9 @@ class DecisionMetricsTests {
 	@Test
 	void identifiersAreNoTags() {
 		for (int i = 0; i < 100; i++) {
-			PolicyCharge charge = new PolicyCharge(policy("api", Mode.ENFORCE),
-					Charge.of(policy("api", Mode.ENFORCE).policy(), Identifier.user("user-" + i)));
-			this.metrics.decided(new PolicyDecision(charge, Outcome.ALLOWED, Decision.Source.STORE,
-					Duration.ofMillis(1), List.of()));
+			IdentifiedPolicy policy = policy("api", Mode.ENFORCE);
+			this.metrics.decided(new PolicyDecision(policy, Charge.of(policy.policy(), Identifier.user("user-" + i)),
+					null, Outcome.ALLOWED, Decision.Source.STORE, Duration.ofMillis(1), List.of()));
 		}
 		assertThat(this.registry.getMeters()).hasSize(1);
 		assertThat(this.registry.getMeters().get(0).getId().getTags()).extracting("key")
@@ -102,9 +100,8 @@ class DecisionMetricsTests {
 
 	private void decide(String name, Outcome outcome, Decision.Source source, long micros) {
 		IdentifiedPolicy policy = policy(name, Mode.ENFORCE);
-		this.metrics
-			.decided(new PolicyDecision(new PolicyCharge(policy, Charge.of(policy.policy(), Identifier.user("alice"))),
-					outcome, source, Duration.ofNanos(micros * 1000), List.of()));
+		this.metrics.decided(new PolicyDecision(policy, Charge.of(policy.policy(), Identifier.user("alice")), null,
+				outcome, source, Duration.ofNanos(micros * 1000), List.of()));
 	}
 
 	private static IdentifiedPolicy policy(String name, Mode mode) {

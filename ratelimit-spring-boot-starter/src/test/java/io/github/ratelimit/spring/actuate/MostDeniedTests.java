@@ -20,7 +20,6 @@ import io.github.ratelimit.redis.RedisRateLimiter;
 import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.Outcome;
-import io.github.ratelimit.spring.PolicyCharge;
 import io.github.ratelimit.spring.PolicyDecision;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -198,7 +197,7 @@ class MostDeniedTests {
 		IdentifiedPolicy identified = new IdentifiedPolicy(policy, List.of("user"), Enforcement.DEFAULT);
 		Stream<LimitStatus> statuses = violated.stream()
 			.map((identifier) -> LimitStatus.ofMicros(policy, identifier, policy.limits().get(0), 0, 1, 1, true));
-		return new PolicyDecision(new PolicyCharge(identified, new Charge(policy, identifiers, 1)), outcome,
+		return new PolicyDecision(identified, new Charge(policy, identifiers, 1), null, outcome,
 				Decision.Source.DENIAL_CACHE, Duration.ZERO, statuses.toList());
 	}
 

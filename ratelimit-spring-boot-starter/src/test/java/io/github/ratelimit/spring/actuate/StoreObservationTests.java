@@ -15,8 +15,6 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.memory.MemoryRateLimiter;
-import io.github.ratelimit.spring.StoreObservationContext;
-import io.github.ratelimit.spring.StoreObservationConvention;
 import io.github.ratelimit.test.ManualClock;
 import io.micrometer.common.KeyValue;
 import io.micrometer.common.KeyValues;

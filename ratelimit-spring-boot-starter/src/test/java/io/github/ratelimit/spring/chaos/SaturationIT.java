@@ -239,7 +239,7 @@ class SaturationIT {
 		public void decided(PolicyDecision decision) {
 			this.sources.computeIfAbsent(decision.source(), (key) -> new LongAdder()).increment();
 			this.slowestNanos.accumulateAndGet(decision.time().toNanos(), Math::max);
-			if (decision.charge().policy().policy().name().equals("api")) {
+			if (decision.policy().policy().name().equals("api")) {
 				this.ofClients.increment();
 			}
 		}

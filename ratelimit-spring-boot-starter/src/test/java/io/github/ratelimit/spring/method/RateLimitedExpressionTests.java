@@ -217,20 +217,21 @@ class RateLimitedExpressionTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource(commentCharacter = '~', delimiter = '|', quoteCharacter = '"', textBlock = """
-			#a5.x                  | #a5 is not a parameter
-			rows / 2               | 'rows' does not follow an argument; arguments start with #, and
-			#rows.compareTo(size()) | 'size()' does not follow an argument
-			T(Math).max(1, #rows)  | 'T(Math)' is not allowed; an expression may only read the arguments.
-			new Integer(1)         | is not allowed; an expression may only read the arguments.
-			@prices.of(#rows)      | '@prices' is not allowed
-			#rows = 5              | is not allowed; an expression may only read the arguments.
-			#rows++                | is not allowed; an expression may only read the arguments.
-			#price(#rows)          | is not allowed; an expression may only read the arguments.
-			#root                  | #root is not a parameter
-			#rows +                | Invalid costExpression (#rows +):
-			#                      | Invalid costExpression (#):
-			""")
+	@CsvSource(commentCharacter = '~', delimiter = '|', quoteCharacter = '"',
+			textBlock = """
+					#a5.x                  | #a5 is not allowed; it may only read properties and methods of the parameters #a0, #p0, #rows,
+					rows / 2               | rows does not follow a variable; it may only read
+					#rows.compareTo(size()) | size() does not follow a variable
+					T(Math).max(1, #rows)  | T(Math) is not allowed; it may only read
+					new Integer(1)         | is not allowed; it may only read
+					@prices.of(#rows)      | @prices is not allowed
+					#rows = 5              | is not allowed; it may only read
+					#rows++                | is not allowed; it may only read
+					#price(#rows)          | is not allowed; it may only read
+					#root                  | #root is not allowed
+					#rows +                | Invalid costExpression (#rows +):
+					#                      | Invalid costExpression (#):
+					""")
 	void expressionIsRefusedWhenItDoesNotOnlyReadArguments(String text, String reason) throws Exception {
 		assertThatIllegalArgumentException().isThrownBy(() -> expressions().parse("costExpression", text))
 			.withMessageContaining(reason);
@@ -334,8 +335,9 @@ class RateLimitedExpressionTests {
 
 	static class UnknownName {
 
-		static final String MESSAGE = "Invalid costExpression (#row): #row is not a parameter; the parameters of public void "
-				+ "io.github.ratelimit.spring.method.RateLimitedExpressionTests$UnknownName.call(int) are #a0, #p0, #rows.";
+		static final String MESSAGE = "Invalid costExpression (#row): #row is not allowed; it may only read properties"
+				+ " and methods of the parameters #a0, #p0, #rows of public void "
+				+ "io.github.ratelimit.spring.method.RateLimitedExpressionTests$UnknownName.call(int).";
 
 		@RateLimited(policy = "api", costExpression = "#row")
 		public void call(int rows) {
@@ -356,8 +358,8 @@ class RateLimitedExpressionTests {
 	@RateLimited(policy = "api", identifiers = "#id")
 	static class OnType {
 
-		static final String MESSAGE = "#id is not a parameter; public void "
-				+ "io.github.ratelimit.spring.method.RateLimitedExpressionTests$OnType.other() has no parameters.";
+		static final String MESSAGE = "#id is not allowed; it may only read properties and methods of parameters, but public void "
+				+ "io.github.ratelimit.spring.method.RateLimitedExpressionTests$OnType.other() has none.";
 
 		public void call(int id) {
 		}

@@ -245,7 +245,7 @@ class SuspendFunctionTests {
 			textBlock = """
 					SuspendingMono           | Invalid result (reactor.core.publisher.Mono): a suspend function must return the value.
 					SuspendingStateFlow      | Invalid result (kotlinx.coroutines.flow.StateFlow): must be declared as kotlinx.coroutines.flow.Flow.
-					ContinuationInExpression | #a1 is not a parameter
+					ContinuationInExpression | #a1 is not allowed
 					FallbackOfOtherResult    | Invalid fallbackMethod (instead): there must be a method 'java.lang.String instead(java.lang.String)'
 					FallbackOnlySuspends     | Invalid fallbackMethod (instead): there must be a method 'java.lang.Object instead(java.lang.String)'
 					InJava                   | Invalid suspend function (call): must be written in Kotlin.

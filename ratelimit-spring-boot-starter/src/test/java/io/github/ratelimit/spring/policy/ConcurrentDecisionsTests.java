@@ -20,9 +20,7 @@ import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.Mode;
-import io.github.ratelimit.spring.OutageHandling;
 import io.github.ratelimit.spring.Plan;
-import io.github.ratelimit.spring.PolicyCharge;
 import io.github.ratelimit.spring.PolicyDecision;
 import io.github.ratelimit.test.ManualClock;
 import org.junit.jupiter.api.Test;
@@ -125,8 +123,7 @@ class ConcurrentDecisionsTests {
 		decide(BOTH, 1);
 		decide(BOTH, 1);
 		decide(BOTH, 1);
-		assertThat(this.notified)
-			.extracting((decision) -> decision.charge().policy().policy().name() + " " + decision.outcome())
+		assertThat(this.notified).extracting((decision) -> decision.policy().policy().name() + " " + decision.outcome())
 			.endsWith("both DENIED_BY_OTHER", "both (at once) DENIED");
 	}
 

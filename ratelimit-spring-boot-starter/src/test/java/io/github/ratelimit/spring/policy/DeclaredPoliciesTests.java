@@ -1,18 +1,18 @@
 package io.github.ratelimit.spring.policy;
 
+import io.github.ratelimit.spring.RateLimitExceededException;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.HashMap;
 import java.util.List;
-import io.github.ratelimit.spring.RateLimitExceededException;
-import org.springframework.context.support.GenericApplicationContext;
-import org.springframework.core.env.SystemEnvironmentPropertySource;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Penalty;
@@ -27,7 +27,6 @@ import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
 import io.github.ratelimit.algorithm.TokenBucket;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.outage.OnStoreFailure;
-import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.Mode;

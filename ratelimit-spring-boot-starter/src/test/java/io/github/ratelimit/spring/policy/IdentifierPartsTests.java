@@ -6,9 +6,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link IdentifierParts}.
+ * Tests for {@link IdentifierNames}.
  */
-class IdentifierPartsTests {
+class IdentifierNamesTests {
 
 	@ParameterizedTest
 	@CsvSource(commentCharacter = '~', quoteCharacter = '`', delimiter = '|', textBlock = """
@@ -24,7 +24,7 @@ class IdentifierPartsTests {
 			header:a#'b+ip           | header:a#'b ; ip
 			""")
 	void partsAreWhatStandsBetweenPlusSigns(String name, String parts) {
-		assertThat(IdentifierParts.of(name)).containsExactly(parts.split(" ; "));
+		assertThat(IdentifierNames.parts(name)).containsExactly(parts.split(" ; "));
 	}
 
 	@ParameterizedTest
@@ -35,7 +35,7 @@ class IdentifierPartsTests {
 			ip+#a[','],header:it's,user  | ip+#a[','] ; header:it's ; user
 			""")
 	void elementsAreWhatStandsBetweenCommas(String text, String elements) {
-		assertThat(IdentifierParts.list(text)).containsExactly(elements.split(" ; "));
+		assertThat(IdentifierNames.list(text)).containsExactly(elements.split(" ; "));
 	}
 
 }

@@ -1,12 +1,11 @@
 package io.github.ratelimit.spring.policy;
 
 import java.time.Duration;
-import java.util.Map;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 
-import io.github.ratelimit.spring.Plan;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
@@ -23,7 +22,7 @@ import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.Outcome;
-import io.github.ratelimit.spring.PolicyCharge;
+import io.github.ratelimit.spring.Plan;
 import io.github.ratelimit.spring.PolicyDecision;
 import io.github.ratelimit.spring.ResponseCondition;
 import io.github.ratelimit.test.ManualClock;
@@ -79,8 +78,7 @@ class PolicyDecisionsTests {
 	void listenersAreNotifiedOfEveryPolicy() {
 		decide(ONE, TWO);
 		decide(ONE, TWO);
-		assertThat(this.notified)
-			.extracting((decision) -> decision.charge().policy().policy().name(), PolicyDecision::outcome)
+		assertThat(this.notified).extracting((decision) -> decision.policy().policy().name(), PolicyDecision::outcome)
 			.containsExactly(tuple("one", Outcome.ALLOWED), tuple("two", Outcome.ALLOWED), tuple("one", Outcome.DENIED),
 					tuple("two", Outcome.DENIED_BY_OTHER));
 		assertThat(this.notified).extracting(PolicyDecision::source).containsOnly(Decision.Source.STORE);
@@ -108,7 +106,7 @@ class PolicyDecisionsTests {
 		decide(SHADOW);
 		decide(SHADOW);
 		assertThat(this.notified)
-			.extracting((decision) -> decision.charge().policy().policy().name(),
+			.extracting((decision) -> decision.policy().policy().name(),
 					(decision) -> decision.violated().stream().map(LimitStatus::identifier).toList())
 			.containsExactly(tuple("one", List.of()), tuple("one", List.of(ALICE)), tuple("two", List.of()),
 					tuple("shadow", List.of()), tuple("shadow", List.of(ALICE)));
@@ -187,7 +185,7 @@ class PolicyDecisionsTests {
 		assertThat(failing.decide(charges(ONE, OPEN)).allowed()).isFalse();
 		assertThat(failing.outage().failingSince()).isPresent();
 		assertThat(this.notified)
-			.extracting((decision) -> decision.charge().policy().policy().name(), PolicyDecision::outcome,
+			.extracting((decision) -> decision.policy().policy().name(), PolicyDecision::outcome,
 					PolicyDecision::source)
 			.containsExactly(tuple("one", Outcome.ALLOWED, Decision.Source.LOCAL),
 					tuple("open", Outcome.STORE_FAILED_ALLOWED, Decision.Source.NONE),
@@ -378,7 +376,7 @@ class PolicyDecisionsTests {
 
 	private List<Outcome> outcomes(String policy) {
 		return this.notified.stream()
-			.filter((decision) -> decision.charge().policy().policy().name().equals(policy))
+			.filter((decision) -> decision.policy().policy().name().equals(policy))
 			.map(PolicyDecision::outcome)
 			.toList();
 	}

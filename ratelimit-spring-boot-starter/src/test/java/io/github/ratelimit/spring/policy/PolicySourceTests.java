@@ -27,7 +27,6 @@ import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.Outcome;
 import io.github.ratelimit.spring.Plan;
-import io.github.ratelimit.spring.PolicyCharge;
 import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.test.ManualClock;
 import org.junit.jupiter.api.Test;
@@ -268,8 +267,8 @@ class PolicySourceTests {
 	@Test
 	void listenersHearOfThePlanOnlyIfThePolicyKnowsIt() {
 		List<String> plans = new ArrayList<>();
-		PolicyDecisions heard = new PolicyDecisions(this.store, List
-			.of((decision) -> plans.add(decision.charge().plan() + " " + decision.charge().charge().policy().limits())),
+		PolicyDecisions heard = new PolicyDecisions(this.store,
+				List.of((decision) -> plans.add(decision.plan() + " " + decision.charge().policy().limits())),
 				List::of);
 		IdentifiedPolicy api = API.withPlans(Map.of("pro", plan("5/m")));
 		for (String plan : Arrays.asList("pro", "unheard-of", null)) {

@@ -18,7 +18,6 @@ import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.Mode;
-import io.github.ratelimit.spring.PolicyCharge;
 import io.github.ratelimit.spring.ResponseCondition;
 import org.junit.jupiter.api.Test;
 

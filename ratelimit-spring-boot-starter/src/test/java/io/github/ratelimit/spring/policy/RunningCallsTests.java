@@ -12,7 +12,6 @@ import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.IdentifiedPolicy;
-import io.github.ratelimit.spring.PolicyCharge;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -104,15 +104,15 @@ class ExpressionResolverTests {
 	@ParameterizedTest
 	@CsvSource(commentCharacter = '~', delimiter = '|', quoteCharacter = '"',
 			textBlock = """
-					#request.nothing                         | jakarta.servlet.http.HttpServletRequest has no property nothing.
-					#request.getHeadr('X')                   | jakarta.servlet.http.HttpServletRequest has no method getHeadr with 1 arguments.
-					#request.getHeader()                     | jakarta.servlet.http.HttpServletRequest has no method getHeader with 0 arguments.
-					#request?.getHeader('X')?.lenght()       | java.lang.String has no method lenght with 0 arguments.
-					#request.cookies[0].valeu                | jakarta.servlet.http.Cookie has no property valeu.
-					'a' + {#request.session.idd}             | jakarta.servlet.http.HttpSession has no property idd.
-					#principal.claims[#request.metod]        | jakarta.servlet.http.HttpServletRequest has no property metod.
-					#request.class                           | jakarta.servlet.http.HttpServletRequest has no property class.
-					#request.getClass()                      | jakarta.servlet.http.HttpServletRequest has no method getClass with 0 arguments.
+					#request.nothing                         | there is no property 'nothing' in jakarta.servlet.http.HttpServletRequest.
+					#request.getHeadr('X')                   | there is no method 'getHeadr' in jakarta.servlet.http.HttpServletRequest, the nearest is 'getHeader'.
+					#request.getHeader()                     | there is no method 'getHeader' with 0 arguments in jakarta.servlet.http.HttpServletRequest.
+					#request?.getHeader('X')?.lenght()       | there is no method 'lenght' in java.lang.String, the nearest is 'length'.
+					#request.cookies[0].valeu                | there is no property 'valeu' in jakarta.servlet.http.Cookie, the nearest is 'value'.
+					'a' + {#request.session.idd}             | there is no property 'idd' in jakarta.servlet.http.HttpSession, the nearest is 'id'.
+					#principal.claims[#request.metod]        | there is no property 'metod' in jakarta.servlet.http.HttpServletRequest, the nearest is 'method'.
+					#request.class                           | there is no property 'class' in jakarta.servlet.http.HttpServletRequest.
+					#request.getClass()                      | there is no method 'getClass' in jakarta.servlet.http.HttpServletRequest, the nearest is 'getLocales'.
 					""")
 	void expressionIsRejectedWhenTypeLacksMember(String expression, String rule) {
 		assertThatIllegalArgumentException().isThrownBy(() -> new ExpressionResolver(expression))

@@ -52,7 +52,7 @@ class InvalidPolicyOptionsTests {
 					policies.api.when=#request.                              | policies.api.when    | Invalid expression (#request.): EL1
 					policies.api.when=#req.secure                            | policies.api.when    | Invalid expression (#req.secure): #req is not allowed; it may only read properties and methods of the variables #principal and #request
 					policies.api.unless=request.secure                       | policies.api.unless  | Invalid expression (request.secure): request does not follow a variable
-					policies.api.unless=#request.secured                     | policies.api.unless  | Invalid expression (#request.secured): jakarta.servlet.http.HttpServletRequest has no property secured.
+					policies.api.unless=#request.secured                     | policies.api.unless  | Invalid expression (#request.secured): there is no property 'secured' in jakarta.servlet.http.HttpServletRequest, the nearest is 'secure'.
 					policies.api.when=T(java.lang.System).exit(0)            | policies.api.when    | T(java.lang.System) is not allowed
 					policies.api.when=@bean.isOpen()                         | policies.api.when    | @bean is not allowed
 					policies.api.when=#request.setAttribute('a', 'b') == null && (#request.method = 'GET') | policies.api.when | is not allowed

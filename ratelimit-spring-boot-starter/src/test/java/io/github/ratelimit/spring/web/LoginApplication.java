@@ -98,8 +98,8 @@ class LoginApplication {
 
 	@Bean
 	DecisionListener decisionListener() {
-		return (decision) -> told.add(decision.charge().policy().policy().name() + " "
-				+ decision.charge().charge().policy().name() + " " + decision.outcome());
+		return (decision) -> told.add(
+				decision.policy().policy().name() + " " + decision.charge().policy().name() + " " + decision.outcome());
 	}
 
 	@Bean

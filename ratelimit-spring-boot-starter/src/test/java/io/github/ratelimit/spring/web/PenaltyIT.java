@@ -8,12 +8,11 @@ import io.github.ratelimit.Block;
 import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
-import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.OpenApplication;
-import io.github.ratelimit.spring.actuate.PenaltyMetrics;
 import io.github.ratelimit.spring.actuate.RateLimitsEndpoint;
 import io.github.ratelimit.spring.policy.BeforeLogin;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.test.TestRedis;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.junit.jupiter.api.Test;
@@ -142,7 +141,7 @@ class PenaltyIT {
 
 	private static double penalties(TestApplication application, String policy, String mode) {
 		return application.bean(MeterRegistry.class)
-			.get(PenaltyMetrics.NAME)
+			.get("ratelimit.penalties")
 			.tag("policy", policy)
 			.tag("mode", mode)
 			.counter()

@@ -55,7 +55,7 @@ class ShadowModeIT {
 
 		@Bean
 		DecisionListener listener() {
-			return (decision) -> outcomes.put(decision.charge().charge().policy().name(), decision.outcome());
+			return (decision) -> outcomes.put(decision.charge().policy().name(), decision.outcome());
 		}
 
 	}

@@ -162,13 +162,15 @@ class UserPlansTests {
 
 		};
 		request.setUserPrincipal(authentication);
-		assertThat(PlanReader.expression(expression).resolve(authentication, request)).isEqualTo(plan);
+		assertThat(PlanReader.resolver(RequestVariables.parse(expression)).resolve(authentication, request))
+			.isEqualTo(plan);
 	}
 
 	@Test
 	void principalIsTheUserWithoutSpringSecurity() {
 		Principal user = () -> "anna";
-		assertThat(PlanReader.expression("#principal.name").resolve(user, request("anna"))).isEqualTo("anna");
+		assertThat(PlanReader.resolver(RequestVariables.parse("#principal.name")).resolve(user, request("anna")))
+			.isEqualTo("anna");
 	}
 
 	@ParameterizedTest
@@ -184,7 +186,8 @@ class UserPlansTests {
 					#plan()                                   | is not allowed
 					""")
 	void expressionIsRejectedWhenItCanNeverBeEvaluated(String expression, String rule) {
-		assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> PlanReader.expression(expression))
+		assertThatExceptionOfType(IllegalArgumentException.class)
+			.isThrownBy(() -> PlanReader.resolver(RequestVariables.parse(expression)))
 			.withMessageStartingWith("Invalid expression (" + expression + "): ")
 			.withMessageContaining(rule);
 	}

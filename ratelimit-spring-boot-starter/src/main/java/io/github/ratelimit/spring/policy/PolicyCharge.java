@@ -1,10 +1,12 @@
-package io.github.ratelimit.spring;
+package io.github.ratelimit.spring.policy;
 
 import java.util.Optional;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Policy;
+import io.github.ratelimit.spring.IdentifiedPolicy;
+import io.github.ratelimit.spring.Mode;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,9 +1,10 @@
-package io.github.ratelimit.spring;
+package io.github.ratelimit.spring.policy;
 
 import java.util.List;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.algorithm.SlidingWindow;
+import io.github.ratelimit.spring.Enforcement;
 
 /**
  * The defaults for what a policy does not set: {@code ratelimit.defaults}.

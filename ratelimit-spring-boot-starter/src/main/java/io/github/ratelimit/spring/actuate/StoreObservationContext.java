@@ -1,4 +1,4 @@
-package io.github.ratelimit.spring;
+package io.github.ratelimit.spring.actuate;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.RateLimitRequest;

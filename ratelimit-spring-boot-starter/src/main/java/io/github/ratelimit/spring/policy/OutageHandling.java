@@ -1,4 +1,4 @@
-package io.github.ratelimit.spring;
+package io.github.ratelimit.spring.policy;
 
 import java.time.InstantSource;
 import java.util.function.Predicate;
@@ -7,7 +7,7 @@ import io.github.ratelimit.StoreException;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.outage.LocalRateLimiter;
 import io.github.ratelimit.redis.RedisErrorKind;
-import io.github.ratelimit.spring.policy.PolicyDecisions;
+import io.github.ratelimit.spring.InstanceCount;
 
 /**
  * How {@link PolicyDecisions} handle failures of the store.

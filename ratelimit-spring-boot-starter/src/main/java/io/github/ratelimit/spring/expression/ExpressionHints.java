@@ -1,4 +1,4 @@
-package io.github.ratelimit.spring.method;
+package io.github.ratelimit.spring.expression;
 
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
@@ -9,19 +9,16 @@ import java.util.stream.Stream;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.ReflectionHints;
 import org.springframework.core.ResolvableType;
-import org.springframework.expression.ParseException;
-import org.springframework.expression.spel.SpelNode;
-import org.springframework.expression.spel.ast.MethodReference;
-import org.springframework.expression.spel.ast.PropertyOrFieldReference;
-import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.util.StringUtils;
 
 /**
  * Registers hints for what expressions read from objects, by their declared types.
+ * <p>
+ * Not safe for use by several threads.
+ *
+ * @since 0.1
  */
-final class ExpressionHints {
-
-	private static final SpelExpressionParser parser = new SpelExpressionParser();
+public final class ExpressionHints {
 
 	private final ReflectionHints hints;
 
@@ -32,37 +29,28 @@ final class ExpressionHints {
 
 	private boolean expressions;
 
-	ExpressionHints(ReflectionHints hints) {
+	/**
+	 * Creates hints.
+	 * @param hints where to register them
+	 */
+	public ExpressionHints(ReflectionHints hints) {
 		this.hints = hints;
 	}
 
-	/** Adds an expression; one that cannot be parsed fails at startup. */
-	void add(String expression) {
-		try {
-			add(parser.parseRaw(expression).getAST());
-			this.expressions = true;
-		}
-		catch (ParseException | IllegalStateException ex) {
-			// The application fails at startup anyway.
-		}
-	}
-
-	private void add(SpelNode node) {
-		if (node instanceof PropertyOrFieldReference property) {
-			this.members.add(property.getName());
-		}
-		else if (node instanceof MethodReference method) {
-			this.members.add(method.getName());
-		}
-		for (int i = 0; i < node.getChildCount(); i++) {
-			add(node.getChild(i));
-		}
+	/**
+	 * Adds an expression.
+	 * @param expression the expression; one that cannot be parsed fails at startup
+	 */
+	public void add(String expression) {
+		this.members.addAll(ReadOnlyExpression.members(expression));
+		this.expressions = true;
 	}
 
 	/**
 	 * Registers what the expressions may use of a type and of the types of its members.
+	 * @param type the declared type of a variable
 	 */
-	void register(ResolvableType type) {
+	public void register(ResolvableType type) {
 		if (this.expressions && has(type)) {
 			registerAll(type);
 		}

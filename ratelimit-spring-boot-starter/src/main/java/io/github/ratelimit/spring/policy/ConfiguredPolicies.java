@@ -1,10 +1,11 @@
-package io.github.ratelimit.spring;
+package io.github.ratelimit.spring.policy;
 
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
 import io.github.ratelimit.outage.OnStoreFailure;
+import io.github.ratelimit.spring.IdentifiedPolicy;
 
 /**
  * The policies of the configuration, by name.

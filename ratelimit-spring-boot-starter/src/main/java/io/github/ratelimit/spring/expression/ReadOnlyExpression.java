@@ -1,4 +1,4 @@
-package io.github.ratelimit.spring.policy;
+package io.github.ratelimit.spring.expression;
 
 import java.util.Collection;
 import java.util.HashSet;
@@ -9,6 +9,7 @@ import java.util.TreeSet;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.ResolvableType;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.PropertyAccessor;
@@ -18,7 +19,6 @@ import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.ConstructorReference;
 import org.springframework.expression.spel.ast.FunctionReference;
-import org.springframework.expression.spel.ast.Indexer;
 import org.springframework.expression.spel.ast.Indexer;
 import org.springframework.expression.spel.ast.InlineMap;
 import org.springframework.expression.spel.ast.MethodReference;
@@ -63,38 +63,70 @@ public final class ReadOnlyExpression {
 
 	private final Set<String> variables = new TreeSet<>();
 
-	private final Set<String> members = new HashSet<>();
+	private final Set<String> members;
 
-	private ReadOnlyExpression(SpelExpression expression, Map<String, Class<?>> known) {
+	private ReadOnlyExpression(SpelExpression expression, Variables known) {
 		this.expression = expression;
 		new Check(known).check(expression.getAST(), false, false);
-		this.type = new ExpressionTypes(expression.getExpressionString(), known).find(expression.getAST());
+		this.members = members(expression.getAST(), new HashSet<>());
+		Class<?> type = new ExpressionTypes(known.types()).find(expression.getAST()).resolve();
+		this.type = (type != null) ? ExpressionTypes.wrapper(type) : null;
 	}
 
 	/**
 	 * Parses an expression.
+	 * @param kind what the expression is, for messages
 	 * @param text the expression
-	 * @param variables the types of the variables that it may read, by their names
-	 * without {@code #}; {@code Object} if the type is unknown
+	 * @param variables the variables that it may read
 	 * @return the expression
 	 * @throws IllegalArgumentException if the expression is empty, cannot be parsed, uses
-	 * something that is not allowed, or a property or method that the type of a variable
+	 * something that is not allowed, or a property or method that its object certainly
 	 * does not have
 	 */
-	public static ReadOnlyExpression parse(String text, Map<String, Class<?>> variables) {
-		if (text.isBlank()) {
-			throw new IllegalArgumentException(
-					"Invalid expression (%s): is empty; in YAML, # begins a comment unless the expression is in quotes."
-						.formatted(text));
-		}
+	public static ReadOnlyExpression parse(String kind, String text, Variables variables) {
 		try {
+			if (text.isBlank()) {
+				throw new IllegalArgumentException(
+						"is empty; in YAML, # begins a comment unless the expression is in quotes");
+			}
 			return new ReadOnlyExpression(parser.parseRaw(text), variables);
 		}
-		catch (ParseException | IllegalStateException ex) {
+		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
 			String problem = (ex instanceof ParseException parse) ? parse.getSimpleMessage()
 					: String.valueOf(ex.getMessage());
-			throw new IllegalArgumentException("Invalid expression (%s): %s.".formatted(text, problem), ex);
+			throw new IllegalArgumentException("Invalid %s (%s): %s.".formatted(kind, text, problem), ex);
 		}
+	}
+
+	/**
+	 * Returns the names of the properties and methods in an expression.
+	 * @return the names; empty if the expression cannot be parsed
+	 */
+	static Set<String> members(String text) {
+		try {
+			return members(parser.parseRaw(text).getAST(), new HashSet<>());
+		}
+		catch (ParseException | IllegalStateException | IllegalArgumentException ex) {
+			return Set.of();
+		}
+	}
+
+	private static Set<String> members(SpelNode node, Set<String> names) {
+		if (node instanceof PropertyOrFieldReference property) {
+			names.add(property.getName());
+		}
+		else if (node instanceof MethodReference method) {
+			names.add(method.getName());
+		}
+		else if (node instanceof Indexer && node.getChildCount() == 1
+				&& node.getChild(0) instanceof StringLiteral literal) {
+			// An index is the name of a property unless the object is a map.
+			names.add(String.valueOf(literal.getLiteralValue().getValue()));
+		}
+		for (int i = 0; i < node.getChildCount(); i++) {
+			members(node.getChild(i), names);
+		}
+		return names;
 	}
 
 	/**
@@ -160,13 +192,24 @@ public final class ReadOnlyExpression {
 		return this.expression.getExpressionString();
 	}
 
+	/**
+	 * The variables that an expression may read.
+	 *
+	 * @param types their types, by their names without {@code #};
+	 * {@link ResolvableType#NONE} if a type is unknown
+	 * @param description what they are, for messages
+	 */
+	public record Variables(Map<String, ResolvableType> types, String description) {
+
+	}
+
 	/** Walks an expression. */
 	private final class Check {
 
-		private final Set<String> known;
+		private final Variables known;
 
-		Check(Map<String, Class<?>> known) {
-			this.known = new TreeSet<>(known.keySet());
+		Check(Variables known) {
+			this.known = known;
 		}
 
 		/**
@@ -177,24 +220,13 @@ public final class ReadOnlyExpression {
 		 */
 		void check(SpelNode node, boolean chained, boolean element) {
 			if (FORBIDDEN.contains(node.getClass())) {
-				throw invalid("%s is not allowed", node);
+				throw invalid("is not allowed", node);
 			}
 			if (node instanceof VariableReference) {
 				checkVariable(node, element);
 			}
 			if (!chained && !element && OF_AN_OBJECT.contains(node.getClass())) {
-				throw invalid("%s does not follow a variable", node);
-			}
-			if (node instanceof PropertyOrFieldReference property) {
-				ReadOnlyExpression.this.members.add(property.getName());
-			}
-			else if (node instanceof MethodReference method) {
-				ReadOnlyExpression.this.members.add(method.getName());
-			}
-			else if (node instanceof Indexer && node.getChildCount() == 1
-					&& node.getChild(0) instanceof StringLiteral literal) {
-				// An index is the name of a property unless the object is a map.
-				ReadOnlyExpression.this.members.add(String.valueOf(literal.getLiteralValue().getValue()));
+				throw invalid("does not follow a variable", node);
 			}
 			// The arguments of a method do not belong to its object.
 			boolean within = element || node instanceof Projection || node instanceof Selection;
@@ -209,17 +241,15 @@ public final class ReadOnlyExpression {
 			if (name.equals("this") && element) {
 				return;
 			}
-			if (!this.known.contains(name)) {
-				throw invalid("%s is not allowed", node);
+			if (!this.known.types().containsKey(name)) {
+				throw invalid("is not allowed", node);
 			}
 			ReadOnlyExpression.this.variables.add(name);
 		}
 
 		private IllegalArgumentException invalid(String problem, SpelNode node) {
-			return new IllegalArgumentException(
-					"Invalid expression (%s): %s; it may only read properties and methods of the variables %s."
-						.formatted(ReadOnlyExpression.this, problem.formatted(node.toStringAST()),
-								String.join(" and ", this.known.stream().map("#"::concat).toList())));
+			return new IllegalArgumentException("%s %s; it may only read properties and methods of %s"
+				.formatted(node.toStringAST(), problem, this.known.description()));
 		}
 
 	}

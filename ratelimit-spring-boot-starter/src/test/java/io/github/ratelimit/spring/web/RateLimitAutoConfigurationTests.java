@@ -1,4 +1,4 @@
-package io.github.ratelimit.spring.policy;
+package io.github.ratelimit.spring.web;
 
 import java.time.InstantSource;
 import java.util.Arrays;
@@ -15,22 +15,16 @@ import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.redis.PipelineRateLimiter;
 import io.github.ratelimit.redis.RedisConnections;
 import io.github.ratelimit.redis.RedisRateLimiter;
-import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.StartFailure;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
-import io.github.ratelimit.spring.method.RateLimitedAdvisor;
-import io.github.ratelimit.spring.web.AccessLists;
-import io.github.ratelimit.spring.web.ApplicationCors;
-import io.github.ratelimit.spring.web.LimitHeaders;
-import io.github.ratelimit.spring.web.LimitedResponses;
-import io.github.ratelimit.spring.web.RateLimitExceededResolver;
-import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
-import io.github.ratelimit.spring.web.RequestConditions;
-import io.github.ratelimit.spring.web.RequestIdentifiers;
-import io.github.ratelimit.spring.web.ServletPolicyEnforcer;
-import io.github.ratelimit.spring.web.UserPlans;
+import io.github.ratelimit.spring.policy.AnnotatedPolicies;
+import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.spring.policy.PolicyEnforcer;
+import io.github.ratelimit.spring.policy.PolicyUse;
+import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.policy.RateLimitProperties;
 import io.github.ratelimit.test.ManualClock;
 import io.github.ratelimit.test.TestRedis;
 import org.jspecify.annotations.Nullable;
@@ -75,7 +69,7 @@ class RateLimitAutoConfigurationTests {
 	void beansArePresentInWebApplication() {
 		this.runner.run((context) -> {
 			assertThat(context).hasSingleBean(ConfiguredPolicies.class)
-				.hasSingleBean(RateLimitedAdvisor.class)
+				.hasSingleBean(AnnotatedPolicies.class)
 				.hasSingleBean(RedisConnections.class)
 				.doesNotHaveBean(UnifiedJedis.class)
 				.hasSingleBean(PolicyEnforcer.class)
@@ -93,7 +87,7 @@ class RateLimitAutoConfigurationTests {
 	@Test
 	void beansArePresentInOtherApplication() {
 		this.nonWebRunner.run((context) -> assertThat(context).hasSingleBean(RateLimiter.class)
-			.hasSingleBean(RateLimitedAdvisor.class)
+			.hasSingleBean(AnnotatedPolicies.class)
 			.hasSingleBean(PolicyEnforcer.class)
 			.doesNotHaveBean(ServletPolicyEnforcer.class)
 			.doesNotHaveBean(FilterRegistrationBean.class));
@@ -104,7 +98,7 @@ class RateLimitAutoConfigurationTests {
 		this.runner.withPropertyValues("ratelimit.enabled=false", "ratelimit.policies.api.limits=wrong")
 			.run((context) -> assertThat(context).hasNotFailed()
 				.doesNotHaveBean(RateLimiter.class)
-				.doesNotHaveBean(RateLimitedAdvisor.class)
+				.doesNotHaveBean(AnnotatedPolicies.class)
 				.doesNotHaveBean(PolicyEnforcer.class)
 				.doesNotHaveBean(UnifiedJedis.class)
 				.doesNotHaveBean(FilterRegistrationBean.class));
@@ -238,25 +232,10 @@ class RateLimitAutoConfigurationTests {
 	}
 
 	@Test
-	void servletEnforcerBacksOffWhenApplicationHasOne() {
-		this.runner.withUserConfiguration(OwnEnforcer.class)
-			.run((context) -> assertThat(context).hasSingleBean(PolicyEnforcer.class).hasBean("mine"));
-	}
-
-	@ParameterizedTest
-	@ValueSource(classes = { LimitHeaders.class, ApplicationCors.class })
-	<T> void beanOfApplicationReplacesOurs(Class<T> type) {
-		this.runner.run((context) -> assertThat(context).hasSingleBean(type));
-		T mine = (type == ApplicationCors.class) ? type.cast(new ApplicationCors((request) -> List.of(), List::of))
-				: type.cast(LimitHeaders.of(Set.of(), InstantSource.system()));
-		this.runner.withBean("mine", type, () -> mine)
-			.run((context) -> assertThat(context).hasSingleBean(type).hasBean("mine"));
-	}
-
-	@Test
-	void resolverBacksOffWhenApplicationHasOne() {
-		this.runner.withUserConfiguration(OwnResolver.class)
-			.run((context) -> assertThat(context).hasSingleBean(RateLimitExceededResolver.class).hasBean("mine"));
+	void headersOfApplicationReplaceOurs() {
+		LimitHeaders mine = LimitHeaders.of(Set.of(), InstantSource.system());
+		this.runner.withBean("mine", LimitHeaders.class, () -> mine)
+			.run((context) -> assertThat(context).hasSingleBean(LimitHeaders.class).hasBean("mine"));
 	}
 
 	@Test
@@ -376,28 +355,6 @@ class RateLimitAutoConfigurationTests {
 
 		@Override
 		public void requireKnown(String identifier) {
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class OwnResolver {
-
-		@Bean
-		RateLimitExceededResolver mine(LimitedResponses responses, ApplicationContext context) {
-			return new RateLimitExceededResolver(responses, context);
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class OwnEnforcer {
-
-		@Bean
-		ServletPolicyEnforcer mine(PolicyDecisions decisions, RequestIdentifiers identifiers, AccessLists lists,
-				LimitedResponses responses, RequestConditions conditions) {
-			return new ServletPolicyEnforcer(decisions, identifiers, lists, conditions, null, UserPlans.none(),
-					responses, () -> false);
 		}
 
 	}

@@ -1,6 +1,5 @@
-package io.github.ratelimit.spring;
+package io.github.ratelimit.spring.actuate;
 
-import io.github.ratelimit.spring.actuate.DefaultStoreObservationConvention;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationConvention;
 

@@ -1,0 +1,200 @@
+package io.github.ratelimit.spring.policy;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.github.ratelimit.Identifier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The names of identifiers: {@code ip}, {@code user}, {@code header:NAME},
+ * {@code cookie:NAME}, {@code path}, {@code method}, {@code global}, identifiers of the
+ * application, {@code code:NAME}, expressions over the arguments of a method such as
+ * {@code #order.customerId}, and several of them joined by plus signs.
+ *
+ * @since 0.1
+ */
+public final class IdentifierNames {
+
+	/** The address of the client. */
+	public static final String ADDRESS = "ip";
+
+	/** The name of the user. */
+	public static final String USER = "user";
+
+	/** The pattern of the path. */
+	public static final String PATH = "path";
+
+	/** The HTTP method. */
+	public static final String METHOD = "method";
+
+	/** All together. */
+	public static final String GLOBAL = Identifier.GLOBAL.type();
+
+	private static final String CODE = "code:";
+
+	/** A token (RFC 9110, section 5.6.2), without the plus sign that joins. */
+	private static final Pattern NAMED = Pattern.compile("(header|cookie):([!#$%&'*.^_`|~0-9A-Za-z-]+)");
+
+	private static final Pattern OWN = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]*");
+
+	private static final Pattern WITH_VALUE = Pattern
+		.compile("((?:header|cookie):[^:]*|(?!(?:header|cookie):)[^:]*):(.*)", Pattern.DOTALL);
+
+	/** Names with another meaning. */
+	private static final Set<String> RESERVED = Set.of(ADDRESS, USER, PATH, METHOD, GLOBAL, "header", "cookie", "skip",
+			"deny");
+
+	/** What many clients have in common. */
+	private static final Set<String> SHARED = Set.of(PATH, METHOD, GLOBAL);
+
+	/** What every request has. */
+	private static final Set<String> NEVER_MISSING = Set.of(ADDRESS, METHOD, GLOBAL);
+
+	private IdentifierNames() {
+	}
+
+	/**
+	 * Rejects a name that an identifier of the application cannot have.
+	 * @param name the name
+	 * @return the name
+	 * @throws IllegalArgumentException if the name is reserved or malformed
+	 */
+	public static String requireUsable(String name) {
+		if (RESERVED.contains(name) || !OWN.matcher(name).matches()) {
+			throw new IllegalArgumentException(
+					"Invalid name of an identifier (%s): must be letters, digits, dots, underscores and hyphens, and none of %s."
+						.formatted(name, RESERVED.stream().sorted().toList()));
+		}
+		return name;
+	}
+
+	/**
+	 * Returns the name of the header of a part.
+	 * @param part a part of an identifier
+	 * @return the name of the header; {@code null} if the part is no header
+	 */
+	public static @Nullable String header(String part) {
+		return named("header", part);
+	}
+
+	/**
+	 * Returns the name of the cookie of a part.
+	 * @param part a part of an identifier
+	 * @return the name of the cookie; {@code null} if the part is no cookie
+	 */
+	public static @Nullable String cookie(String part) {
+		return named("cookie", part);
+	}
+
+	private static @Nullable String named(String kind, String part) {
+		Matcher named = NAMED.matcher(part);
+		return (named.matches() && named.group(1).equals(kind)) ? named.group(2) : null;
+	}
+
+	/**
+	 * Returns an identifier with its value, as {@code user:admin} or
+	 * {@code header:X-Api-Key:secret}.
+	 * @param text the text
+	 * @return the identifier; {@code null} if there is no value
+	 */
+	public static @Nullable Identifier withValue(String text) {
+		Matcher parts = WITH_VALUE.matcher(text);
+		return (parts.matches() && !parts.group(1).isBlank() && !parts.group(2).isBlank())
+				? new Identifier(parts.group(1), parts.group(2)) : null;
+	}
+
+	/**
+	 * Returns whether only code can give an identifier, or a part of it.
+	 * @param name an identifier
+	 * @return whether a part of it starts with {@code code:}
+	 */
+	public static boolean isOfCode(String name) {
+		return parts(name).stream().anyMatch((part) -> part.startsWith(CODE) && part.length() > CODE.length());
+	}
+
+	/**
+	 * Returns whether an identifier tells clients apart.
+	 * @param name an identifier
+	 * @return whether it is more than the path, the method and {@code global}
+	 */
+	public static boolean tellsClientsApart(String name) {
+		return !SHARED.containsAll(parts(name));
+	}
+
+	/** Returns whether every request has an identifier. */
+	static boolean isNeverMissing(String name) {
+		return NEVER_MISSING.containsAll(parts(name));
+	}
+
+	/**
+	 * Returns the parts of an identifier.
+	 * @param name an identifier
+	 * @return the parts between plus signs; plus signs in parentheses, brackets and
+	 * quotes of expressions do not separate parts
+	 */
+	public static List<String> parts(String name) {
+		return split(name, '+');
+	}
+
+	/**
+	 * Returns the elements of a list of identifiers or limits.
+	 * @param text the elements, separated by commas
+	 * @return the elements, without surrounding blanks; commas in parentheses, brackets
+	 * and quotes of expressions do not separate elements
+	 */
+	public static List<String> list(String text) {
+		return split(text, ',').stream().map(String::strip).toList();
+	}
+
+	/**
+	 * Returns whether a part of an identifier is an expression.
+	 * @param part the part
+	 * @return whether it starts with {@code #}
+	 */
+	public static boolean isExpression(String part) {
+		return part.startsWith("#");
+	}
+
+	private static List<String> split(String text, char separator) {
+		List<String> parts = new ArrayList<>();
+		int start = 0;
+		int partStart = 0;
+		boolean expression = false;
+		int depth = 0;
+		char quote = 0;
+		for (int i = 0; i < text.length(); i++) {
+			char c = text.charAt(i);
+			if (quote != 0) {
+				quote = (c == quote) ? 0 : quote;
+			}
+			else if (depth == 0 && (c == '+' || c == ',')) {
+				if (c == separator) {
+					parts.add(text.substring(start, i));
+					start = i + 1;
+				}
+				partStart = i + 1;
+				expression = false;
+			}
+			else if (!expression) {
+				// Other parts, such as names of headers, may contain unbalanced quotes.
+				expression = c == '#' && text.substring(partStart, i).isBlank();
+			}
+			else if (c == '\'' || c == '"') {
+				quote = c;
+			}
+			else if ("([{".indexOf(c) >= 0) {
+				depth++;
+			}
+			else if (")]}".indexOf(c) >= 0) {
+				depth--;
+			}
+		}
+		parts.add(text.substring(start));
+		return parts;
+	}
+
+}
