@@ -1,18 +1,17 @@
 package io.github.ratelimit.spring.actuate;
 
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Identifier;
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
-import io.github.ratelimit.spring.policy.AnnotatedPolicy;
-import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.IdentifierNames;
 import org.jspecify.annotations.Nullable;
 
@@ -26,11 +25,11 @@ final class KnownPolicies {
 
 	private final ConfiguredPolicies configured;
 
-	private final Supplier<? extends Collection<AnnotatedPolicy>> annotated;
+	private final Supplier<Map<String, Set<IdentifiedPolicy>>> annotated;
 
 	private final UnaryOperator<IdentifiedPolicy> current;
 
-	KnownPolicies(ConfiguredPolicies configured, Supplier<? extends Collection<AnnotatedPolicy>> annotated,
+	KnownPolicies(ConfiguredPolicies configured, Supplier<Map<String, Set<IdentifiedPolicy>>> annotated,
 			UnaryOperator<IdentifiedPolicy> current) {
 		this.configured = configured;
 		this.annotated = annotated;
@@ -40,19 +39,18 @@ final class KnownPolicies {
 	/** Returns all policies by name. */
 	Map<String, IdentifiedPolicy> all() {
 		Map<String, IdentifiedPolicy> all = new TreeMap<>(this.configured.policies());
-		this.annotated.get()
-			.forEach((annotated) -> all.putIfAbsent(annotated.policy().policy().name(), annotated.policy()));
+		annotations().forEach((policy) -> all.putIfAbsent(policy.policy().name(), policy));
 		all.replaceAll((name, policy) -> this.current.apply(policy));
 		return all;
 	}
 
-	/** Returns the annotations, by the name of the policy and the place. */
-	List<AnnotatedPolicy> annotated() {
-		return this.annotated.get()
-			.stream()
-			.sorted(Comparator.comparing((AnnotatedPolicy annotated) -> annotated.policy().policy().name())
-				.thenComparing(AnnotatedPolicy::place))
-			.toList();
+	/** Returns the policies of annotated methods and types, by their names. */
+	Map<String, Set<IdentifiedPolicy>> annotated() {
+		return this.annotated.get();
+	}
+
+	private Stream<IdentifiedPolicy> annotations() {
+		return annotated().values().stream().flatMap(Set::stream);
 	}
 
 	/**
@@ -119,10 +117,7 @@ final class KnownPolicies {
 	private Stream<String> types(String policy) {
 		return Stream
 			.concat(this.configured.find(policy).stream(),
-					this.annotated.get()
-						.stream()
-						.map(AnnotatedPolicy::policy)
-						.filter((annotated) -> annotated.policy().name().equals(policy)))
+					annotations().filter((annotated) -> annotated.policy().name().equals(policy)))
 			.flatMap((identified) -> identified.identifiers().stream());
 	}
 

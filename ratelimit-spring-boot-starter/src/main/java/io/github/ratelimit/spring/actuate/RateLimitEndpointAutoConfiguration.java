@@ -9,9 +9,9 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.RequestHistory;
 import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.redis.RedisRateLimiter;
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.actuate.CountsDescriptor.BlockDescriptor;
 import io.github.ratelimit.spring.policy.AnnotatedPolicies;
-import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
 import io.github.ratelimit.spring.policy.RateLimitProperties;
@@ -67,8 +67,8 @@ public final class RateLimitEndpointAutoConfiguration {
 		RequestIdentifiers web = identifiers.getIfAvailable();
 		RateLimiter watched = watched(limiter, decisions);
 		return new RateLimitsEndpoint((cache != null) ? cache.watchCounts(watched) : watched, policies,
-				() -> annotated.stream().flatMap((each) -> each.annotatedPolicies().stream()).toList(),
-				decisions::current, (web != null) ? web::counted : UnaryOperator.identity(),
+				() -> AnnotatedPolicies.byPlace(annotated), decisions::current,
+				(web != null) ? web::counted : UnaryOperator.identity(),
 				(list != null) ? watched(list, cache, decisions) : null, history.getIfAvailable(),
 				mostDenied.getIfAvailable(), StringUtils.hasLength(properties.identifierSecret()));
 	}

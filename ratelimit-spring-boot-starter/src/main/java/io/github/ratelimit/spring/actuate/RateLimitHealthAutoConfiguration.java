@@ -1,8 +1,8 @@
 package io.github.ratelimit.spring.actuate;
 
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.AnnotatedPolicies;
-import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
 import io.github.ratelimit.spring.policy.RateLimitProperties;
@@ -31,8 +31,7 @@ public final class RateLimitHealthAutoConfiguration {
 	@ConditionalOnMissingBean(name = { "ratelimitHealthIndicator", "ratelimitHealthContributor" })
 	RateLimitHealthIndicator ratelimitHealthIndicator(RateLimiter store, PolicyDecisions decisions,
 			ConfiguredPolicies policies, RateLimitProperties properties, ObjectProvider<AnnotatedPolicies> annotated) {
-		return new RateLimitHealthIndicator(store, decisions, policies,
-				() -> annotated.stream().flatMap((each) -> each.annotatedPolicies().stream()).toList(),
+		return new RateLimitHealthIndicator(store, decisions, policies, () -> AnnotatedPolicies.byPlace(annotated),
 				properties.health().downWhenFailing());
 	}
 

@@ -1,9 +1,10 @@
 package io.github.ratelimit.spring.actuate;
 
 import java.time.Instant;
-import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 
 import io.github.ratelimit.Identifier;
@@ -14,8 +15,8 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.outage.OnStoreFailure;
-import io.github.ratelimit.spring.policy.AnnotatedPolicy;
-import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -61,7 +62,7 @@ final class RateLimitHealthIndicator implements HealthIndicator {
 	 * @param downWhenFailing whether the status is {@code DOWN} while the store fails
 	 */
 	public RateLimitHealthIndicator(RateLimiter store, PolicyDecisions decisions, ConfiguredPolicies policies,
-			Supplier<? extends Collection<AnnotatedPolicy>> annotated, boolean downWhenFailing) {
+			Supplier<Map<String, Set<IdentifiedPolicy>>> annotated, boolean downWhenFailing) {
 		this.store = store;
 		this.decisions = decisions;
 		this.policies = new KnownPolicies(policies, annotated, decisions::current);

@@ -1,8 +1,7 @@
 package io.github.ratelimit.spring.actuate;
 
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.AnnotatedPolicies;
-import io.github.ratelimit.spring.policy.AnnotatedPolicy;
-import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
 import io.micrometer.core.instrument.FunctionCounter;
@@ -74,8 +73,7 @@ public final class RateLimitMetricsAutoConfiguration {
 				.register(registry);
 			policies.policies().values().forEach(metrics::register);
 			policies.policies().values().forEach(penalties::register);
-			annotated.forEach((
-					each) -> each.annotatedPolicies().stream().map(AnnotatedPolicy::policy).forEach(metrics::register));
+			AnnotatedPolicies.byPlace(annotated).values().forEach((found) -> found.forEach(metrics::register));
 		};
 	}
 

@@ -1,6 +1,8 @@
 package io.github.ratelimit.spring.actuate;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -14,7 +16,6 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.Plan;
-import io.github.ratelimit.spring.policy.AnnotatedPolicy;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +29,11 @@ record RateLimitsDescriptor(Map<String, PolicyDescriptor> policies, List<MethodD
 	static RateLimitsDescriptor of(KnownPolicies known) {
 		Map<String, PolicyDescriptor> policies = new LinkedHashMap<>();
 		known.all().forEach((name, policy) -> policies.put(name, PolicyDescriptor.of(policy)));
-		return new RateLimitsDescriptor(policies, known.annotated().stream().map(MethodDescriptor::of).toList());
+		List<MethodDescriptor> methods = new ArrayList<>();
+		known.annotated()
+			.forEach((place, found) -> found.forEach((policy) -> methods.add(MethodDescriptor.of(place, policy))));
+		methods.sort(Comparator.comparing(MethodDescriptor::policy).thenComparing(MethodDescriptor::method));
+		return new RateLimitsDescriptor(policies, methods);
 	}
 
 	/**
@@ -93,9 +98,8 @@ record RateLimitsDescriptor(Map<String, PolicyDescriptor> policies, List<MethodD
 	 */
 	record MethodDescriptor(String method, String policy, List<String> identifiers) {
 
-		static MethodDescriptor of(AnnotatedPolicy annotated) {
-			return new MethodDescriptor(annotated.place(), annotated.policy().policy().name(),
-					annotated.policy().identifiers());
+		static MethodDescriptor of(String place, IdentifiedPolicy policy) {
+			return new MethodDescriptor(place, policy.policy().name(), policy.identifiers());
 		}
 
 	}

@@ -2,10 +2,10 @@ package io.github.ratelimit.spring.actuate;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
@@ -21,11 +21,10 @@ import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.RequestHistory;
 import io.github.ratelimit.StoreException;
 import io.github.ratelimit.WindowCount;
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.actuate.CountsDescriptor.BlockDescriptor;
-import io.github.ratelimit.spring.policy.AnnotatedPolicy;
 import io.github.ratelimit.spring.policy.BeforeLogin;
-import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.Access;
@@ -100,7 +99,7 @@ public final class RateLimitsEndpoint {
 	 * @param hashed whether the values of identifiers are hashed with a secret
 	 */
 	RateLimitsEndpoint(RateLimiter limiter, ConfiguredPolicies configured,
-			Supplier<? extends Collection<AnnotatedPolicy>> annotated, UnaryOperator<IdentifiedPolicy> current,
+			Supplier<Map<String, Set<IdentifiedPolicy>>> annotated, UnaryOperator<IdentifiedPolicy> current,
 			UnaryOperator<Identifier> counted, @Nullable BlockList blocks, @Nullable RequestHistory history,
 			@Nullable MostDenied denied, boolean hashed) {
 		this.limiter = limiter;

@@ -7,11 +7,11 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 import io.github.ratelimit.Identifier;
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.OutgoingRateLimits;
 import io.github.ratelimit.spring.PolicyLimiter;
-import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.GivenIdentifiers;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
 

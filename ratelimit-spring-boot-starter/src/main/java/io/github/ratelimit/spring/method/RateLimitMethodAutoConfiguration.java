@@ -1,6 +1,6 @@
 package io.github.ratelimit.spring.method;
 
-import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.NamedAlgorithms;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
 import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;

@@ -2,7 +2,7 @@ package io.github.ratelimit.spring.method;
 
 import java.util.Collection;
 
-import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.HiddenValueException;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;

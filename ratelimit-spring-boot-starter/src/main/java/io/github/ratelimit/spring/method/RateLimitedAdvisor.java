@@ -2,14 +2,15 @@ package io.github.ratelimit.spring.method;
 
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.spring.ConfiguredPolicies;
+import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.policy.AnnotatedPolicies;
-import io.github.ratelimit.spring.policy.AnnotatedPolicy;
-import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -52,12 +53,12 @@ final class RateLimitedAdvisor extends StaticMethodMatcherPointcutAdvisor implem
 	}
 
 	@Override
-	public Set<AnnotatedPolicy> annotatedPolicies() {
-		return this.operations.annotatedPolicies();
+	public Map<String, Set<IdentifiedPolicy>> byPlace() {
+		return this.operations.byPlace();
 	}
 
 	@Override
-	public List<AnnotatedPolicy> find(Method method, Class<?> targetClass) {
+	public List<IdentifiedPolicy> find(Method method, Class<?> targetClass) {
 		RateLimitedOperation operation = this.operations.find(method, targetClass);
 		return (operation != null) ? operation.policies() : List.of();
 	}

@@ -9,7 +9,6 @@ import java.util.TreeSet;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.IdentifiedPolicy;
-import io.github.ratelimit.spring.policy.AnnotatedPolicy;
 import io.github.ratelimit.spring.policy.IdentifierNames;
 import io.github.ratelimit.spring.policy.PolicyUse;
 import org.jspecify.annotations.Nullable;
@@ -58,8 +57,8 @@ record RateLimitedOperation(Method method, List<Use> uses, @Nullable Fallback fa
 	}
 
 	/** Returns the policies that count the calls of the method. */
-	List<AnnotatedPolicy> policies() {
-		return this.uses.stream().map((use) -> new AnnotatedPolicy(shortPlace(), use.policy())).toList();
+	List<IdentifiedPolicy> policies() {
+		return this.uses.stream().map(Use::policy).toList();
 	}
 
 	/** Describes the method in messages, also if its type is annotated. */

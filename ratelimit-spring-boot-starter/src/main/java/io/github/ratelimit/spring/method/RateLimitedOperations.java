@@ -4,16 +4,17 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.annotation.RateLimited;
-import io.github.ratelimit.spring.policy.AnnotatedPolicy;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -51,9 +52,12 @@ final class RateLimitedOperations {
 		return this.operations.values().stream().flatMap(Optional::stream);
 	}
 
-	/** Returns the policies of the methods read so far. */
-	Set<AnnotatedPolicy> annotatedPolicies() {
-		return all().flatMap((operation) -> operation.policies().stream()).collect(Collectors.toUnmodifiableSet());
+	/** Returns the policies of the methods read so far, by the annotated elements. */
+	Map<String, Set<IdentifiedPolicy>> byPlace() {
+		Map<String, Set<IdentifiedPolicy>> policies = new TreeMap<>();
+		all().forEach((operation) -> policies.computeIfAbsent(operation.shortPlace(), (place) -> new LinkedHashSet<>())
+			.addAll(operation.policies()));
+		return policies;
 	}
 
 	/**

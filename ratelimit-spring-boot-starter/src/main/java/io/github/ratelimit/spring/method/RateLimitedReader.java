@@ -14,15 +14,14 @@ import java.util.function.Supplier;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.policy.BeforeLogin;
 import io.github.ratelimit.spring.policy.CallsAtOnce;
-import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.IdentifierNames;
 import io.github.ratelimit.spring.policy.NearestNames;
 import io.github.ratelimit.spring.policy.PenaltyReader;
-import io.github.ratelimit.spring.policy.PolicyDefaults;
 import io.github.ratelimit.spring.policy.PolicyEnforcer;
 import org.jspecify.annotations.Nullable;
 
@@ -182,7 +181,7 @@ final class RateLimitedReader {
 		CallsAtOnce.requireOther(name);
 		requireUnique(name, own.isEmpty() ? element.place() : standsOn, element.claim(), policies);
 		String algorithm = text(annotation.algorithm());
-		PolicyDefaults defaults = policies.defaults();
+		ConfiguredPolicies.Defaults defaults = policies.defaults();
 		Policy policy = new Policy(name, algorithm.isEmpty() ? defaults.algorithm() : this.algorithms.apply(algorithm),
 				list(annotation.limits()).stream().map(Limit::parse).toList(), defaults.countDenied());
 		return new IdentifiedPolicy(policy,

@@ -2,10 +2,16 @@ package io.github.ratelimit.spring.policy;
 
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
+import io.github.ratelimit.spring.IdentifiedPolicy;
+
+import org.springframework.beans.factory.ObjectProvider;
+
 /**
- * The {@code @RateLimited} annotations on the beans of the application.
+ * The policies that {@code @RateLimited} annotations name or declare, with the
+ * identifiers of the annotations.
  * <p>
  * Implementations must be safe for use by several threads.
  *
@@ -14,11 +20,10 @@ import java.util.Set;
 public interface AnnotatedPolicies {
 
 	/**
-	 * Returns the methods and types with {@code @RateLimited} of all beans that have been
-	 * created so far.
-	 * @return the methods and types with their policies, in no particular order
+	 * Returns the policies of all beans that have been created so far.
+	 * @return the policies of each annotated method or type, by its short name, sorted
 	 */
-	Set<AnnotatedPolicy> annotatedPolicies();
+	Map<String, Set<IdentifiedPolicy>> byPlace();
 
 	/**
 	 * Returns the policies that count the calls of a method.
@@ -26,6 +31,16 @@ public interface AnnotatedPolicies {
 	 * @param targetClass the class of the object
 	 * @return the policies of its annotations, or of those of its class; may be empty
 	 */
-	List<AnnotatedPolicy> find(Method method, Class<?> targetClass);
+	List<IdentifiedPolicy> find(Method method, Class<?> targetClass);
+
+	/**
+	 * Returns the policies of all beans that have been created so far.
+	 * @param beans the annotations, if there are any
+	 * @return the policies of each annotated method or type; empty if there is none
+	 */
+	static Map<String, Set<IdentifiedPolicy>> byPlace(ObjectProvider<AnnotatedPolicies> beans) {
+		AnnotatedPolicies annotated = beans.getIfAvailable();
+		return (annotated != null) ? annotated.byPlace() : Map.of();
+	}
 
 }

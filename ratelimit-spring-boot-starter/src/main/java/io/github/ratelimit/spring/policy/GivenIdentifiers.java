@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 import io.github.ratelimit.Identifier;
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.MissingIdentifier;
 

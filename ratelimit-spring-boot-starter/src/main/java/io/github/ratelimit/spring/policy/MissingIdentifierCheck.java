@@ -1,7 +1,9 @@
 package io.github.ratelimit.spring.policy;
 
 import java.util.List;
+import java.util.Set;
 
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.policy.RateLimitProperties.PolicyProperties;
@@ -34,9 +36,10 @@ final class MissingIdentifierCheck implements SmartInitializingSingleton {
 			String missing = (configured != null) ? configured.missingIdentifier() : null;
 			if (missing != null && !policy.enforcement().missing().equals(MissingIdentifier.ADDRESS)
 					&& areNeverMissing(policy.identifiers())
-					&& this.annotated.annotatedPolicies()
+					&& this.annotated.byPlace()
+						.values()
 						.stream()
-						.map((found) -> found.policy())
+						.flatMap(Set::stream)
 						.filter((annotated) -> annotated.policy().name().equals(name))
 						.map(IdentifiedPolicy::identifiers)
 						.allMatch(MissingIdentifierCheck::areNeverMissing)) {

@@ -14,6 +14,7 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.Penalty;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.MissingIdentifier;
@@ -53,7 +54,7 @@ public final class PolicyReader {
 	}
 
 	/** Reads policies with given defaults instead of those of the properties. */
-	ConfiguredPolicies readPolicies(NamedAlgorithms algorithms, PolicyDefaults defaults) {
+	ConfiguredPolicies readPolicies(NamedAlgorithms algorithms, ConfiguredPolicies.Defaults defaults) {
 		PolicyNames.requireDistinct(this.environment);
 		Map<String, IdentifiedPolicy> policies = new LinkedHashMap<>();
 		this.properties.policies()
@@ -61,7 +62,7 @@ public final class PolicyReader {
 		return new ConfiguredPolicies(policies, defaults);
 	}
 
-	private PolicyDefaults readDefaults(NamedAlgorithms algorithms) {
+	private ConfiguredPolicies.Defaults readDefaults(NamedAlgorithms algorithms) {
 		// An environment variable of this name would have no effect; other sources are
 		// already checked.
 		Binder.get(this.environment).bind(OLD_IDENTIFIERS, String.class).ifBound((value) -> {
@@ -78,7 +79,7 @@ public final class PolicyReader {
 				() -> algorithms.get(defaults.algorithm()));
 		MissingIdentifier missing = read(DEFAULTS + "missing-identifier", defaults.missingIdentifier(),
 				() -> MissingIdentifier.parse(defaults.missingIdentifier()));
-		return new PolicyDefaults(identifiers, algorithm, defaults.countDenied(),
+		return new ConfiguredPolicies.Defaults(identifiers, algorithm, defaults.countDenied(),
 				new Enforcement(defaults.mode(), defaults.onStoreFailure(), null, missing));
 	}
 
@@ -137,7 +138,7 @@ public final class PolicyReader {
 	}
 
 	private IdentifiedPolicy readPolicy(String name, PolicyProperties properties, NamedAlgorithms algorithms,
-			PolicyDefaults defaults) {
+			ConfiguredPolicies.Defaults defaults) {
 		read(property(name, ""), name, () -> {
 			Policy.requireName(name);
 			BeforeLogin.requireOther(name);
@@ -168,7 +169,7 @@ public final class PolicyReader {
 	}
 
 	private Policy readLimits(String name, PolicyProperties properties, NamedAlgorithms algorithms,
-			PolicyDefaults defaults, List<String> identifiers, MissingIdentifier missing) {
+			ConfiguredPolicies.Defaults defaults, List<String> identifiers, MissingIdentifier missing) {
 		List<Limit> limits = readEach(property(name, ".limits"), properties.limits(), Limit::parse);
 		Algorithm algorithm = AlgorithmReader.read(property(name, ""), properties, limits, algorithms,
 				defaults.algorithm());

@@ -23,6 +23,7 @@ import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Penalty;
 import io.github.ratelimit.algorithm.Algorithms;
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.Plan;
@@ -174,11 +175,9 @@ final class PolicyTable implements ApplicationListener<ApplicationReadyEvent> {
 				configured.paths().forEach((path) -> paths.add(withCost(path, configured.cost())));
 			}
 		});
-		this.annotated.ifAvailable((found) -> found.annotatedPolicies()
-			.stream()
-			.sorted(Comparator.comparing(AnnotatedPolicy::place))
-			.forEach((annotated) -> uses.computeIfAbsent(annotated.policy(), (key) -> new LinkedHashSet<>())
-				.add("@" + annotated.place())));
+		AnnotatedPolicies.byPlace(this.annotated)
+			.forEach((place, policies) -> policies
+				.forEach((policy) -> uses.computeIfAbsent(policy, (key) -> new LinkedHashSet<>()).add("@" + place)));
 		return uses;
 	}
 

@@ -5,6 +5,7 @@ import java.util.stream.Stream;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.denial.DenialCache;
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.DecisionListener;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.InstanceCount;

@@ -7,7 +7,7 @@ import io.github.ratelimit.redis.PipelineRateLimiter;
 import io.github.ratelimit.redis.RedisConnections;
 import io.github.ratelimit.redis.RedisListener;
 import io.github.ratelimit.redis.RedisRateLimiter;
-import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import io.github.ratelimit.spring.policy.PolicyReader;
 import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;

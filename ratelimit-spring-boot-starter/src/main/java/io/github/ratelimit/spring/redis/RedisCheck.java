@@ -15,7 +15,7 @@ import io.github.ratelimit.StoreException;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.outage.OnStoreFailure;
 import io.github.ratelimit.redis.RedisErrorKind;
-import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.PolicyDecisions;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

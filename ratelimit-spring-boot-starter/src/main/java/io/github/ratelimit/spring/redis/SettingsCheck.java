@@ -6,7 +6,7 @@ import java.util.stream.Stream;
 
 import io.github.ratelimit.denial.DenialCache;
 import io.github.ratelimit.outage.OnStoreFailure;
-import io.github.ratelimit.spring.policy.ConfiguredPolicies;
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.PolicyReader;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

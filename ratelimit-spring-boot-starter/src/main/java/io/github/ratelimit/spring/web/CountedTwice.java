@@ -60,7 +60,7 @@ final class CountedTwice implements ApplicationListener<ApplicationReadyEvent> {
 		HandlerMethod method = handler.getValue();
 		Set<String> annotated = this.annotated.find(method.getMethod(), method.getBeanType())
 			.stream()
-			.map((each) -> each.policy().policy().name())
+			.map((policy) -> policy.policy().name())
 			.collect(Collectors.toSet());
 		for (IdentifiedPolicy policy : this.paths.policies((route) -> matches(route, handler.getKey()))) {
 			String name = policy.policy().name();

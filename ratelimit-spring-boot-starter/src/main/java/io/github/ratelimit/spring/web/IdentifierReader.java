@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.Enforcement;
 import io.github.ratelimit.spring.ForwardedHeader;
 import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.RateLimitExemption;
-import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.HiddenValueException;
 import io.github.ratelimit.spring.policy.IdentifierNames;
 import io.github.ratelimit.spring.policy.InvalidBeanException;

@@ -5,9 +5,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.PlanResolver;
 import io.github.ratelimit.spring.expression.ReadOnlyExpression;
-import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.PolicyReader;
 import io.github.ratelimit.spring.policy.RateLimitProperties;
 import org.jspecify.annotations.Nullable;

@@ -1,12 +1,13 @@
 package io.github.ratelimit.spring.web;
 
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.policy.AnnotatedPolicies;
-import io.github.ratelimit.spring.policy.ConfiguredPolicies;
 import io.github.ratelimit.spring.policy.PolicyReader;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.util.ClassUtils;
 import org.springframework.web.method.HandlerMethod;
 
 /**
@@ -33,7 +34,8 @@ final class UserCheck {
 	/** Checks the policies of the annotations on a handler method and its class. */
 	void requireCounted(HandlerMethod handler, AnnotatedPolicies annotated) {
 		annotated.find(handler.getMethod(), handler.getBeanType())
-			.forEach((found) -> requireCounted(found.policy(), "@RateLimited on " + found.place()));
+			.forEach((policy) -> requireCounted(policy, "@RateLimited on %s.%s"
+				.formatted(ClassUtils.getShortName(handler.getBeanType()), handler.getMethod().getName())));
 	}
 
 	private void requireCounted(IdentifiedPolicy policy, String subject) {

@@ -1,5 +1,6 @@
 package io.github.ratelimit.spring.policy;
 
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.RateLimitExceededException;
 import java.time.Duration;
 import java.time.ZoneOffset;

@@ -11,6 +11,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.StarterRunners;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;

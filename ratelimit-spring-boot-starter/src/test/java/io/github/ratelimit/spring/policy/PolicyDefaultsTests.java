@@ -9,6 +9,7 @@ import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.outage.OnStoreFailure;
+import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.Mode;
@@ -51,15 +52,16 @@ class PolicyDefaultsTests {
 	@Test
 	void policyThatIsWrittenInPlaceIsAsDefaultsSay() {
 		this.runner.withBean(Limited.class)
-			.run((context) -> assertThat(context.getBean(AnnotatedPolicies.class).annotatedPolicies())
+			.run((context) -> assertThat(context.getBean(AnnotatedPolicies.class).byPlace().values())
+				.flatExtracting((policies) -> policies)
 				.anySatisfy((found) -> {
-					assertThat(found.policy().policy().name()).isEqualTo("Limited.inPlace");
-					assertIsDefault(found.policy());
+					assertThat(found.policy().name()).isEqualTo("Limited.inPlace");
+					assertIsDefault(found);
 				})
 				.anySatisfy((found) -> {
-					assertThat(found.policy().policy().name()).isEqualTo("Limited.own");
-					assertThat(found.policy().policy().algorithm()).isEqualTo(new SlidingLog());
-					assertThat(found.policy().identifiers()).containsExactly("ip");
+					assertThat(found.policy().name()).isEqualTo("Limited.own");
+					assertThat(found.policy().algorithm()).isEqualTo(new SlidingLog());
+					assertThat(found.identifiers()).containsExactly("ip");
 				}));
 	}
 

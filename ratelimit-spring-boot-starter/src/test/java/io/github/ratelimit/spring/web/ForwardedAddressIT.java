@@ -11,6 +11,11 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import jakarta.servlet.http.HttpServletResponse;
+import org.apache.catalina.filters.RemoteIpFilter;
+import org.apache.catalina.valves.RemoteIpValve;
+import org.eclipse.jetty.server.Connector;
+import org.eclipse.jetty.server.ForwardedRequestCustomizer;
+import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -18,8 +23,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.boot.jetty.servlet.JettyServletWebServerFactory;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.Ordered;
@@ -90,6 +98,24 @@ class ForwardedAddressIT {
 		assertThatException().isThrownBy(() -> start(Container.TOMCAT, PROXIES, argument).close());
 		assertThat(output).contains("APPLICATION FAILED TO START")
 			.contains("Invalid value '%s' for configuration property '%s'".formatted(value, property));
+	}
+
+	/** It replaces the address, and removes the header. */
+	@Test
+	void valveThatCodeAddsIsLoggedOnceBesideTrustedProxies(CapturedOutput output) {
+		try (TestApplication application = start(Container.TOMCAT, TomcatValve.class, PROXIES)) {
+			application.get("/api", "X-Forwarded-For", "203.0.113.7");
+			application.get("/api", "X-Forwarded-For", "203.0.113.7");
+		}
+		assertThat(output).containsOnlyOnce("A RemoteIpValve of Tomcat replaces addresses by those of headers");
+	}
+
+	@Test
+	void filterOfTomcatIsNoValve(CapturedOutput output) {
+		try (TestApplication application = start(Container.TOMCAT, TomcatFilter.class, PROXIES)) {
+			assertForgedIsCountedOnce(application, "6.6.6.%d"::formatted);
+		}
+		assertThat(output).doesNotContain("RemoteIpValve");
 	}
 
 	@ParameterizedTest
@@ -179,7 +205,11 @@ class ForwardedAddressIT {
 	}
 
 	private static TestApplication start(Container container, String... properties) {
-		return TestApplication.start(container, TestApplication.Served.class, withPolicy(properties));
+		return start(container, TestApplication.Served.class, properties);
+	}
+
+	private static TestApplication start(Container container, Class<?> configuration, String... properties) {
+		return TestApplication.start(container, configuration, withPolicy(properties));
 	}
 
 	private static String[] withPolicy(String... properties) {
@@ -197,6 +227,7 @@ class ForwardedAddressIT {
 		FILTER_ON_JETTY(Container.JETTY, FilterBean.class, STRATEGY + "=none"),
 		REGISTRATION(Container.TOMCAT, Registration.class, STRATEGY + "=none"),
 		REGISTRATION_ON_JETTY(Container.JETTY, Registration.class, STRATEGY + "=none"),
+		CUSTOMIZER_ON_JETTY(Container.JETTY, JettyCustomizer.class, STRATEGY + "=none"),
 		OWN(Container.TOMCAT, OwnFilter.class, STRATEGY + "=none"),
 		OWN_ON_JETTY(Container.JETTY, OwnFilter.class, STRATEGY + "=none");
 
@@ -229,6 +260,42 @@ class ForwardedAddressIT {
 		FilterRegistrationBean<?> forwardedRegistration() {
 			FilterRegistrationBean<ForwardedHeaderFilter> registration = new FilterRegistrationBean<>(
 					new ForwardedHeaderFilter());
+			registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
+			return registration;
+		}
+
+	}
+
+	/** Code can do what the strategy does. */
+	static class JettyCustomizer extends TestApplication.Served {
+
+		@Bean
+		WebServerFactoryCustomizer<JettyServletWebServerFactory> customizer() {
+			return (factory) -> factory.addServerCustomizers((server) -> {
+				for (Connector connector : server.getConnectors()) {
+					connector.getConnectionFactory(HttpConnectionFactory.class)
+						.getHttpConfiguration()
+						.addCustomizer(new ForwardedRequestCustomizer());
+				}
+			});
+		}
+
+	}
+
+	static class TomcatValve extends TestApplication.Served {
+
+		@Bean
+		WebServerFactoryCustomizer<TomcatServletWebServerFactory> valve() {
+			return (factory) -> factory.addEngineValves(new RemoteIpValve());
+		}
+
+	}
+
+	static class TomcatFilter extends TestApplication.Served {
+
+		@Bean
+		FilterRegistrationBean<RemoteIpFilter> tomcatFilter() {
+			FilterRegistrationBean<RemoteIpFilter> registration = new FilterRegistrationBean<>(new RemoteIpFilter());
 			registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
 			return registration;
 		}

@@ -47,6 +47,9 @@ public final class AddressResolver {
 	/** Whether to log that forwarded headers are not used. */
 	private final AtomicBoolean warning;
 
+	/** Whether it is known that Tomcat reads addresses from headers. */
+	private final AtomicBoolean readByTomcat = new AtomicBoolean();
+
 	/** Parsed addresses of connections, because parsing takes a microsecond. */
 	private final Cache<String, String> resolved = Caffeine.newBuilder()
 		.executor(Runnable::run)
@@ -74,11 +77,27 @@ public final class AddressResolver {
 
 	/** Returns the whole address of the client; {@code null} if it is unknown. */
 	public @Nullable IPAddress address(HttpServletRequest request) {
-		warnIfForwarded(request);
-		HttpServletRequest seen = (this.proxies != null) ? ServerRequest.of(request) : request;
-		String text = remoteAddress(seen);
-		IPAddress connection = (text != null) ? AddressText.connection(text) : null;
-		return (connection != null && this.proxies != null) ? this.proxies.client(connection, seen) : connection;
+		if (this.proxies == null) {
+			warnIfForwarded(request);
+			return parse(remoteAddress(request));
+		}
+		HttpServletRequest server = ServerRequest.of(request);
+		warnOfValve(server);
+		IPAddress connection = parse(ServerRequest.connection(server));
+		return (connection != null) ? this.proxies.client(connection, server) : null;
+	}
+
+	private static @Nullable IPAddress parse(@Nullable String text) {
+		return (text != null) ? AddressText.connection(text) : null;
+	}
+
+	private void warnOfValve(HttpServletRequest server) {
+		if (!this.readByTomcat.get() && ServerRequest.isReadByTomcat(server)
+				&& this.readByTomcat.compareAndSet(false, true) && !ServerRequest.isReadByFilter(server)) {
+			logger.warn("A RemoteIpValve of Tomcat replaces addresses by those of headers, before"
+					+ " ratelimit.ip.trusted-proxies can be looked at, so that clients may choose by which address they"
+					+ " are counted: remove it");
+		}
 	}
 
 	private void warnIfForwarded(HttpServletRequest request) {
@@ -114,7 +133,7 @@ public final class AddressResolver {
 			return (text.length() > LONGEST_RESOLVED) ? text(AddressText.connection(text), text)
 					: this.resolved.get(text, (unknown) -> text(AddressText.connection(text), text));
 		}
-		return text(address(request), remoteAddress(ServerRequest.of(request)));
+		return text(address(request), ServerRequest.connection(request));
 	}
 
 	/**

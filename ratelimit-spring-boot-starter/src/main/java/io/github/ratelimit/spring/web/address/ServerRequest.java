@@ -3,7 +3,7 @@ package io.github.ratelimit.spring.web.address;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.HttpServletRequest;
-import org.eclipse.jetty.ee11.servlet.ServletContextRequest;
+import org.eclipse.jetty.ee11.servlet.ServletApiRequest;
 import org.eclipse.jetty.server.Request;
 import org.jspecify.annotations.Nullable;
 
@@ -15,8 +15,14 @@ import org.springframework.util.ClassUtils;
  */
 final class ServerRequest {
 
-	private static final boolean JETTY = ClassUtils.isPresent("org.eclipse.jetty.ee11.servlet.ServletContextRequest",
+	private static final boolean JETTY = ClassUtils.isPresent("org.eclipse.jetty.ee11.servlet.ServletApiRequest",
 			ServerRequest.class.getClassLoader());
+
+	/** Where Tomcat keeps the address of a header for the access log. */
+	private static final String LOGGED_ADDRESS = "org.apache.catalina.AccessLog.RemoteAddr";
+
+	/** Does the same as the valve, but only wraps the request. */
+	private static final String FILTER = "org.apache.catalina.filters.RemoteIpFilter";
 
 	private ServerRequest() {
 	}
@@ -31,14 +37,27 @@ final class ServerRequest {
 	}
 
 	/**
-	 * Returns the address of the connection. Filters, and Jetty, lose it when a forwarded
-	 * header is empty.
-	 * @return the address; a server may replace it by that of a header
+	 * Returns the address of the connection, whatever headers say.
+	 * @return the address; Tomcat may have replaced it by that of a header
 	 */
 	static @Nullable String connection(HttpServletRequest request) {
 		HttpServletRequest server = of(request);
-		String text = server.getRemoteAddr();
-		return (JETTY && (text == null || text.isBlank())) ? Jetty.connection(server) : text;
+		String text = JETTY ? Jetty.connection(server) : null;
+		return (text != null) ? text : server.getRemoteAddr();
+	}
+
+	/** Returns whether a valve or a filter of Tomcat reads addresses from headers. */
+	static boolean isReadByTomcat(HttpServletRequest server) {
+		return server.getAttribute(LOGGED_ADDRESS) != null;
+	}
+
+	/** Returns whether a filter of Tomcat reads addresses from headers. */
+	static boolean isReadByFilter(HttpServletRequest server) {
+		return server.getServletContext()
+			.getFilterRegistrations()
+			.values()
+			.stream()
+			.anyMatch((filter) -> FILTER.equals(filter.getClassName()));
 	}
 
 	/** A separate class, because Jetty is optional. */
@@ -48,13 +67,8 @@ final class ServerRequest {
 		}
 
 		static @Nullable String connection(HttpServletRequest request) {
-			try {
-				return Request.getRemoteAddr(Request.unWrap(ServletContextRequest.getServletContextRequest(request)));
-			}
-			catch (IllegalStateException ex) {
-				// The request is not of Jetty.
-				return null;
-			}
+			return (request instanceof ServletApiRequest jetty)
+					? Request.getRemoteAddr(Request.unWrap(jetty.getRequest())) : null;
 		}
 
 	}

@@ -1,11 +1,12 @@
-package io.github.ratelimit.spring.policy;
+package io.github.ratelimit.spring;
 
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
+import io.github.ratelimit.Algorithm;
+import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.outage.OnStoreFailure;
-import io.github.ratelimit.spring.IdentifiedPolicy;
 
 /**
  * The policies of the configuration, by name.
@@ -16,7 +17,7 @@ import io.github.ratelimit.spring.IdentifiedPolicy;
  * @param defaults the defaults for what policies do not set
  * @since 0.1
  */
-public record ConfiguredPolicies(Map<String, IdentifiedPolicy> policies, PolicyDefaults defaults) {
+public record ConfiguredPolicies(Map<String, IdentifiedPolicy> policies, Defaults defaults) {
 
 	/**
 	 * Creates the policies.
@@ -31,7 +32,7 @@ public record ConfiguredPolicies(Map<String, IdentifiedPolicy> policies, PolicyD
 	 * @param defaultIdentifiers the identifiers of policies that name none
 	 */
 	public ConfiguredPolicies(Map<String, IdentifiedPolicy> policies, List<String> defaultIdentifiers) {
-		this(policies, new PolicyDefaults(defaultIdentifiers));
+		this(policies, new Defaults(defaultIdentifiers));
 	}
 
 	/**
@@ -57,6 +58,36 @@ public record ConfiguredPolicies(Map<String, IdentifiedPolicy> policies, PolicyD
 			.map(Map.Entry::getKey)
 			.sorted()
 			.toList();
+	}
+
+	/**
+	 * The defaults for what a policy does not set: {@code ratelimit.defaults}.
+	 * <p>
+	 * A value; safe for use by several threads.
+	 *
+	 * @param identifiers at least one identifier as in configuration
+	 * @param algorithm how requests are counted
+	 * @param countDenied whether denied requests count as well
+	 * @param enforcement how policies are enforced
+	 */
+	public record Defaults(List<String> identifiers, Algorithm algorithm, boolean countDenied,
+			Enforcement enforcement) {
+
+		/**
+		 * Creates defaults.
+		 */
+		public Defaults {
+			identifiers = List.copyOf(identifiers);
+		}
+
+		/**
+		 * Creates the defaults of the library, except for the identifiers.
+		 * @param identifiers at least one identifier as in configuration
+		 */
+		public Defaults(List<String> identifiers) {
+			this(identifiers, new SlidingWindow(), false, Enforcement.DEFAULT);
+		}
+
 	}
 
 }
