@@ -7,7 +7,6 @@ import io.github.ratelimit.spring.policy.AnnotatedPolicies;
 import io.github.ratelimit.spring.policy.PolicyReader;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
-import org.springframework.util.ClassUtils;
 import org.springframework.web.method.HandlerMethod;
 
 /**
@@ -35,7 +34,7 @@ final class UserCheck {
 	void requireCounted(HandlerMethod handler, AnnotatedPolicies annotated) {
 		annotated.find(handler.getMethod(), handler.getBeanType())
 			.forEach((policy) -> requireCounted(policy, "@RateLimited on %s.%s"
-				.formatted(ClassUtils.getShortName(handler.getBeanType()), handler.getMethod().getName())));
+				.formatted(handler.getBeanType().getSimpleName(), handler.getMethod().getName())));
 	}
 
 	private void requireCounted(IdentifiedPolicy policy, String subject) {
