@@ -34,7 +34,12 @@ import org.openjdk.jmh.util.Statistics;
  */
 public final class Speed {
 
+	/** After less, many callers show how code is compiled. */
+	private static final TimeValue WARM_UP = TimeValue.seconds(6);
+
 	private final MeasuredRedis redis;
+
+	private final TimeValue warmUp;
 
 	private final TimeValue time;
 
@@ -43,11 +48,13 @@ public final class Speed {
 	/**
 	 * Creates a measurement.
 	 * @param redis the server
+	 * @param warmUp how long to warm up
 	 * @param time duration of each iteration
 	 * @param forks 1, or 0 to measure in this JVM, which is less accurate
 	 */
-	Speed(MeasuredRedis redis, TimeValue time, int forks) {
+	Speed(MeasuredRedis redis, TimeValue warmUp, TimeValue time, int forks) {
 		this.redis = redis;
+		this.warmUp = warmUp;
 		this.time = time;
 		this.forks = forks;
 	}
@@ -70,7 +77,7 @@ public final class Speed {
 		try (MeasuredRedis redis = MeasuredRedis.startOwn()) {
 			System.out.printf("%s, %s, %d CPU cores, Java %s%n", LocalDate.now(ZoneOffset.UTC), redis.version(),
 					Runtime.getRuntime().availableProcessors(), Runtime.version().feature());
-			Speed speed = new Speed(redis, TimeValue.seconds(Long.parseLong(arguments[2])), 1);
+			Speed speed = new Speed(redis, WARM_UP, TimeValue.seconds(Long.parseLong(arguments[2])), 1);
 			SpeedTables tables = new SpeedTables(names);
 			for (int round = 0; round < rounds; round++) {
 				for (int number : callers) {
@@ -98,8 +105,8 @@ public final class Speed {
 			.timeUnit(java.util.concurrent.TimeUnit.MICROSECONDS)
 			.threads(callers)
 			.forks(this.forks)
-			.warmupIterations(2)
-			.warmupTime(this.time)
+			.warmupIterations(1)
+			.warmupTime(this.warmUp)
 			.measurementIterations(2)
 			.measurementTime(this.time)
 			.addProfiler(RedisProfiler.class)

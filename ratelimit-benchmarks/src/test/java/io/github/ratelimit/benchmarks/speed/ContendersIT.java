@@ -50,7 +50,8 @@ class ContendersIT {
 		// Another measurement on the same machine does not matter here.
 		System.setProperty("jmh.ignoreLock", "true");
 		System.setProperty(DecisionBenchmark.SERVER, redis.uri().toString());
-		Map<String, Double> result = new Speed(redis, TimeValue.milliseconds(100), 0).measure(Contenders.INCR, 1);
+		Map<String, Double> result = new Speed(redis, TimeValue.milliseconds(200), TimeValue.milliseconds(100), 0)
+			.measure(Contenders.INCR, 1);
 		System.clearProperty(DecisionBenchmark.SERVER);
 		assertThat(result).containsEntry(RedisProfiler.UNEXPECTED, 0.0)
 			.containsKeys(RedisProfiler.DECISIONS, RedisProfiler.CPU, "p50", "p99", SpeedTables.GARBAGE);
