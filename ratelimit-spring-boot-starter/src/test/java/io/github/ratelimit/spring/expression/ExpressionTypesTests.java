@@ -1,0 +1,236 @@
+package io.github.ratelimit.spring.expression;
+
+import java.lang.reflect.Type;
+import java.time.Duration;
+import java.time.LocalDate;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+import io.github.ratelimit.spring.expression.ReadOnlyExpression.Variables;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.core.ResolvableType;
+import org.springframework.expression.EvaluationException;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.expression.spel.support.SimpleEvaluationContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatNoException;
+
+/**
+ * Every expression on every variable: what is refused fails when it is evaluated.
+ */
+class ExpressionTypesTests {
+
+	private static final List<String> EXPRESSIONS = List.of("", ".length()", ".length", ".name", ".getName()", ".Name",
+			".upper()", ".x", ".x()", ".getX()", ".sum()", ".join('a','b')", ".join()", ".over(1)", ".over('s')",
+			".over()", ".who.name", ".who.upper()", ".value", ".getValue()", ".value.x", ".all()[0].x",
+			".all().get(0).who", ".empty", ".isEmpty()", ".isEmpty", ".URL", ".uRL", ".flag", ".fixed()", ".CONSTANT",
+			".more()", ".toString()", ".hashCode()", ".equals('a')", ".getClass()", ".class", ".class.name", ".size()",
+			"[0]", "[0].x", "[0].who.name", "['k']", "['k'].x", ".k.x", ".get('k')", ".get(0)", ".get(0).sum()",
+			".get()", ".present", ".isPresent()", ".ordinal()", ".name()", ".extra()", ".extra", ".code", ".pub",
+			".opt('a')", ".opt('a', 1, 2)", ".opt()", ".year", ".plusDays(1).year", ".mostSignificantBits",
+			".simpleName", ".intValue()", ".compareTo(1)", ".strip().toUpperCase()", ".substring(1)", ".substring()",
+			".bytes.length", ".chars().count()", ".seconds", ".toMillis()", ".iterator().next()", ".![#this]",
+			".?[true]", ".![x]", ".?[x > 0].size()", ".charAt(0)", ".lenght()", ".nmae", "?.name", "?.length()",
+			".wait()", ".notify()", ".getDeclaringClass()", ".stream().count()", ".contains('z')", ".isBlank()",
+			".empty ? 1 : 2", " == 'abc'", " > 0", " + 1", " ?: 3", ".orElse(null).x", ".value()",
+			".getDayOfWeek().getValue()", ".dayOfWeek.value", ".leapYear");
+
+	private final SpelExpressionParser parser = new SpelExpressionParser();
+
+	private final Map<String, Object> values = new LinkedHashMap<>();
+
+	private final Map<String, ResolvableType> types = new LinkedHashMap<>();
+
+	ExpressionTypesTests() {
+		Point point = new Point(1, 2, new Final());
+		Box<Point> box = new Box<>();
+		box.value = point;
+		StringBox strings = new StringBox();
+		strings.value = "s";
+		add("text", String.class, "abc");
+		add("number", int.class, 1);
+		add("any", Number.class, 5);
+		add("array", Point[].class, new Point[] { point });
+		add("numbers", int[].class, new int[] { 1, 2 });
+		add("point", Point.class, point);
+		add("color", Color.class, Color.BLUE);
+		add("named", Named.class, new Final());
+		add("own", Final.class, new Final());
+		add("strings", Box.class, strings);
+		add("object", Object.class, "obj");
+		add("date", LocalDate.class, LocalDate.of(2026, 1, 1));
+		add("uuid", UUID.class, new UUID(1, 2));
+		add("type", Class.class, String.class);
+		add("sequence", CharSequence.class, "cs");
+		add("duration", Duration.class, Duration.ofSeconds(3));
+		add("box", ResolvableType.forClassWithGenerics(Box.class, Point.class), box);
+		add("list", ResolvableType.forClassWithGenerics(List.class, Point.class), List.of(point));
+		add("set", ResolvableType.forClassWithGenerics(Set.class, String.class), Set.of("z"));
+		add("map", ResolvableType.forClassWithGenerics(Map.class, String.class, Point.class), Map.of("k", point));
+		add("optional", ResolvableType.forClassWithGenerics(Optional.class, Point.class), Optional.of(point));
+	}
+
+	private void add(String name, Type type, Object value) {
+		add(name, ResolvableType.forType(type), value);
+	}
+
+	private void add(String name, ResolvableType type, Object value) {
+		this.types.put(name, type);
+		this.values.put(name, value);
+	}
+
+	@Test
+	void onlyExpressionsThatFailAreRefused() {
+		Variables variables = new Variables(this.types, "the variables");
+		List<String> refused = new ArrayList<>();
+		for (String name : this.types.keySet()) {
+			for (String expression : EXPRESSIONS) {
+				String text = "#" + name + expression;
+				try {
+					ReadOnlyExpression.parse("expression", text, variables);
+				}
+				catch (IllegalArgumentException ex) {
+					refused.add(text);
+				}
+			}
+		}
+		assertThat(refused).hasSizeGreaterThan(200)
+			.contains("#text.lenght()", "#text.class", "#point.getClass()", "#point.over()", "#own.nmae",
+					"#array.lenght()", "#named.nmae")
+			.allSatisfy((text) -> assertThatExceptionOfType(EvaluationException.class).as(text)
+				.isThrownBy(() -> evaluate(text)));
+	}
+
+	@Test
+	void expressionsReadMembersOfAllKinds() {
+		Variables variables = new Variables(this.types, "the variables");
+		assertThat(List.of("#text.length()", "#point.x", "#point.who.upper()", "#point.join('a', 'b')", "#box.value.x",
+				"#box.all()[0].who.name", "#strings.more()", "#color.extra()", "#array.length", "#array[0].x",
+				"#list.![x]", "#map['k'].x", "#optional.get().x", "#named.name", "#own.opt('a', 1)", "#date.leapYear"))
+			.allSatisfy((text) -> {
+				assertThatNoException().isThrownBy(() -> evaluate(text));
+				assertThat(ReadOnlyExpression.parse("expression", text, variables).evaluate(this.values)).isNotNull();
+			});
+	}
+
+	private Object evaluate(String text) {
+		SimpleEvaluationContext context = SimpleEvaluationContext.forReadOnlyDataBinding()
+			.withInstanceMethods()
+			.build();
+		this.values.forEach(context::setVariable);
+		return this.parser.parseRaw(text).getValue(context);
+	}
+
+	public enum Color {
+
+		RED, BLUE {
+
+			@Override
+			public String extra() {
+				return "b";
+			}
+
+		};
+
+		public final int code = 7;
+
+		public String extra() {
+			return "x";
+		}
+
+	}
+
+	public interface Named {
+
+		String getName();
+
+		default String upper() {
+			return getName().toUpperCase();
+		}
+
+	}
+
+	public record Point(int x, int y, Named who) {
+
+		public int sum() {
+			return this.x + this.y;
+		}
+
+		public String join(String... parts) {
+			return String.join(",", parts);
+		}
+
+		public int over(int number) {
+			return number;
+		}
+
+		public long over(String text) {
+			return text.length();
+		}
+
+	}
+
+	public static class Box<T> {
+
+		public static final String CONSTANT = "c";
+
+		public T value;
+
+		public T getValue() {
+			return this.value;
+		}
+
+		public List<T> all() {
+			return List.of(this.value);
+		}
+
+		public boolean isEmpty() {
+			return false;
+		}
+
+		public String getURL() {
+			return "u";
+		}
+
+		public Boolean getFlag() {
+			return true;
+		}
+
+		public static int fixed() {
+			return 1;
+		}
+
+	}
+
+	public static class StringBox extends Box<String> {
+
+		public String more() {
+			return "m";
+		}
+
+	}
+
+	public static final class Final implements Named {
+
+		public final int pub = 3;
+
+		@Override
+		public String getName() {
+			return "final";
+		}
+
+		public String opt(String text, Object... more) {
+			return text + more.length;
+		}
+
+	}
+
+}
