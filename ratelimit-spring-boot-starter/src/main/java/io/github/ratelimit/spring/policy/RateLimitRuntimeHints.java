@@ -1,35 +1,33 @@
 package io.github.ratelimit.spring.policy;
 
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.time.Duration;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
+import com.github.benmanes.caffeine.cache.Caffeine;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aot.hint.ExecutableMode;
+import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.TypeReference;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Hints for native images: the scripts, the error messages of the IP library, and the
- * generated classes of Caffeine, which it looks up by names composed of the settings of a
- * cache.
+ * classes that Caffeine generates and looks up by the settings of a cache.
  */
 class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 
-	/**
-	 * Caffeine itself has no hints. Those of the GraalVM metadata repository lack the
-	 * nodes of caches that have only a maximum size (PSMS).
-	 */
-	private static final String CAFFEINE = "com.github.benmanes.caffeine.cache.";
+	private static final Duration EXPIRY = Duration.ofSeconds(1);
 
-	/**
-	 * Classes of caches with a maximum size or weight, or that also expire after a write
-	 * or an access.
-	 */
-	private static final List<String> CACHES = List.of("SSMS", "SSMW", "SSMSW", "SSMSA");
+	private static final List<UnaryOperator<Caffeine<Object, Object>>> BOUNDS = List.of(UnaryOperator.identity(),
+			(cache) -> cache.maximumSize(1), (cache) -> cache.maximumWeight(1).weigher((key, value) -> 1));
 
-	/** Classes of their nodes. */
-	private static final List<String> NODES = List.of("PSMS", "PSMW", "PSWMS", "PSAMS");
+	private static final List<UnaryOperator<Caffeine<Object, Object>>> EXPIRIES = List.of(UnaryOperator.identity(),
+			(cache) -> cache.expireAfterWrite(EXPIRY), (cache) -> cache.expireAfterAccess(EXPIRY));
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
@@ -40,11 +38,29 @@ class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 		hints.reflection()
 			.registerType(TypeReference.of("redis.clients.jedis.UnifiedJedis"),
 					(type) -> type.withField("provider").withField("executor"));
-		CACHES.forEach((name) -> hints.reflection()
-			.registerType(TypeReference.of(CAFFEINE + name), (type) -> type.withField("FACTORY")));
-		NODES.forEach((name) -> hints.reflection()
-			.registerType(TypeReference.of(CAFFEINE + name),
-					(type) -> type.withConstructor(List.of(), ExecutableMode.INVOKE)));
+		BOUNDS.forEach((bound) -> EXPIRIES.forEach(
+				(expiry) -> registerCache(hints, expiry.apply(bound.apply(Caffeine.newBuilder())).build().asMap())));
+	}
+
+	/**
+	 * Caffeine itself has no hints, and those of the GraalVM metadata repository are not
+	 * complete. The names of its classes are not known, so that a cache of each kind is
+	 * looked at: its class, and the classes of what it consists of.
+	 */
+	private static void registerCache(RuntimeHints hints, Object cache) {
+		Package caffeine = cache.getClass().getPackage();
+		hints.reflection().registerType(cache.getClass(), MemberCategory.ACCESS_DECLARED_FIELDS);
+		ReflectionUtils.doWithFields(cache.getClass(), (field) -> {
+			field.setAccessible(true);
+			Object part = field.get(cache);
+			if (part != null && part.getClass().getPackage().equals(caffeine)) {
+				hints.reflection().registerType(part.getClass(), MemberCategory.INVOKE_DECLARED_CONSTRUCTORS);
+			}
+		}, (field) -> isPart(field, caffeine));
+	}
+
+	private static boolean isPart(Field field, Package caffeine) {
+		return !Modifier.isStatic(field.getModifiers()) && caffeine.equals(field.getType().getPackage());
 	}
 
 }

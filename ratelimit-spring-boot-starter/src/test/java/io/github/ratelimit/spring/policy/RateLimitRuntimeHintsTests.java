@@ -6,11 +6,17 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.ResourceBundle;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 
-import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import io.github.ratelimit.denial.DenialCache;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
@@ -42,35 +48,43 @@ class RateLimitRuntimeHintsTests {
 		});
 	}
 
-	/**
-	 * Caches as the memory of denials, the plans of users and the counts of who is denied
-	 * most have them.
-	 */
-	@Test
-	void generatedClassesOfCachesAreKept() throws ReflectiveOperationException {
+	@ParameterizedTest
+	@MethodSource("caches")
+	void generatedClassesOfCachesAreKept(Caffeine<Object, Object> settings) throws ReflectiveOperationException {
 		new RateLimitRuntimeHints().registerHints(this.hints, getClass().getClassLoader());
-		Duration time = Duration.ofSeconds(1);
-		for (Object store : List.of(new DenialCache(time, 1),
-				Caffeine.newBuilder().expireAfterWrite(time).maximumSize(1).ticker(() -> 0).build(),
-				Caffeine.newBuilder().expireAfterAccess(time).maximumSize(1).ticker(() -> 0).build())) {
-			List<Object> caches = (store instanceof Cache<?, ?> cache) ? List.of(cache)
-					: caches(field(store, "memory"));
-			assertThat(caches).isNotEmpty();
-			for (Object cache : caches) {
-				Object map = ((Cache<?, ?>) cache).asMap();
-				assertThat(RuntimeHintsPredicates.reflection().onFieldAccess(map.getClass().getName(), "FACTORY"))
-					.as(map.getClass().getName())
-					.accepts(this.hints);
-				Class<?> node = field(map, "nodeFactory").getClass();
-				assertThat(RuntimeHintsPredicates.reflection().onConstructorInvocation(node.getDeclaredConstructor()))
-					.as(node.getName())
-					.accepts(this.hints);
-			}
-		}
+		Object cache = settings.build().asMap();
+		assertThat(RuntimeHintsPredicates.reflection().onFieldAccess(cache.getClass().getName(), "FACTORY"))
+			.as(cache.getClass().getName())
+			.accepts(this.hints);
+		Class<?> node = field(cache, "nodeFactory").getClass();
+		assertThat(RuntimeHintsPredicates.reflection().onConstructorInvocation(node.getDeclaredConstructor()))
+			.as(node.getName())
+			.accepts(this.hints);
 	}
 
-	private static List<Object> caches(Object memory) throws ReflectiveOperationException {
-		return List.of(field(memory, "verdicts"), field(memory, "blocks"));
+	static List<Caffeine<?, ?>> caches() {
+		Duration time = Duration.ofSeconds(1);
+		return List.of(Caffeine.newBuilder().maximumSize(1).executor(Runnable::run),
+				Caffeine.newBuilder().maximumSize(1).evictionListener((key, value, cause) -> {
+				}), Caffeine.newBuilder().maximumWeight(1).weigher((key, value) -> 1),
+				Caffeine.newBuilder().expireAfterWrite(time).ticker(() -> 0),
+				Caffeine.newBuilder().expireAfterWrite(time).maximumSize(1),
+				Caffeine.newBuilder().expireAfterAccess(time).maximumSize(1));
+	}
+
+	/** What other settings need would be missing in native images. */
+	@Test
+	void cachesHaveNoOtherSettings() {
+		JavaClasses classes = new ClassFileImporter().withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+			.importPackages("io.github.ratelimit");
+		Set<String> settings = classes.stream()
+			.filter((type) -> !type.isEquivalentTo(RateLimitRuntimeHints.class))
+			.flatMap((type) -> type.getMethodCallsFromSelf().stream())
+			.filter((call) -> call.getTargetOwner().isEquivalentTo(Caffeine.class))
+			.map((call) -> call.getTarget().getName())
+			.collect(Collectors.toCollection(TreeSet::new));
+		assertThat(settings).containsExactly("build", "evictionListener", "executor", "expireAfterAccess",
+				"expireAfterWrite", "maximumSize", "maximumWeight", "newBuilder", "ticker", "weigher");
 	}
 
 	private static Object field(Object object, String name) throws ReflectiveOperationException {
