@@ -38,7 +38,7 @@ record ListenerAdapter(String server, RedisListener listener) implements Listene
 		try {
 			event.run();
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
 			logger.warn("A RedisListener failed", ex);
 		}
 	}

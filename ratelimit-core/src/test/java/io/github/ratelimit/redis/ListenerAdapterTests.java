@@ -26,7 +26,7 @@ class ListenerAdapterTests {
 
 		@Override
 		public void queueFull(String server) {
-			throw new IllegalStateException();
+			throw new NoClassDefFoundError();
 		}
 
 		@Override

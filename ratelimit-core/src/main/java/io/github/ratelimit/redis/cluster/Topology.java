@@ -85,25 +85,35 @@ final class Topology {
 	}
 
 	/** Lets a call wait, unless the slots have become known. */
-	private synchronized @Nullable Slots await(Call call) {
-		if (this.slots == null) {
-			if (!refresh()) {
+	private @Nullable Slots await(Call call) {
+		synchronized (this) {
+			boolean asked = this.slots == null && refresh();
+			if (this.slots != null || asked && this.waiting.size() < this.capacity && this.waiting.add(call)) {
+				return this.slots;
+			}
+			if (!asked) {
 				call.fail(unknown());
-			}
-			else if (this.waiting.size() < this.capacity) {
-				this.waiting.add(call);
-			}
-			else {
-				this.cluster.listener.overloaded();
-				call.fail(new CallException(Reason.QUEUE_FULL, "Too many other calls wait", null));
+				return null;
 			}
 		}
-		return this.slots;
+		this.cluster.listener.overloaded();
+		call.fail(new CallException(Reason.QUEUE_FULL, "Too many other calls wait", null));
+		return null;
 	}
 
 	private JedisException unknown() {
-		return this.cluster.closed ? ClusterServers.closedForGood() : new CallException(Reason.OUTAGE,
-				"None of the nodes %s has returned the slots".formatted(this.cluster.addresses()), this.failure);
+		if (this.cluster.closed) {
+			return ClusterServers.closedForGood();
+		}
+		Throwable reason = this.failure;
+		String nodes = "";
+		try {
+			nodes = " " + this.cluster.addresses();
+		}
+		catch (Throwable ex) {
+			reason = ex;
+		}
+		return new CallException(Reason.OUTAGE, "None of the nodes%s has returned the slots".formatted(nodes), reason);
 	}
 
 	/** Asks the nodes, now or after a pause. Returns whether they are being asked. */
@@ -118,15 +128,13 @@ final class Topology {
 
 	private void run() {
 		while (isToAsk()) {
-			Slots read = null;
 			try {
-				read = ask(this.cluster.addresses().stream().filter(this.cluster::mayAnswer).iterator());
+				end(ask());
 			}
-			catch (RuntimeException | Error ex) {
+			catch (Throwable ex) {
 				// It is the only one, so that nothing may end it.
-				this.failure = ex;
+				logger.warn("The slots of the cluster could not be read", ex);
 			}
-			end(read);
 			parkNanos(PAUSE_NANOS);
 		}
 	}
@@ -142,6 +150,17 @@ final class Topology {
 		long end = System.nanoTime() + time;
 		for (long left = time; left > 0; left = end - System.nanoTime()) {
 			LockSupport.parkNanos(left);
+		}
+	}
+
+	private @Nullable Slots ask() {
+		try {
+			return ask(this.cluster.addresses().stream().filter(this.cluster::mayAnswer).iterator());
+		}
+		catch (Throwable ex) {
+			logger.debug("No node could be asked for the slots", ex);
+			this.failure = ex;
+			return null;
 		}
 	}
 

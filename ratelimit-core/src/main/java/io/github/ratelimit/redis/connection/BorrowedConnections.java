@@ -107,9 +107,9 @@ public final class BorrowedConnections extends ConnectionSource {
 				link.timeout(budget);
 				return link;
 			}
-			catch (JedisException ex) {
+			catch (Throwable ex) {
 				link.release();
-				if (i == ATTEMPTS || isSilence(ex)) {
+				if (i == ATTEMPTS || isSilence(ex) || !(ex instanceof JedisException)) {
 					throw ex;
 				}
 			}

@@ -122,7 +122,7 @@ final class Breaker {
 				this.server.source.connect(true, Watch.NONE, this.server.settings.budget()).release();
 				heard(System.nanoTime());
 			}
-			catch (RuntimeException | Error ex) {
+			catch (Throwable ex) {
 				// It is the only one, so that nothing may end it.
 				logger.debug("Redis ({}) does not answer yet", this.server.settings.name(), ex);
 				closed = ex.getCause() instanceof IllegalStateException;

@@ -8,6 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 
@@ -16,6 +18,8 @@ import redis.clients.jedis.exceptions.JedisException;
  * only while there are calls.
  */
 final class Lane implements WatchedSocket.Watch {
+
+	private static final Logger logger = LoggerFactory.getLogger(Lane.class);
 
 	/** There is no thread. */
 	private static final int NONE = 0;
@@ -162,8 +166,9 @@ final class Lane implements WatchedSocket.Watch {
 			this.link = link;
 			return link;
 		}
-		catch (RuntimeException | Error ex) {
+		catch (Throwable ex) {
 			release();
+			logger.debug("{} has no connection", this.name, ex);
 			if (this.server.breaker.isHeard(start) || this.server.isConnected()) {
 				// The other lanes go on, or find that their connections are broken.
 				this.server.wake();
@@ -193,7 +198,7 @@ final class Lane implements WatchedSocket.Watch {
 			this.server.breaker.heard(now);
 			this.server.listener.batch(calls.size(), now - start);
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
 			fail((ex instanceof JedisException cause) ? cause : new JedisException("A batch has failed", ex), calls);
 		}
 		finally {

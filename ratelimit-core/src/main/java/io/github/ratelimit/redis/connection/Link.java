@@ -53,10 +53,10 @@ final class Link {
 			replies.replaceAll((reply) -> (reply instanceof JedisDataException ex) ? ErrorText.withoutKeys(ex) : reply);
 			return replies;
 		}
-		catch (RuntimeException | OutOfMemoryError | StackOverflowError ex) {
+		catch (Throwable ex) {
 			// What is left of a reply would answer the next call.
 			this.connection.setBroken();
-			if (ex instanceof JedisException) {
+			if (ex instanceof JedisException || ex instanceof LinkageError) {
 				throw ex;
 			}
 			// Jedis fails like this if the reply is no reply or has an absurd length.

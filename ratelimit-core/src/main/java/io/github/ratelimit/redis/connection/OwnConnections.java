@@ -75,7 +75,7 @@ public final class OwnConnections extends ConnectionSource {
 			watched.loggedIn();
 			return link;
 		}
-		catch (RuntimeException | Error ex) {
+		catch (Throwable ex) {
 			IOUtils.closeQuietly(socket);
 			throw ex;
 		}

@@ -124,21 +124,25 @@ public final class Server implements Servers {
 	/** Takes the next calls to send, and wakes another lane if more wait. */
 	List<Call> next() {
 		List<Call> calls = new ArrayList<>();
-		long now = System.nanoTime();
 		int work = 0;
 		int taken = 0;
-		synchronized (this.queue) {
-			for (Call next = this.queue.peek(); next != null
-					&& (work == 0 || work + next.work() <= MAX_WORK); next = this.queue.peek()) {
-				this.queue.remove();
-				taken++;
-				if (next.take(now)) {
-					calls.add(next);
-					work += next.work();
+		try {
+			synchronized (this.queue) {
+				long now = System.nanoTime();
+				for (Call next = this.queue.peek(); next != null
+						&& (work == 0 || work + next.work() <= MAX_WORK); next = this.queue.peek()) {
+					this.queue.remove();
+					taken++;
+					if (next.take(now)) {
+						calls.add(next);
+						work += next.work();
+					}
 				}
 			}
 		}
-		this.waiting.addAndGet(-taken);
+		finally {
+			this.waiting.addAndGet(-taken);
+		}
 		if (hasWaiting()) {
 			wake();
 		}
@@ -168,8 +172,9 @@ public final class Server implements Servers {
 	private void refuseWaiting(CallException reason) {
 		synchronized (this.queue) {
 			for (int i = this.waiting.get(); i > 0 && hasWaiting(); i--) {
-				this.queue.remove().fail(reason);
+				Call call = this.queue.remove();
 				this.waiting.decrementAndGet();
+				call.fail(reason);
 			}
 		}
 	}

@@ -4,25 +4,28 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
-import io.github.ratelimit.redis.connection.Listener;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.redis.connection.CallException;
 import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.redis.connection.Connecting;
-import io.github.ratelimit.redis.connection.CallException.Reason;
+import io.github.ratelimit.redis.connection.Listener;
 import io.github.ratelimit.redis.connection.ServerSettings;
 import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
+import redis.clients.jedis.ConnectionPool;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.providers.ClusterConnectionProvider;
 import redis.clients.jedis.util.SafeEncoder;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -135,6 +138,39 @@ class ClusterServersIT {
 		}
 		catch (CallException ex) {
 			return ex.reason();
+		}
+	}
+
+	/** The thread that asks for the slots is the only one. */
+	@Test
+	void slotsAreReadAlthoughMemoryWasShort() {
+		AtomicBoolean full = new AtomicBoolean(true);
+		ClusterConnectionProvider provider = new ClusterConnectionProvider(CLUSTER.addresses(), CONFIG) {
+
+			@Override
+			public Map<String, ConnectionPool> getNodes() {
+				if (full.get()) {
+					throw new OutOfMemoryError("of a test");
+				}
+				return super.getNodes();
+			}
+
+		};
+		try (provider; ClusterServers servers = ClusterServers.of(provider, SETTINGS, Connecting.NOBODY)) {
+			for (int i = 0; i < 2; i++) {
+				Connecting.assertNotSent(() -> Increment.of(servers, TestRedis.newKeyPrefix()));
+			}
+			full.set(false);
+			TestCluster.await("The slots are known", () -> isAnswered(servers));
+		}
+	}
+
+	private static boolean isAnswered(ClusterServers servers) {
+		try {
+			return Increment.of(servers, TestRedis.newKeyPrefix()) == 1;
+		}
+		catch (CallException ex) {
+			return false;
 		}
 	}
 

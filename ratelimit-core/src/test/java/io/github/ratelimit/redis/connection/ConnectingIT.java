@@ -4,7 +4,6 @@ import java.net.URI;
 import java.time.Duration;
 
 import io.github.ratelimit.redis.connection.CallException.Reason;
-import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;

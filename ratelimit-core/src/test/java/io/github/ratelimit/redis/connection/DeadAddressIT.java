@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -89,6 +90,8 @@ class DeadAddressIT {
 						waiting.waitFor(server);
 					}
 				}
+				assertThat(waiting.outcomes()).allMatch((outcome) -> outcome instanceof Long
+						|| outcome == Reason.TOO_LATE || outcome == Reason.UNANSWERED);
 				waiting.assertInTime("host with a dead address");
 				return callers.toString();
 			}).collect(Collectors.joining(", ")));

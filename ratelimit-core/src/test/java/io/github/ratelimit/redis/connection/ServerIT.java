@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 import io.github.ratelimit.redis.AnsweringServer;
 import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.test.FaultyProxy;
+import io.github.ratelimit.test.TestCluster;
 import io.github.ratelimit.test.TestRedis;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordingFile;
@@ -141,6 +142,41 @@ class ServerIT {
 			assertThat(calls.subList(0, 4).stream().map(Call::await)).containsOnly(1L);
 		}
 		assertThat(this.events.all()).containsExactly("overloaded", "overloaded");
+	}
+
+	@Test
+	void callsThatCannotBeTakenLeaveRoomForOthers() {
+		try (Server one = Connecting.to(TestRedis.uri().getPort(), new ServerSettings("one", LONG, 1, 3),
+				this.events)) {
+			for (int i = 0; i < 4; i++) {
+				Call impossible = new Impossible();
+				one.submit(impossible);
+				TestCluster.await("It was taken", () -> !one.hasWaiting());
+			}
+			assertThat(Increment.of(one, this.key, LONG)).isEqualTo(1);
+		}
+		assertThat(this.events.all()).isEmpty();
+	}
+
+	/** Several lanes take calls at once, each of which looks what the next one is. */
+	@Test
+	void batchesOfManyLanesHaveNoMoreWorkThanAllowed() throws Exception {
+		Works carrier = new Works();
+		try (Server many = Connecting.to(TestRedis.uri().getPort(), new ServerSettings("many", LONG, 16, 100_000),
+				this.events)) {
+			List<Thread> callers = IntStream.range(0, 32).mapToObj((i) -> new Thread(() -> {
+				List<Increment> calls = IntStream.range(0, 1000)
+					.mapToObj((j) -> new Increment(carrier, 0, this.key, LONG, ((i + j) % 4 == 0) ? 100 : 1))
+					.toList();
+				calls.forEach(many::submit);
+				calls.forEach(Call::await);
+			})).toList();
+			callers.forEach(Thread::start);
+			for (Thread caller : callers) {
+				caller.join();
+			}
+		}
+		assertThat(carrier.most).isBetween(100, 128);
 	}
 
 	private static void await(CountDownLatch latch) {
@@ -293,6 +329,38 @@ class ServerIT {
 		this.server.close();
 		Connecting.assertNotSent(() -> Increment.of(this.server, this.key, LONG))
 			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(Reason.OUTAGE));
+	}
+
+	/** Nobody knows its work. */
+	private static final class Impossible extends Call {
+
+		Impossible() {
+			super(Increment.PLAIN, 0, System.nanoTime() + LONG.toNanos());
+		}
+
+		@Override
+		public int work() {
+			throw new OutOfMemoryError("of a test");
+		}
+
+	}
+
+	/** Notes the work of the largest batch. */
+	private static final class Works implements Carrier {
+
+		private int most;
+
+		@Override
+		public synchronized List<CommandArguments> commands(List<Call> calls, boolean source) {
+			this.most = Math.max(this.most, calls.stream().mapToInt(Call::work).sum());
+			return Increment.PLAIN.commands(calls, source);
+		}
+
+		@Override
+		public void deliver(List<Call> calls, List<Object> replies) {
+			Increment.PLAIN.deliver(calls, replies);
+		}
+
 	}
 
 	private record Failing(boolean early) implements Carrier {

@@ -3,13 +3,13 @@ package io.github.ratelimit.redis.connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.LongStream;
-
-import redis.clients.jedis.exceptions.JedisException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -28,15 +28,15 @@ final class Waiting {
 
 	private final List<Long> slept = new ArrayList<>();
 
-	private final AtomicInteger answered = new AtomicInteger();
+	private final Queue<Object> outcomes = new ConcurrentLinkedQueue<>();
 
 	Waiting(int callers) {
 		this.callers = callers;
 	}
 
-	/** Returns how many calls were answered. */
-	int answered() {
-		return this.answered.get();
+	/** Returns the answers, and the reasons for which there was none. */
+	Collection<Object> outcomes() {
+		return this.outcomes;
 	}
 
 	/** Calls a server with all callers at once. */
@@ -59,6 +59,7 @@ final class Waiting {
 		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);
 		}
+		assertThat(waited).as("every caller has waited").doesNotContain(0);
 		LongStream.of(waited).forEach(this.waited::add);
 		LongStream.of(slept).forEach(this.slept::add);
 	}
@@ -78,11 +79,10 @@ final class Waiting {
 
 	private void call(Server server) {
 		try {
-			Increment.of(server, "a", BUDGET);
-			this.answered.incrementAndGet();
+			this.outcomes.add(Increment.of(server, "a", BUDGET));
 		}
-		catch (JedisException ex) {
-			// As it should.
+		catch (CallException ex) {
+			this.outcomes.add(ex.reason());
 		}
 	}
 
