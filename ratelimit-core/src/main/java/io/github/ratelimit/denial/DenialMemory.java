@@ -76,18 +76,22 @@ final class DenialMemory {
 				at += charge.identifiers().size();
 				continue;
 			}
-			long maxAge = Math.min(this.maxAge, maxAges.apply(charge.policy()).toNanos());
 			for (int j = 0; j < charge.identifiers().size(); j++) {
 				Identifier identifier = charge.identifiers().get(j);
 				Verdicts known = known(keys[at++], charge.policy());
-				Verdict verdict = (known != null) ? known.find(charge.cost()) : null;
+				if (known == null) {
+					complete = false;
+					continue;
+				}
+				long maxAge = Math.min(this.maxAge, maxAges.apply(charge.policy()).toNanos());
+				Verdict verdict = known.find(charge.cost());
 				List<LimitStatus> limits = (verdict != null) ? verdict.at(now, maxAge, charge.policy(), identifier)
 						: null;
 				complete = complete && verdict != null && limits != null && (block != null || !verdict.blocked());
-				if (known != null && limits == null && isPossible(charge)) {
+				if (limits == null && isPossible(charge)) {
 					limits = known.violatedByLess(charge.cost(), now, maxAge, identifier);
 				}
-				if (known != null && limits != null && !limits.isEmpty()) {
+				if (limits != null && !limits.isEmpty()) {
 					violated = Verdict.concat(violated, limits);
 					calls = (calls != null) ? calls : known.calls();
 				}
