@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.logging.Level;
@@ -29,6 +30,9 @@ import org.springframework.core.io.ClassPathResource;
 final class Browser implements AutoCloseable {
 
 	private final ChromeDriver driver;
+
+	/** What the console said that nobody has asked for yet. */
+	private final List<String> console = new ArrayList<>();
 
 	Browser() {
 		ChromeDriverService service = new ChromeDriverService.Builder().usingDriverExecutable(program("chromedriver"))
@@ -98,14 +102,28 @@ final class Browser implements AutoCloseable {
 	 * started or stopped a container, which changes the networks of the machine.
 	 */
 	List<String> errors() {
-		return this.driver.manage()
+		readConsole();
+		List<String> errors = this.console.stream()
+			.filter((message) -> !message.matches(".*(status of (429|503)|ERR_NETWORK_CHANGED).*"))
+			.toList();
+		this.console.clear();
+		return errors;
+	}
+
+	/** How many requests the browser gave up because the networks have changed. */
+	long givenUp() {
+		readConsole();
+		return this.console.stream().filter((message) -> message.contains("ERR_NETWORK_CHANGED")).count();
+	}
+
+	private void readConsole() {
+		this.driver.manage()
 			.logs()
 			.get(LogType.BROWSER)
 			.getAll()
 			.stream()
 			.map(LogEntry::getMessage)
-			.filter((message) -> !message.matches(".*(status of (429|503)|ERR_NETWORK_CHANGED).*"))
-			.toList();
+			.forEach(this.console::add);
 	}
 
 	/** What axe-core finds inaccessible on the page: a rule and an element each. */
