@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.expression;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.WildcardType;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
@@ -13,8 +14,8 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.github.ratelimit.spring.expression.ReadOnlyExpression.Variables;
 import io.github.ratelimit.spring.policy.NearestNames;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.ResolvableType;
 import org.springframework.expression.spel.SpelNode;
@@ -34,9 +35,9 @@ import org.springframework.util.StringUtils;
  * refuses misspelt names of properties and methods.
  * <p>
  * An object may be of a subclass with more members than the declared type. An unknown
- * name is therefore refused only if the type is final or of the servlet API, or has a
- * very similar name. Nothing is checked on {@code Object}, on maps, or on what is read
- * from them.
+ * name is therefore refused only if the type is final, or of the servlet API where that
+ * has all members, or has a very similar name. Nothing is checked on {@code Object}, on
+ * maps, or on what is read from them.
  */
 final class ExpressionTypes {
 
@@ -46,13 +47,9 @@ final class ExpressionTypes {
 	/** Methods that any subclass may have. */
 	private static final Set<String> OF_ALL = Set.of("toString", "equals", "hashCode");
 
-	private final Map<String, ResolvableType> variables;
+	private final Variables variables;
 
-	/**
-	 * Creates a check.
-	 * @param variables the types of variables; {@code NONE} if one is unknown
-	 */
-	ExpressionTypes(Map<String, ResolvableType> variables) {
+	ExpressionTypes(Variables variables) {
 		this.variables = variables;
 	}
 
@@ -73,7 +70,7 @@ final class ExpressionTypes {
 		}
 		findInside(node);
 		if (node instanceof VariableReference) {
-			return this.variables.getOrDefault(node.toStringAST().substring(1), ResolvableType.NONE);
+			return this.variables.types().getOrDefault(node.toStringAST().substring(1), ResolvableType.NONE);
 		}
 		if (node instanceof StringLiteral) {
 			return ResolvableType.forClass(String.class);
@@ -92,9 +89,10 @@ final class ExpressionTypes {
 		return ClassUtils.resolvePrimitiveIfNecessary(type);
 	}
 
-	private static ResolvableType ofMember(SpelNode member, ResolvableType owner) {
+	private ResolvableType ofMember(SpelNode member, ResolvableType owner) {
 		Class<?> type = wrapper(owner.toClass());
-		if (type == Object.class || UNKNOWN.stream().anyMatch((unknown) -> unknown.isAssignableFrom(type))) {
+		if (type == Object.class || hasLowerBound(owner)
+				|| UNKNOWN.stream().anyMatch((unknown) -> unknown.isAssignableFrom(type))) {
 			return ResolvableType.NONE;
 		}
 		if (member instanceof Indexer) {
@@ -109,21 +107,20 @@ final class ExpressionTypes {
 		return ResolvableType.NONE;
 	}
 
-	private static ResolvableType ofProperty(String name, Class<?> type, ResolvableType owner) {
+	private ResolvableType ofProperty(String name, Class<?> type, ResolvableType owner) {
 		if (type.isArray() && name.equals("length")) {
 			return ResolvableType.forClass(int.class);
 		}
-		Set<String> names = new TreeSet<>();
-		for (Method method : methods(type)) {
-			if (method.getParameterCount() == 0) {
-				String property = property(method.getName());
-				if (name.equals(method.getName()) || StringUtils.capitalize(name).equals(property)
-						|| name.equals(property)) {
-					return returned(method, owner);
-				}
-				names.add((property != null) ? StringUtils.uncapitalizeAsProperty(property) : method.getName());
-			}
+		String suffix = StringUtils.capitalize(name);
+		Optional<Method> getter = Stream.of("get" + suffix, "get" + name, "is" + suffix, "is" + name, name)
+			.flatMap((method) -> getters(type).filter((other) -> other.getName().equals(method)
+					&& (method.equals(name) || !method.startsWith("is") || isBoolean(other))))
+			.findFirst();
+		if (getter.isPresent()) {
+			return returned(getter.get(), owner);
 		}
+		Set<String> names = getters(type).map((method) -> property(method.getName()))
+			.collect(Collectors.toCollection(TreeSet::new));
 		for (Field field : type.getFields()) {
 			if (name.equals(field.getName())) {
 				return ResolvableType.forField(field, owner.as(field.getDeclaringClass()));
@@ -134,15 +131,23 @@ final class ExpressionTypes {
 		return ResolvableType.NONE;
 	}
 
-	private static @Nullable String property(String method) {
-		return Stream.of("get", "is")
-			.filter((prefix) -> method.startsWith(prefix) && method.length() > prefix.length())
-			.map((prefix) -> method.substring(prefix.length()))
-			.findFirst()
-			.orElse(null);
+	private static Stream<Method> getters(Class<?> type) {
+		return methods(type).stream().filter((method) -> method.getParameterCount() == 0);
 	}
 
-	private static ResolvableType ofMethod(String name, int arguments, Class<?> type, ResolvableType owner) {
+	private static boolean isBoolean(Method method) {
+		return wrapper(method.getReturnType()) == Boolean.class;
+	}
+
+	private static String property(String method) {
+		return Stream.of("get", "is")
+			.filter((prefix) -> method.startsWith(prefix) && method.length() > prefix.length())
+			.map((prefix) -> StringUtils.uncapitalizeAsProperty(method.substring(prefix.length())))
+			.findFirst()
+			.orElse(method);
+	}
+
+	private ResolvableType ofMethod(String name, int arguments, Class<?> type, ResolvableType owner) {
 		List<Method> named = methods(type).stream().filter((method) -> method.getName().equals(name)).toList();
 		if (named.isEmpty() && OF_ALL.contains(name)) {
 			return ResolvableType.NONE;
@@ -173,12 +178,19 @@ final class ExpressionTypes {
 		return ResolvableType.forType(method.getGenericReturnType(), owner.as(method.getDeclaringClass()));
 	}
 
-	/** Returns whether objects have no other members than their declared type. */
-	private static boolean isComplete(Class<?> type) {
-		return Modifier.isFinal(type.getModifiers()) || type.getName().startsWith("jakarta.servlet.");
+	/** Objects of {@code ? super X} may be of any type. */
+	private static boolean hasLowerBound(ResolvableType type) {
+		return (type.getType() instanceof WildcardType wildcard && wildcard.getLowerBounds().length > 0)
+				|| Stream.of(type.getGenerics()).anyMatch(ExpressionTypes::hasLowerBound);
 	}
 
-	private static void requireNotMisspelt(String kind, String name, Class<?> type, Set<String> names) {
+	/** Returns whether objects have no other members than their declared type. */
+	private boolean isComplete(Class<?> type) {
+		return Modifier.isFinal(type.getModifiers())
+				|| (this.variables.servlets() && type.getName().startsWith("jakarta.servlet."));
+	}
+
+	private void requireNotMisspelt(String kind, String name, Class<?> type, Set<String> names) {
 		String nearest = names.stream()
 			.min(Comparator.comparingInt((String other) -> NearestNames.distance(name, other))
 				.thenComparing(Comparator.naturalOrder()))

@@ -69,7 +69,7 @@ public final class ReadOnlyExpression {
 		this.expression = expression;
 		new Check(known).check(expression.getAST(), false, false);
 		this.members = members(expression.getAST(), new HashSet<>());
-		Class<?> type = new ExpressionTypes(known.types()).find(expression.getAST()).resolve();
+		Class<?> type = new ExpressionTypes(known).find(expression.getAST()).resolve();
 		this.type = (type != null) ? ExpressionTypes.wrapper(type) : null;
 	}
 
@@ -198,8 +198,10 @@ public final class ReadOnlyExpression {
 	 * @param types their types, by their names without {@code #};
 	 * {@link ResolvableType#NONE} if a type is unknown
 	 * @param description what they are, for messages
+	 * @param servlets whether values with a type of the servlet API have no members that
+	 * the type does not have
 	 */
-	public record Variables(Map<String, ResolvableType> types, String description) {
+	public record Variables(Map<String, ResolvableType> types, String description, boolean servlets) {
 
 	}
 

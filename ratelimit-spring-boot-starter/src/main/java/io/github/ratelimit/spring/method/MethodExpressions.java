@@ -46,7 +46,7 @@ final class MethodExpressions {
 				this.indexes.entrySet()
 					.stream()
 					.collect(Collectors.toMap(Map.Entry::getKey, (each) -> types.get(each.getValue()))),
-				description(method, names != null));
+				description(method, names != null), false);
 	}
 
 	private String description(Method method, boolean namesAreKnown) {

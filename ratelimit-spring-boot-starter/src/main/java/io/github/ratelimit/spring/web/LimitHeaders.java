@@ -1,8 +1,6 @@
 package io.github.ratelimit.spring.web;
 
-import java.time.InstantSource;
 import java.util.Collection;
-import java.util.Map;
 import java.util.Set;
 
 import io.github.ratelimit.LimitStatus;
@@ -46,28 +44,6 @@ public interface LimitHeaders {
 	 */
 	default void write(Collection<LimitStatus> statuses, Collection<Policy> policies, HttpServletResponse response) {
 		write(statuses, response);
-	}
-
-	/**
-	 * Returns a writer for headers of some styles.
-	 * @param styles the styles; may be empty
-	 * @param clock the clock for times of day
-	 * @return a new writer
-	 */
-	static LimitHeaders of(Set<HeaderStyle> styles, InstantSource clock) {
-		return of(styles, clock, Map.of());
-	}
-
-	/**
-	 * Returns a writer for headers of some styles.
-	 * @param styles the styles; may be empty
-	 * @param clock the clock for times of day
-	 * @param units the units of quotas, such as {@code content-bytes}, by the names of
-	 * their policies; without a unit, a policy counts requests
-	 * @return a new writer
-	 */
-	static LimitHeaders of(Set<HeaderStyle> styles, InstantSource clock, Map<String, String> units) {
-		return new StatusHeaders(styles, clock, units);
 	}
 
 }

@@ -26,7 +26,7 @@ final class RequestVariables {
 	/** The type of the principal depends on the login. */
 	private static final Variables VARIABLES = new Variables(
 			Map.of(REQUEST, ResolvableType.forClass(HttpServletRequest.class), PRINCIPAL, ResolvableType.NONE),
-			"the variables #principal and #request");
+			"the variables #principal and #request", true);
 
 	/** Members of a request that need the user. */
 	private static final Set<String> OF_USER = Set.of("userPrincipal", "getUserPrincipal", "remoteUser",

@@ -43,7 +43,7 @@ final class ResponseReader {
 	}
 
 	static LimitHeaders readHeaders(RateLimitProperties properties, Environment environment) {
-		return LimitHeaders.of(readStyles(properties.headers().styles(), environment), InstantSource.system(),
+		return new StatusHeaders(readStyles(properties.headers().styles(), environment), InstantSource.system(),
 				readUnits(properties));
 	}
 

@@ -228,7 +228,8 @@ final class ServletPolicyEnforcer implements PolicyEnforcer {
 
 	/** Refunds at once, so that other requests are not denied longer than necessary. */
 	private void refundBeforeLogin(RequestState state, HttpServletRequest request, HttpServletResponse response) {
-		List<PolicyCharge> used = mayFailToLogIn(request) ? state.takeBeforeLogin() : List.of();
+		boolean passed = request.getDispatcherType() == DispatcherType.REQUEST;
+		List<PolicyCharge> used = passed ? state.takeBeforeLogin() : List.of();
 		if (!used.isEmpty()) {
 			this.decisions.refund(used);
 			used.forEach((charge) -> state.statuses().remove(charge.charge().policy().name()));

@@ -12,12 +12,15 @@ import java.util.Set;
 import java.util.UUID;
 
 import io.github.ratelimit.spring.expression.ReadOnlyExpression.Variables;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.http.HttpServletRequest;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.core.ResolvableType;
 import org.springframework.expression.EvaluationException;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.SimpleEvaluationContext;
+import org.springframework.mock.web.MockMultipartHttpServletRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -41,7 +44,8 @@ class ExpressionTypesTests {
 			".?[true]", ".![x]", ".?[x > 0].size()", ".charAt(0)", ".lenght()", ".nmae", "?.name", "?.length()",
 			".wait()", ".notify()", ".getDeclaringClass()", ".stream().count()", ".contains('z')", ".isBlank()",
 			".empty ? 1 : 2", " == 'abc'", " > 0", " + 1", " ?: 3", ".orElse(null).x", ".value()",
-			".getDayOfWeek().getValue()", ".dayOfWeek.value", ".leapYear");
+			".getDayOfWeek().getValue()", ".dayOfWeek.value", ".leapYear", ".value.length()", ".requestURI",
+			".getFile('f')", ".multiFileMap", ".method");
 
 	private final SpelExpressionParser parser = new SpelExpressionParser();
 
@@ -55,6 +59,10 @@ class ExpressionTypesTests {
 		box.value = point;
 		StringBox strings = new StringBox();
 		strings.value = "s";
+		add("two", TwoNames.class, new TwoNames());
+		add("servlet", ServletRequest.class, new MockMultipartHttpServletRequest());
+		add("http", HttpServletRequest.class, new MockMultipartHttpServletRequest());
+		add("lower", lowerBound(), List.of(point));
 		add("text", String.class, "abc");
 		add("number", int.class, 1);
 		add("any", Number.class, 5);
@@ -78,6 +86,18 @@ class ExpressionTypesTests {
 		add("optional", ResolvableType.forClassWithGenerics(Optional.class, Point.class), Optional.of(point));
 	}
 
+	private static Type lowerBound() {
+		try {
+			return ExpressionTypesTests.class.getDeclaredMethod("lower", List.class).getGenericParameterTypes()[0];
+		}
+		catch (NoSuchMethodException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	static void lower(List<? super String> values) {
+	}
+
 	private void add(String name, Type type, Object value) {
 		add(name, ResolvableType.forType(type), value);
 	}
@@ -89,7 +109,7 @@ class ExpressionTypesTests {
 
 	@Test
 	void onlyExpressionsThatFailAreRefused() {
-		Variables variables = new Variables(this.types, "the variables");
+		Variables variables = new Variables(this.types, "the variables", false);
 		List<String> refused = new ArrayList<>();
 		for (String name : this.types.keySet()) {
 			for (String expression : EXPRESSIONS) {
@@ -111,10 +131,11 @@ class ExpressionTypesTests {
 
 	@Test
 	void expressionsReadMembersOfAllKinds() {
-		Variables variables = new Variables(this.types, "the variables");
+		Variables variables = new Variables(this.types, "the variables", false);
 		assertThat(List.of("#text.length()", "#point.x", "#point.who.upper()", "#point.join('a', 'b')", "#box.value.x",
 				"#box.all()[0].who.name", "#strings.more()", "#color.extra()", "#array.length", "#array[0].x",
-				"#list.![x]", "#map['k'].x", "#optional.get().x", "#named.name", "#own.opt('a', 1)", "#date.leapYear"))
+				"#two.value.x", "#two.value().length()", "#http.method", "#lower[0].x", "#list.![x]", "#map['k'].x",
+				"#optional.get().x", "#named.name", "#own.opt('a', 1)", "#date.leapYear"))
 			.allSatisfy((text) -> {
 				assertThatNoException().isThrownBy(() -> evaluate(text));
 				assertThat(ReadOnlyExpression.parse("expression", text, variables).evaluate(this.values)).isNotNull();
@@ -127,6 +148,27 @@ class ExpressionTypesTests {
 			.build();
 		this.values.forEach(context::setVariable);
 		return this.parser.parseRaw(text).getValue(context);
+	}
+
+	/** The property of the getter is the one that is read. */
+	public static final class TwoNames {
+
+		public String value() {
+			return "s";
+		}
+
+		public Point getValue() {
+			return new Point(1, 2, new Final());
+		}
+
+		public int isX() {
+			return 1;
+		}
+
+		public Point x() {
+			return getValue();
+		}
+
 	}
 
 	public enum Color {

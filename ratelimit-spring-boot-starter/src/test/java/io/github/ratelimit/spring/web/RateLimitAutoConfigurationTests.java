@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.web;
 import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -229,7 +230,7 @@ class RateLimitAutoConfigurationTests {
 
 	@Test
 	void headersOfApplicationReplaceOurs() {
-		LimitHeaders mine = LimitHeaders.of(Set.of(), InstantSource.system());
+		LimitHeaders mine = new StatusHeaders(Set.of(), InstantSource.system(), Map.of());
 		this.runner.withBean("mine", LimitHeaders.class, () -> mine)
 			.run((context) -> assertThat(context).hasSingleBean(LimitHeaders.class).hasBean("mine"));
 	}

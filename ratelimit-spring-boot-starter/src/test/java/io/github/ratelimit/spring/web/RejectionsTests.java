@@ -8,6 +8,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 import io.github.ratelimit.Decision;
@@ -284,7 +285,7 @@ class RejectionsTests {
 	}
 
 	static LimitedResponses responses() {
-		return new LimitedResponses(LimitHeaders.of(Set.of(), Instant::now), rejections(null),
+		return new LimitedResponses(new StatusHeaders(Set.of(), Instant::now, Map.of()), rejections(null),
 				new ApplicationCors((request) -> List.of(), List::of), SecurityFilters.NONE);
 	}
 

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
 
@@ -127,10 +128,9 @@ class StatusHeadersTests {
 	void resetIsTimeOfDayInWholeSecondsRoundedUp(String now, Duration resetAfter, Instant expected) {
 		Policy policy = Policy.of("api", new FixedWindow(), Limit.parse("10/m"));
 		MockHttpServletResponse response = new MockHttpServletResponse();
-		LimitHeaders.of(Set.of(HeaderStyle.X_RATELIMIT), () -> Instant.parse(now))
-			.write(List
-				.of(new LimitStatus(policy, Identifier.GLOBAL, policy.limits().get(0), 1, resetAfter, ALLOWED, false)),
-					response);
+		new StatusHeaders(Set.of(HeaderStyle.X_RATELIMIT), () -> Instant.parse(now), Map.of()).write(List
+			.of(new LimitStatus(policy, Identifier.GLOBAL, policy.limits().get(0), 1, resetAfter, ALLOWED, false)),
+				response);
 		assertThat(response.getHeader("X-RateLimit-Reset")).isEqualTo("" + expected.getEpochSecond());
 	}
 
@@ -139,7 +139,7 @@ class StatusHeadersTests {
 	void namesAreThoseOfHeadersThatAreWritten(HeaderStyle style) {
 		add(true, status("api", "10/m", 1, "9s", ALLOWED));
 		assertThat(write(Set.of(style)).getHeaderNames()).isNotEmpty()
-			.containsExactlyInAnyOrderElementsOf(LimitHeaders.of(Set.of(style), this.clock).names());
+			.containsExactlyInAnyOrderElementsOf(new StatusHeaders(Set.of(style), this.clock, Map.of()).names());
 	}
 
 	@Test
@@ -174,7 +174,8 @@ class StatusHeadersTests {
 
 	@Test
 	void draftHeadersAreLeftOutWhenTheyWouldBeTooLong() {
-		LimitHeaders headers = LimitHeaders.of(EnumSet.of(HeaderStyle.DRAFT, HeaderStyle.X_RATE_LIMIT), this.clock);
+		LimitHeaders headers = new StatusHeaders(EnumSet.of(HeaderStyle.DRAFT, HeaderStyle.X_RATE_LIMIT), this.clock,
+				Map.of());
 		MockHttpServletResponse response = new MockHttpServletResponse();
 		add(true, status("few", "1/m", 0, "1m", ALLOWED));
 		this.statuses.write(headers, response);
@@ -195,7 +196,8 @@ class StatusHeadersTests {
 		add(true, status("api", "10/m", 7, "30s", ALLOWED));
 		MockHttpServletResponse response = new MockHttpServletResponse();
 		response.setCommitted(true);
-		assertThat(this.statuses.write(LimitHeaders.of(Set.of(HeaderStyle.DRAFT), this.clock), response)).isFalse();
+		assertThat(this.statuses.write(new StatusHeaders(Set.of(HeaderStyle.DRAFT), this.clock, Map.of()), response))
+			.isFalse();
 		assertThat(response.getHeaderNames()).isEmpty();
 	}
 
@@ -219,7 +221,7 @@ class StatusHeadersTests {
 
 	private MockHttpServletResponse write(Set<HeaderStyle> styles) {
 		MockHttpServletResponse response = new MockHttpServletResponse();
-		this.statuses.write(LimitHeaders.of(styles, this.clock), response);
+		this.statuses.write(new StatusHeaders(styles, this.clock, Map.of()), response);
 		return response;
 	}
 
