@@ -9,6 +9,7 @@ import java.util.function.Supplier;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Decision.Source;
+import io.github.ratelimit.DelegatingRateLimiter;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
@@ -19,16 +20,34 @@ import io.github.ratelimit.Reservation;
  * Asks the store unless the cache knows that the store would deny the request. Drops the
  * denials of a key whenever its count may have changed. Charges in shadow mode deny
  * nothing and are not cached.
- *
- * @param memory supplies the current memory, which is replaced when all denials are
- * dropped
- * @param answers whether to answer requests from memory; otherwise denials are only
- * dropped
- * @param maxAge returns how long denials of a policy are kept at most
- * @param untold counts denials from memory for penalties
  */
-record CachedRateLimiter(RateLimiter store, Supplier<DenialMemory> memory, boolean answers,
-		Function<Policy, Duration> maxAge, UntoldDenials untold) implements RateLimiter {
+final class CachedRateLimiter extends DelegatingRateLimiter {
+
+	private final Supplier<DenialMemory> memory;
+
+	private final boolean answers;
+
+	private final Function<Policy, Duration> maxAge;
+
+	private final UntoldDenials untold;
+
+	/**
+	 * Creates a rate limiter.
+	 * @param memory supplies the current memory, which is replaced when all denials are
+	 * dropped
+	 * @param answers whether to answer requests from memory; otherwise denials are only
+	 * dropped
+	 * @param maxAge returns how long denials of a policy are kept at most
+	 * @param untold counts denials from memory for penalties
+	 */
+	CachedRateLimiter(RateLimiter store, Supplier<DenialMemory> memory, boolean answers,
+			Function<Policy, Duration> maxAge, UntoldDenials untold) {
+		super(store);
+		this.memory = memory;
+		this.answers = answers;
+		this.maxAge = maxAge;
+		this.untold = untold;
+	}
 
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
@@ -46,7 +65,7 @@ record CachedRateLimiter(RateLimiter store, Supplier<DenialMemory> memory, boole
 		}
 		boolean denied = false;
 		try {
-			Decision decision = this.store.tryAcquire(request);
+			Decision decision = super.tryAcquire(request);
 			denied = !decision.allowed();
 			if (denied && call != null && decision.source() == Source.STORE) {
 				call.denied(decision);
@@ -69,13 +88,13 @@ record CachedRateLimiter(RateLimiter store, Supplier<DenialMemory> memory, boole
 	public Decision peek(RateLimitRequest request) {
 		List<Charge> enforced = request.enforced();
 		Decision known = mayAnswer(enforced) ? this.memory.get().find(enforced, Key.of(enforced), this.maxAge) : null;
-		return (known != null) ? known : this.store.peek(request);
+		return (known != null) ? known : super.peek(request);
 	}
 
 	@Override
 	public void refund(RateLimitRequest request) {
 		try {
-			this.store.refund(request);
+			super.refund(request);
 		}
 		finally {
 			forget(Key.of(request.charges()));
@@ -85,7 +104,7 @@ record CachedRateLimiter(RateLimiter store, Supplier<DenialMemory> memory, boole
 	@Override
 	public void charge(RateLimitRequest request) {
 		try {
-			this.store.charge(request);
+			super.charge(request);
 		}
 		finally {
 			forget(Key.of(request.charges()));
@@ -95,7 +114,7 @@ record CachedRateLimiter(RateLimiter store, Supplier<DenialMemory> memory, boole
 	@Override
 	public Reservation reserve(Policy policy, Identifier identifier, long cost) {
 		try {
-			return this.store.reserve(policy, identifier, cost);
+			return super.reserve(policy, identifier, cost);
 		}
 		finally {
 			forget(new Key(policy.name(), identifier));
@@ -105,7 +124,7 @@ record CachedRateLimiter(RateLimiter store, Supplier<DenialMemory> memory, boole
 	@Override
 	public void cancel(Policy policy, Identifier identifier, long cost, Instant reservedAt) {
 		try {
-			this.store.cancel(policy, identifier, cost, reservedAt);
+			super.cancel(policy, identifier, cost, reservedAt);
 		}
 		finally {
 			forget(new Key(policy.name(), identifier));
@@ -115,21 +134,11 @@ record CachedRateLimiter(RateLimiter store, Supplier<DenialMemory> memory, boole
 	@Override
 	public void reset(Policy policy, Identifier identifier) {
 		try {
-			this.store.reset(policy, identifier);
+			super.reset(policy, identifier);
 		}
 		finally {
 			forget(new Key(policy.name(), identifier));
 		}
-	}
-
-	@Override
-	public void countDenials(List<Charge> denials) {
-		this.store.countDenials(denials);
-	}
-
-	@Override
-	public void requireSupported(Policy policy) {
-		this.store.requireSupported(policy);
 	}
 
 	private void forget(Key... keys) {

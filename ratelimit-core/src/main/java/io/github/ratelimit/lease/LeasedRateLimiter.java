@@ -1,7 +1,6 @@
 package io.github.ratelimit.lease;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -15,11 +14,11 @@ import io.github.ratelimit.BlockList;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Decision.Source;
+import io.github.ratelimit.DelegatingRateLimiter;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.Reservation;
 import io.github.ratelimit.StoreException;
 import org.jspecify.annotations.Nullable;
 
@@ -68,11 +67,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @since 0.1
  */
-public final class LeasedRateLimiter implements RateLimiter, AutoCloseable {
+public final class LeasedRateLimiter extends DelegatingRateLimiter implements AutoCloseable {
 
 	/** Number of identifiers whose use is known; those used least are forgotten. */
 	private static final int MOST = 10_000;
 
+	/** Where leases are taken from. */
 	private final RateLimiter store;
 
 	private final Timer timer;
@@ -91,6 +91,7 @@ public final class LeasedRateLimiter implements RateLimiter, AutoCloseable {
 	}
 
 	LeasedRateLimiter(RateLimiter store, Timer timer, LongSupplier nanos, long maxSize) {
+		super(store);
 		this.store = store;
 		this.timer = timer;
 		this.nanos = nanos;
@@ -104,7 +105,7 @@ public final class LeasedRateLimiter implements RateLimiter, AutoCloseable {
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
 		if (!isLeased(request)) {
-			return this.store.tryAcquire(request);
+			return super.tryAcquire(request);
 		}
 		long now = this.nanos.getAsLong();
 		Decision single = takeSingle(request, now);
@@ -156,7 +157,7 @@ public final class LeasedRateLimiter implements RateLimiter, AutoCloseable {
 	private Decision decideRest(LeasedRequest leased) {
 		boolean allowed = false;
 		try {
-			Decision rest = this.store.tryAcquire(leased.rest());
+			Decision rest = super.tryAcquire(leased.rest());
 			allowed = rest.allowed();
 			return rest;
 		}
@@ -170,37 +171,22 @@ public final class LeasedRateLimiter implements RateLimiter, AutoCloseable {
 	@Override
 	public Decision peek(RateLimitRequest request) {
 		if (!isLeased(request)) {
-			return this.store.peek(request);
+			return super.peek(request);
 		}
 		LeasedRequest leased = new LeasedRequest(request, this::known, this.nanos.getAsLong()).look();
-		return leased.isComplete() ? leased.decision() : leased.decision(this.store.peek(leased.rest()));
+		return leased.isComplete() ? leased.decision() : leased.decision(super.peek(leased.rest()));
 	}
 
 	@Override
 	public void refund(RateLimitRequest request) {
 		if (!isLeased(request)) {
-			this.store.refund(request);
+			super.refund(request);
 			return;
 		}
 		LeasedRequest leased = new LeasedRequest(request, this::known, this.nanos.getAsLong()).refund();
 		if (!leased.isComplete()) {
-			this.store.refund(leased.rest());
+			super.refund(leased.rest());
 		}
-	}
-
-	@Override
-	public void charge(RateLimitRequest request) {
-		this.store.charge(request);
-	}
-
-	@Override
-	public Reservation reserve(Policy policy, Identifier identifier, long cost) {
-		return this.store.reserve(policy, identifier, cost);
-	}
-
-	@Override
-	public void cancel(Policy policy, Identifier identifier, long cost, Instant reservedAt) {
-		this.store.cancel(policy, identifier, cost, reservedAt);
 	}
 
 	/**
@@ -210,7 +196,7 @@ public final class LeasedRateLimiter implements RateLimiter, AutoCloseable {
 	@Override
 	public void reset(Policy policy, Identifier identifier) {
 		try {
-			this.store.reset(policy, identifier);
+			super.reset(policy, identifier);
 		}
 		finally {
 			forget(policy, identifier);
@@ -228,16 +214,6 @@ public final class LeasedRateLimiter implements RateLimiter, AutoCloseable {
 		if (holding != null) {
 			holding.forget();
 		}
-	}
-
-	@Override
-	public void countDenials(List<Charge> denials) {
-		this.store.countDenials(denials);
-	}
-
-	@Override
-	public void requireSupported(Policy policy) {
-		this.store.requireSupported(policy);
 	}
 
 	/**

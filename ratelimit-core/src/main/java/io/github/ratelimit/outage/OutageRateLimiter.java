@@ -15,11 +15,10 @@ import java.util.function.Predicate;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Decision.Source;
-import io.github.ratelimit.Identifier;
+import io.github.ratelimit.DelegatingRateLimiter;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.Reservation;
 import io.github.ratelimit.StoreBusyException;
 import io.github.ratelimit.StoreException;
 import org.jspecify.annotations.Nullable;
@@ -57,13 +56,11 @@ import org.slf4j.LoggerFactory;
  *
  * @since 0.1
  */
-public final class OutageRateLimiter implements RateLimiter {
+public final class OutageRateLimiter extends DelegatingRateLimiter {
 
 	private static final Logger logger = LoggerFactory.getLogger(OutageRateLimiter.class);
 
 	private static final long REPORT_PAUSE = Duration.ofMinutes(1).toMillis();
-
-	private final RateLimiter store;
 
 	private final Function<Policy, OnStoreFailure> onStoreFailure;
 
@@ -95,7 +92,7 @@ public final class OutageRateLimiter implements RateLimiter {
 
 	OutageRateLimiter(RateLimiter store, Function<Policy, OnStoreFailure> onStoreFailure, LocalRateLimiter local,
 			Predicate<StoreException> isUnanswered, InstantSource clock) {
-		this.store = store;
+		super(store);
 		this.onStoreFailure = onStoreFailure;
 		this.local = local;
 		this.isUnanswered = isUnanswered;
@@ -155,7 +152,7 @@ public final class OutageRateLimiter implements RateLimiter {
 	 */
 	public Decision tryAcquire(RateLimitRequest request, Function<Policy, OnStoreFailure> onStoreFailure) {
 		try {
-			Decision decision = this.store.tryAcquire(request);
+			Decision decision = super.tryAcquire(request);
 			if (decision.allowed() && decision.source() != Source.LEASE) {
 				noteAllowed(request, decision);
 			}
@@ -186,7 +183,7 @@ public final class OutageRateLimiter implements RateLimiter {
 	 */
 	public Decision peek(RateLimitRequest request, Function<Policy, OnStoreFailure> onStoreFailure) {
 		try {
-			return this.store.peek(request);
+			return super.peek(request);
 		}
 		catch (StoreException ex) {
 			return withoutStore(request, ex, onStoreFailure, this.local::peek);
@@ -199,7 +196,7 @@ public final class OutageRateLimiter implements RateLimiter {
 	@Override
 	public void refund(RateLimitRequest request) {
 		try {
-			this.store.refund(request);
+			super.refund(request);
 		}
 		catch (StoreException ex) {
 			noteFailure(request, ex);
@@ -212,36 +209,11 @@ public final class OutageRateLimiter implements RateLimiter {
 	@Override
 	public void charge(RateLimitRequest request) {
 		try {
-			this.store.charge(request);
+			super.charge(request);
 		}
 		catch (StoreException ex) {
 			noteFailure(request, ex);
 		}
-	}
-
-	@Override
-	public void reset(Policy policy, Identifier identifier) {
-		this.store.reset(policy, identifier);
-	}
-
-	@Override
-	public Reservation reserve(Policy policy, Identifier identifier, long cost) {
-		return this.store.reserve(policy, identifier, cost);
-	}
-
-	@Override
-	public void cancel(Policy policy, Identifier identifier, long cost, Instant reservedAt) {
-		this.store.cancel(policy, identifier, cost, reservedAt);
-	}
-
-	@Override
-	public void countDenials(List<Charge> denials) {
-		this.store.countDenials(denials);
-	}
-
-	@Override
-	public void requireSupported(Policy policy) {
-		this.store.requireSupported(policy);
 	}
 
 	/**

@@ -5,12 +5,12 @@ import java.util.List;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
+import io.github.ratelimit.DelegatingRateLimiter;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
-import io.github.ratelimit.test.ForwardingStore;
 
 /** Counts decisions, and lets something happen between a decision and its answer. */
-class CountingStore extends ForwardingStore {
+class CountingStore extends DelegatingRateLimiter {
 
 	Runnable meanwhile = () -> {
 	};

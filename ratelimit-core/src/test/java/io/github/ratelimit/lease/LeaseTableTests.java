@@ -12,6 +12,7 @@ import java.util.stream.IntStream;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Decision.Source;
+import io.github.ratelimit.DelegatingRateLimiter;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
@@ -19,7 +20,6 @@ import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.Reservation;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.memory.MemoryRateLimiter;
-import io.github.ratelimit.test.ForwardingStore;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -112,7 +112,7 @@ class LeaseTableTests {
 			}
 		}
 
-		private final class Store extends ForwardingStore {
+		private final class Store extends DelegatingRateLimiter {
 
 			Store() {
 				super(Run.this.store);

@@ -9,6 +9,7 @@ import java.util.Random;
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Decision.Source;
+import io.github.ratelimit.DelegatingRateLimiter;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Penalty;
@@ -21,7 +22,6 @@ import io.github.ratelimit.algorithm.ConcurrentCalls;
 import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.memory.MemoryRateLimiter;
-import io.github.ratelimit.test.ForwardingStore;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -197,7 +197,7 @@ class LeasedRateLimiterTests {
 		Policy day = Policy.of("api", new FixedWindow(), Limit.parse("600000/d")).withLease(SECOND);
 		int[] failures = { 1 };
 		VirtualTime time = this.cluster.time;
-		LeasedRateLimiter failing = new LeasedRateLimiter(new ForwardingStore(this.cluster.store) {
+		LeasedRateLimiter failing = new LeasedRateLimiter(new DelegatingRateLimiter(this.cluster.store) {
 
 			@Override
 			public void cancel(Policy policy, Identifier identifier, long cost, Instant reservedAt) {
@@ -228,7 +228,7 @@ class LeasedRateLimiterTests {
 		Policy other = POLICY.withLimits(List.of(Limit.parse("5000/m")));
 		int[] reserved = { 0 };
 		VirtualTime time = this.cluster.time;
-		LeasedRateLimiter limiter = new LeasedRateLimiter(new ForwardingStore(this.cluster.store) {
+		LeasedRateLimiter limiter = new LeasedRateLimiter(new DelegatingRateLimiter(this.cluster.store) {
 
 			@Override
 			public Reservation reserve(Policy policy, Identifier identifier, long cost) {

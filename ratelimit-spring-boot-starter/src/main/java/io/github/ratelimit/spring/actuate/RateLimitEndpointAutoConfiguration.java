@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.actuate;
 import java.util.function.UnaryOperator;
 
 import io.github.ratelimit.BlockList;
+import io.github.ratelimit.DelegatingRateLimiter;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;

@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 import io.github.ratelimit.Decision;
+import io.github.ratelimit.DelegatingRateLimiter;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.StoreException;

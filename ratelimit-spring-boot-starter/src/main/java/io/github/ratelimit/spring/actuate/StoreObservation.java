@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.actuate;
 
 import io.github.ratelimit.Decision;
+import io.github.ratelimit.DelegatingRateLimiter;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.spring.RateLimiterDecorator;
