@@ -27,8 +27,11 @@ import io.github.ratelimit.benchmarks.ServerSample;
  */
 public final class Applications {
 
-	/** Names of folders; all are compared with the first. */
-	private static final List<String> NAMES = List.of("no-limiter", "by-hand", "gateway", "bucket4j-starter", "ours");
+	/** All are compared with the first. */
+	private static final List<Contender> CONTENDERS = List.of(Contender.of("no-limiter"), Contender.of("by-hand"),
+			Contender.of("gateway"), Contender.of("bucket4j-starter"), Contender.of("ours"),
+			new Contender("ours, ten policies", "ours", "ten-policies"),
+			new Contender("ours, with features", "ours", "features"));
 
 	/** After less, the first rounds show how code is compiled. */
 	private static final int WARM_UP_SECONDS = 20;
@@ -72,15 +75,16 @@ public final class Applications {
 	}
 
 	private ApplicationTable measure(Scenario scenario, int connections, int rounds) throws IOException {
-		ApplicationTable table = new ApplicationTable(NAMES);
+		ApplicationTable table = new ApplicationTable(CONTENDERS.stream().map(Contender::name).toList());
 		Map<String, RunningApplication> running = new LinkedHashMap<>();
 		try {
-			for (String name : NAMES) {
+			for (Contender contender : CONTENDERS) {
 				this.redis.client().flushDB();
-				RunningApplication application = RunningApplication.start(this.folder.resolve(name), this.redis.uri(),
-						scenario);
-				running.put(name, application);
-				table.addCold(name, scenario.wrong(load(application, scenario, connections, WARM_UP_SECONDS)));
+				RunningApplication application = RunningApplication.start(this.folder.resolve(contender.folder()),
+						contender.profile(), this.redis.uri(), scenario);
+				running.put(contender.name(), application);
+				table.addCold(contender.name(),
+						scenario.wrong(load(application, scenario, connections, WARM_UP_SECONDS)));
 			}
 			for (int round = 0; round < rounds; round++) {
 				for (Map.Entry<String, RunningApplication> each : running.entrySet()) {
@@ -106,6 +110,20 @@ public final class Applications {
 	private Load load(RunningApplication application, Scenario scenario, int connections, int seconds)
 			throws IOException {
 		return Load.run(this.folder.resolve("users.lua"), application.port(), connections, seconds, scenario.users());
+	}
+
+	/**
+	 * An application.
+	 *
+	 * @param name the name in the tables
+	 * @param profile the profile of its configuration
+	 */
+	private record Contender(String name, String folder, String profile) {
+
+		static Contender of(String folder) {
+			return new Contender(folder, folder, "default");
+		}
+
 	}
 
 	/**

@@ -29,18 +29,19 @@ final class RunningApplication implements AutoCloseable {
 	/**
 	 * Starts an application and waits until it answers.
 	 * @param folder the folder of its module
+	 * @param profile the profile of its configuration
 	 * @param redis the address of its Redis
 	 */
-	static RunningApplication start(Path folder, URI redis, Scenario scenario) throws IOException {
+	static RunningApplication start(Path folder, String profile, URI redis, Scenario scenario) throws IOException {
 		int port = freePort();
 		Path target = folder.resolve("target");
 		Process process = new ProcessBuilder(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
 				"-Xmx512m", "-jar", target.resolve(folder.getFileName() + ".jar").toString(), "--server.port=" + port,
 				"--server.address=127.0.0.1", "--spring.data.redis.host=" + redis.getHost(),
 				"--spring.data.redis.port=" + redis.getPort(), "--limit=" + scenario.limit(),
-				"--seconds=" + scenario.seconds()))
+				"--seconds=" + scenario.seconds(), "--spring.profiles.active=" + profile))
 			.redirectErrorStream(true)
-			.redirectOutput(target.resolve(scenario.name() + ".log").toFile())
+			.redirectOutput(target.resolve(scenario.name() + " " + profile + ".log").toFile())
 			.start();
 		RunningApplication application = new RunningApplication(process, port);
 		application.awaitAnswer(folder);
