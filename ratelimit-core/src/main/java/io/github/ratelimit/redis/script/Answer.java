@@ -60,7 +60,7 @@ public record Answer(Decision decision, long reservedAt, List<Penalized> penalti
 		ByteBuffer numbers = ByteBuffer.wrap(bytes);
 		Answer answer = NOTHING;
 		if (operation.decides()) {
-			List<Penalized> penalties = Scripts.hasPenalty(request.charges()) ? new ArrayList<>() : List.of();
+			List<Penalized> penalties = new ArrayList<>();
 			Decision decision = read(operation, scope, request.enforced(), numbers, penalties);
 			List<Charge> shadows = request.shadows();
 			if (!shadows.isEmpty()) {

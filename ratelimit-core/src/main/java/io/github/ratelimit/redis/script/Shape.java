@@ -111,9 +111,4 @@ record Shape(Operation operation, Scope scope, boolean customClock, List<OfPolic
 		return (this.scope == Scope.BLOCKS) ? 0 : slots();
 	}
 
-	/** Returns whether the script reads blocks. */
-	boolean isBlockable() {
-		return this.operation.decides() && this.scope != Scope.COUNTS;
-	}
-
 }

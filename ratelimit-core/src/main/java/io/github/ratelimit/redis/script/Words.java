@@ -72,7 +72,7 @@ final class Words {
 		set(this.words, "ACQUIRES_", this.operation.acquires());
 		set(this.words, "GIVES_BACK_", this.operation.givesBack());
 		set(this.words, "CUSTOM_CLOCK_", this.shape.customClock());
-		set(this.words, "BLOCKABLE_", this.shape.isBlockable());
+		set(this.words, "BLOCKABLE_", this.operation.readsBlocks(this.shape.scope()));
 		set(this.words, "COUNTS_", this.shape.stateKeys() > 0);
 		set(this.words, "COUNTS_DENIALS_", this.operation == Operation.COUNT_DENIALS);
 		set(this.words, "PENALTIES_", this.shape.policies().stream().anyMatch(this.shape::penalizes));
@@ -195,7 +195,8 @@ final class Words {
 
 	/** Returns the number of Redis keys before those of the denials in a policy. */
 	private int denialsKey(int p) {
-		int key = this.shape.stateKeys() + (this.shape.isBlockable() ? this.shape.identifiers() : 0);
+		int key = this.shape.stateKeys()
+				+ (this.operation.readsBlocks(this.shape.scope()) ? this.shape.identifiers() : 0);
 		for (int before = 0; before < p; before++) {
 			boolean has = this.shape.penalizes(this.shape.policies().get(before));
 			key += has ? this.shape.blocks().get(before).size() : 0;
