@@ -90,19 +90,22 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 
 	private final RedisKeys keys;
 
+	private final @Nullable InstantSource clock;
+
+	private final PenaltyListener penaltyListener;
+
 	private final Scripts scripts;
 
 	private final Blocks blocks;
 
-	private final PenaltyListener penaltyListener;
-
-	private RedisRateLimiter(RedisConnections redis, RedisKeys keys, Scripts scripts, Blocks blocks,
+	private RedisRateLimiter(RedisConnections redis, RedisKeys keys, @Nullable InstantSource clock,
 			PenaltyListener penaltyListener) {
 		this.redis = redis;
 		this.keys = keys;
-		this.scripts = scripts;
-		this.blocks = blocks;
+		this.clock = clock;
 		this.penaltyListener = penaltyListener;
+		this.scripts = new Scripts(keys, redis.servers(), clock);
+		this.blocks = new Blocks(keys, redis.servers(), clock);
 	}
 
 	/**
@@ -178,14 +181,8 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	}
 
 	private static RedisRateLimiter of(RedisConnections redis, RedisKeys keys) {
-		return of(redis, keys, null, (block, shadow) -> {
+		return new RedisRateLimiter(redis, keys, null, (block, shadow) -> {
 		});
-	}
-
-	private static RedisRateLimiter of(RedisConnections redis, RedisKeys keys, @Nullable InstantSource clock,
-			PenaltyListener penaltyListener) {
-		return new RedisRateLimiter(redis, keys, new Scripts(keys, redis.servers(), clock),
-				new Blocks(keys, redis.servers(), clock), penaltyListener);
 	}
 
 	/**
@@ -195,7 +192,7 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	 * @return a rate limiter
 	 */
 	public RedisRateLimiter withPenaltyListener(PenaltyListener listener) {
-		return new RedisRateLimiter(this.redis, this.keys, this.scripts, this.blocks, listener);
+		return new RedisRateLimiter(this.redis, this.keys, this.clock, listener);
 	}
 
 	/**
@@ -205,7 +202,7 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	 * @return a rate limiter
 	 */
 	public RedisRateLimiter withClock(InstantSource clock) {
-		return of(this.redis, this.keys, clock, this.penaltyListener);
+		return new RedisRateLimiter(this.redis, this.keys, clock, this.penaltyListener);
 	}
 
 	/**
@@ -264,11 +261,9 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 		Failures.run("count denials", () -> {
 			List<ScriptCall> calls = denials.stream()
 				.filter((charge) -> charge.policy().penalty() != null)
-				.flatMap((charge) -> charge.identifiers()
-					.stream()
-					.map((identifier) -> new Charge(charge.policy(), List.of(identifier), charge.cost())))
-				.map((charge) -> submit(this.scripts.call(Operation.COUNT_DENIALS, Scope.BLOCKS,
-						RateLimitRequest.of(charge), deadline)))
+				.flatMap((charge) -> new SlotRequest(RateLimitRequest.of(charge), Scope.BLOCKS).byIdentifier().stream())
+				.map((each) -> submit(
+						this.scripts.call(Operation.COUNT_DENIALS, each.scope(), each.request(), deadline)))
 				.toList();
 			JedisException failure = null;
 			for (ScriptCall call : calls) {
@@ -377,12 +372,13 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	}
 
 	private List<SlotRequest> split(RateLimitRequest request) {
+		SlotRequest whole = new SlotRequest(request, Scope.ALL);
 		List<Charge> charges = request.charges();
 		Servers servers = this.redis.servers();
 		if (!servers.haveSlots() || (charges.size() == 1 && charges.get(0).identifiers().size() == 1)) {
-			return List.of(new SlotRequest(request, Scope.ALL));
+			return List.of(whole);
 		}
-		return SlotRequest.split(request, (identifier) -> servers.slot(this.keys.blocks(identifier)));
+		return whole.split((identifier) -> servers.slot(this.keys.blocks(identifier)));
 	}
 
 }

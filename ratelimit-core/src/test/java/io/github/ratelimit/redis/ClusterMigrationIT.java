@@ -317,7 +317,7 @@ class ClusterMigrationIT {
 		Scripts scripts = new Scripts(new RedisKeys(this.keyPrefix), servers, null);
 		return new SplitDecision(scripts, servers, request, TestRedis.PATIENCE,
 				System.nanoTime() + TestRedis.PATIENCE.toNanos())
-			.acquire(SlotRequest.split(request, ClusterKeys::slot))
+			.acquire(new SlotRequest(request, Scope.ALL).split(ClusterKeys::slot))
 			.decision();
 	}
 

@@ -5,6 +5,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Set;
 
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.redis.connection.Call;
@@ -38,19 +39,23 @@ final class Script implements Carrier {
 	/** How long a request occupies the server, as {@link Shape#work()}. */
 	final int work;
 
-	Script(String lua, int numbers, boolean metadata, boolean call, int work) {
+	/**
+	 * Creates a script.
+	 * @param numbers the names of the numbers that come with a request
+	 */
+	Script(String lua, Set<String> numbers, int work) {
 		this.lua = lua;
 		this.source = lua.getBytes(StandardCharsets.UTF_8);
 		this.hash = sha1(this.source).getBytes(StandardCharsets.US_ASCII);
-		this.numbers = numbers;
-		this.metadata = metadata;
-		this.call = call;
+		this.numbers = numbers.size();
+		this.metadata = numbers.contains("length_");
+		this.call = numbers.contains("call");
 		this.work = work;
 	}
 
 	/** Reads a script that is not composed, by the name of its resource. */
 	static Script named(String name) {
-		return new Script(Fragment.text(Script.class, name + ".lua"), 0, false, false, 1);
+		return new Script(Fragment.text(Script.class, name + ".lua"), Set.of(), 1);
 	}
 
 	CommandArguments command(boolean source) {

@@ -80,8 +80,7 @@ public final class Scripts {
 	public void requireComposable(Policy policy) {
 		if (!policy.algorithm().getClass().getPackageName().equals(LIBRARY)) {
 			for (Operation operation : Operation.values()) {
-				Charge charge = Charge.of(policy, Identifier.GLOBAL);
-				script(operation, Scope.ALL, List.of(charge), codes(List.of(charge)), charge.identifiers());
+				call(operation, Scope.ALL, RateLimitRequest.of(policy, Identifier.GLOBAL), 0);
 			}
 		}
 	}
@@ -159,12 +158,8 @@ public final class Scripts {
 		}
 		// The usual case, without creating a shape.
 		Integer form = identifiers.size() * OPERATIONS + operation.ordinal();
-		Script script = codes[0].scripts.get(form);
-		if (script == null) {
-			script = find(this.scripts, shape(operation, scope, charges, codes, identifiers), Composer::compose);
-			codes[0].scripts.put(form, script);
-		}
-		return script;
+		return find(codes[0].scripts, form,
+				(added) -> find(this.scripts, shape(operation, scope, charges, codes, identifiers), Composer::compose));
 	}
 
 	private Shape shape(Operation operation, Scope scope, List<Charge> charges, PolicyCode[] codes,
