@@ -25,7 +25,8 @@ final class Failures {
 			return call.get();
 		}
 		catch (JedisException ex) {
-			throw storeException(purpose, ex);
+			String message = "Redis failed to " + purpose;
+			throw isBusy(ex) ? new StoreBusyException(message, ex) : new StoreException(message, ex);
 		}
 	}
 
@@ -34,11 +35,6 @@ final class Failures {
 			call.run();
 			return purpose;
 		});
-	}
-
-	static StoreException storeException(String purpose, JedisException ex) {
-		String message = "Redis failed to " + purpose;
-		return isBusy(ex) ? new StoreBusyException(message, ex) : new StoreException(message, ex);
 	}
 
 	/** Whether time was too short without a sign of an outage of Redis. */

@@ -86,26 +86,26 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	/** Default prefix of all Redis keys. */
 	public static final String DEFAULT_KEY_PREFIX = "ratelimit";
 
-	private final Servers servers;
-
-	private final Duration budget;
+	private final RedisConnections redis;
 
 	private final RedisKeys keys;
+
+	private final @Nullable InstantSource clock;
+
+	private final PenaltyListener penaltyListener;
 
 	private final Scripts scripts;
 
 	private final Blocks blocks;
 
-	private final PenaltyListener penaltyListener;
-
-	private RedisRateLimiter(Servers servers, Duration budget, RedisKeys keys, Scripts scripts, Blocks blocks,
+	private RedisRateLimiter(RedisConnections redis, RedisKeys keys, @Nullable InstantSource clock,
 			PenaltyListener penaltyListener) {
-		this.servers = servers;
-		this.budget = budget;
+		this.redis = redis;
 		this.keys = keys;
-		this.scripts = scripts;
-		this.blocks = blocks;
+		this.clock = clock;
 		this.penaltyListener = penaltyListener;
+		this.scripts = new Scripts(keys, redis.servers(), clock);
+		this.blocks = new Blocks(keys, redis.servers(), clock);
 	}
 
 	/**
@@ -181,9 +181,8 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	}
 
 	private static RedisRateLimiter of(RedisConnections redis, RedisKeys keys) {
-		return new RedisRateLimiter(redis.servers(), redis.timeBudget(), keys, new Scripts(keys, redis.servers()),
-				new Blocks(keys, redis.servers(), null), (block, shadow) -> {
-				});
+		return new RedisRateLimiter(redis, keys, null, (block, shadow) -> {
+		});
 	}
 
 	/**
@@ -193,7 +192,7 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	 * @return a rate limiter
 	 */
 	public RedisRateLimiter withPenaltyListener(PenaltyListener listener) {
-		return new RedisRateLimiter(this.servers, this.budget, this.keys, this.scripts, this.blocks, listener);
+		return new RedisRateLimiter(this.redis, this.keys, this.clock, listener);
 	}
 
 	/**
@@ -203,8 +202,7 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	 * @return a rate limiter
 	 */
 	public RedisRateLimiter withClock(InstantSource clock) {
-		return new RedisRateLimiter(this.servers, this.budget, this.keys, this.scripts.withClock(clock),
-				new Blocks(this.keys, this.servers, clock), this.penaltyListener);
+		return new RedisRateLimiter(this.redis, this.keys, clock, this.penaltyListener);
 	}
 
 	/**
@@ -219,25 +217,23 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	@Override
 	public Decision tryAcquire(RateLimitRequest request) {
 		long deadline = deadline();
-		try {
-			List<SlotRequest> slots = split(request);
-			if (slots.size() == 1) {
-				ScriptCall call = submit(this.scripts.call(Operation.ACQUIRE, Scope.ALL, request, deadline));
-				try {
-					return decision(call.answer(), deadline);
-				}
-				catch (JedisException ex) {
-					if (!Carrier.isMoving(ex)) {
-						throw ex;
-					}
-					slots = slots.get(0).byKey(true);
-				}
+		return decision(Failures.translate("decide a request", () -> acquire(request, deadline)), deadline);
+	}
+
+	private Answer acquire(RateLimitRequest request, long deadline) {
+		List<SlotRequest> slots = split(request);
+		if (slots.size() == 1) {
+			try {
+				return submit(this.scripts.call(Operation.ACQUIRE, Scope.ALL, request, deadline)).answer();
 			}
-			return decision(split(request, deadline).acquire(slots), deadline);
+			catch (JedisException ex) {
+				if (!Carrier.isMoving(ex)) {
+					throw ex;
+				}
+				slots = slots.get(0).byKey(true);
+			}
 		}
-		catch (JedisException ex) {
-			throw Failures.storeException("decide a request", ex);
-		}
+		return split(request, deadline).acquire(slots);
 	}
 
 	private Decision decision(Answer answer, long deadline) {
@@ -265,10 +261,9 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 		Failures.run("count denials", () -> {
 			List<ScriptCall> calls = denials.stream()
 				.filter((charge) -> charge.policy().penalty() != null)
-				.flatMap((charge) -> charge.identifiers()
-					.stream()
-					.map((identifier) -> new Charge(charge.policy(), List.of(identifier), charge.cost())))
-				.map((charge) -> submit(this.scripts.countDenials(charge, deadline)))
+				.flatMap((charge) -> new SlotRequest(RateLimitRequest.of(charge), Scope.BLOCKS).byIdentifier().stream())
+				.map((each) -> submit(
+						this.scripts.call(Operation.COUNT_DENIALS, each.scope(), each.request(), deadline)))
 				.toList();
 			JedisException failure = null;
 			for (ScriptCall call : calls) {
@@ -364,24 +359,26 @@ public final class RedisRateLimiter implements RateLimiter, BlockList, RequestHi
 	}
 
 	private <C extends Call> C submit(C call) {
-		this.servers.submit(call);
+		this.redis.servers().submit(call);
 		return call;
 	}
 
 	private long deadline() {
-		return System.nanoTime() + this.budget.toNanos();
+		return System.nanoTime() + this.redis.timeBudget().toNanos();
 	}
 
 	private SplitDecision split(RateLimitRequest request, long deadline) {
-		return new SplitDecision(this.scripts, this.servers, request, this.budget, deadline);
+		return new SplitDecision(this.scripts, this.redis.servers(), request, this.redis.timeBudget(), deadline);
 	}
 
 	private List<SlotRequest> split(RateLimitRequest request) {
+		SlotRequest whole = new SlotRequest(request, Scope.ALL);
 		List<Charge> charges = request.charges();
-		if (!this.servers.haveSlots() || (charges.size() == 1 && charges.get(0).identifiers().size() == 1)) {
-			return List.of(new SlotRequest(request, Scope.ALL));
+		Servers servers = this.redis.servers();
+		if (!servers.haveSlots() || (charges.size() == 1 && charges.get(0).identifiers().size() == 1)) {
+			return List.of(whole);
 		}
-		return SlotRequest.split(request, (identifier) -> this.servers.slot(this.keys.blocks(identifier)));
+		return whole.split((identifier) -> servers.slot(this.keys.blocks(identifier)));
 	}
 
 }

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Identifier;
@@ -21,21 +22,16 @@ import io.github.ratelimit.redis.script.Scope;
 record SlotRequest(RateLimitRequest request, Scope scope) {
 
 	/**
-	 * Splits a request.
+	 * Splits this by slot.
 	 * @param slot returns the slot of an identifier
-	 * @return the request itself if all of its Redis keys are in one slot
+	 * @return this itself if all of its Redis keys are in one slot
 	 */
-	static List<SlotRequest> split(RateLimitRequest request, Function<Identifier, Object> slot) {
-		return new SlotRequest(request, Scope.ALL).split(slot);
-	}
-
-	private List<SlotRequest> split(Function<Identifier, Object> slot) {
+	List<SlotRequest> split(Function<Identifier, Object> slot) {
 		Map<Object, List<Charge>> slots = new LinkedHashMap<>();
 		for (Charge charge : this.request.charges()) {
-			Map<Object, List<Identifier>> identifiers = new LinkedHashMap<>();
-			charge.identifiers()
-				.forEach((identifier) -> identifiers.computeIfAbsent(slot.apply(identifier), (key) -> new ArrayList<>())
-					.add(identifier));
+			Map<Object, List<Identifier>> identifiers = charge.identifiers()
+				.stream()
+				.collect(Collectors.groupingBy(slot, LinkedHashMap::new, Collectors.toList()));
 			identifiers.forEach((key, some) -> slots.computeIfAbsent(key, (same) -> new ArrayList<>())
 				.add(new Charge(charge.policy(), some, charge.cost(), charge.shadow())));
 		}
@@ -50,12 +46,16 @@ record SlotRequest(RateLimitRequest request, Scope scope) {
 	List<SlotRequest> byKey(boolean blocks) {
 		List<SlotRequest> keys = new ArrayList<>();
 		for (Charge charge : this.request.charges()) {
-			keys.addAll(new SlotRequest(of(List.of(charge)).request, Scope.COUNTS).split((identifier) -> identifier));
+			keys.addAll(new SlotRequest(of(List.of(charge)).request, Scope.COUNTS).byIdentifier());
 		}
 		if (blocks) {
-			keys.addAll(new SlotRequest(this.request, Scope.BLOCKS).split((identifier) -> identifier));
+			keys.addAll(new SlotRequest(this.request, Scope.BLOCKS).byIdentifier());
 		}
 		return keys;
+	}
+
+	List<SlotRequest> byIdentifier() {
+		return split((identifier) -> identifier);
 	}
 
 	/** Returns the same for some charges. */

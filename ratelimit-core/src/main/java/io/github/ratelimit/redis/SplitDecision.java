@@ -48,10 +48,7 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 
 	/** Reserves what one call can decide. If the answer is late, it is cancelled. */
 	Answer reserve(SlotRequest slot) {
-		Part part = send(Operation.RESERVE, slot);
-		part.await(this.deadline);
-		requireSuccess(List.of(part));
-		return Objects.requireNonNull(part.answer);
+		return send(Operation.RESERVE, slot).call.answer();
 	}
 
 	/** Decides, all or nothing. */
@@ -61,18 +58,15 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 			parts.forEach((part) -> abandon(part.slot, part.answer));
 		}
 		Decision decision = join(parts, List.of());
-		List<Part> cancelled = new ArrayList<>();
-		List<Part> counted = new ArrayList<>();
+		List<Part> corrections = new ArrayList<>();
 		for (Part part : parts) {
 			Answer reserved = Objects.requireNonNull(part.answer);
-			cancelled.addAll(cancel(part.slot, reserved, decision));
-			counted.addAll(countDenials(part.slot, reserved, decision));
+			corrections.addAll(cancel(part.slot, reserved, decision));
+			corrections.addAll(countDenials(part.slot, reserved, decision));
 		}
-		List<Part> later = await(cancelled);
-		later.addAll(await(counted));
-		List<Penalized> penalties = Stream.of(parts, later)
-			.flatMap(List::stream)
-			.flatMap((part) -> (part.answer != null) ? part.answer.penalties().stream() : Stream.empty())
+		List<Part> later = await(corrections);
+		List<Penalized> penalties = Stream.concat(answers(parts), answers(later))
+			.flatMap((answer) -> answer.penalties().stream())
 			.toList();
 		return new Answer(later.isEmpty() ? decision : join(parts, later), 0, penalties);
 	}
@@ -123,9 +117,9 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 				answered.add(part);
 			}
 		}
-		if (!further.isEmpty()) {
-			answered.addAll(await(further));
-		}
+		// These have one Redis key each, so they are not split again.
+		further.forEach((part) -> part.await(this.deadline));
+		answered.addAll(further);
 		return answered;
 	}
 
@@ -171,12 +165,12 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 	}
 
 	private static boolean isAllowed(Charge charge, Decision decision) {
-		return decision.allowed() && (!charge.shadow() || decision.shadow(charge).allowed());
+		return decision.allowed() && decision.shadow(charge).allowed();
 	}
 
 	private static boolean isReserved(Charge charge, Decision decision) {
-		Decision shadow = decision.shadows().get(charge.policy().name());
-		return (shadow != null) ? decision.allowed() && shadow.allowed() : counts(charge, decision);
+		boolean shadow = decision.shadows().containsKey(charge.policy().name());
+		return shadow ? isAllowed(charge, decision) : counts(charge, decision);
 	}
 
 	/**
@@ -208,16 +202,17 @@ record SplitDecision(Scripts scripts, Servers servers, RateLimitRequest request,
 	private Decision join(List<Part> parts, List<Part> later) {
 		requireSuccess(parts);
 		Map<Object, List<LimitStatus>> statuses = new HashMap<>();
-		Stream.of(parts, later)
-			.flatMap(List::stream)
-			.flatMap((part) -> Stream.ofNullable(part.answer))
-			.forEach((answer) -> put(answer.decision(), statuses));
-		List<Decision> answers = parts.stream().map((part) -> Objects.requireNonNull(part.answer).decision()).toList();
+		Stream.concat(answers(parts), answers(later)).forEach((answer) -> put(answer.decision(), statuses));
+		List<Decision> answers = answers(parts).map(Answer::decision).toList();
 		return join(answers, this.request.enforced(), statuses).withShadows(this.request.shadows(), (charge) -> {
 			String policy = charge.policy().name();
 			return join(answers.stream().flatMap((answer) -> Stream.ofNullable(answer.shadows().get(policy))).toList(),
 					List.of(charge), statuses);
 		});
+	}
+
+	private static Stream<Answer> answers(List<Part> parts) {
+		return parts.stream().flatMap((part) -> Stream.ofNullable(part.answer));
 	}
 
 	private static Decision join(List<Decision> answers, List<Charge> charges,

@@ -314,10 +314,10 @@ class ClusterMigrationIT {
 			TestCluster.beginToMove(SLOT, this.from, this.to);
 			TestCluster.moveKeys(SLOT, this.from, this.to, 1);
 		});
-		Scripts scripts = new Scripts(new RedisKeys(this.keyPrefix), servers);
+		Scripts scripts = new Scripts(new RedisKeys(this.keyPrefix), servers, null);
 		return new SplitDecision(scripts, servers, request, TestRedis.PATIENCE,
 				System.nanoTime() + TestRedis.PATIENCE.toNanos())
-			.acquire(SlotRequest.split(request, ClusterKeys::slot))
+			.acquire(new SlotRequest(request, Scope.ALL).split(ClusterKeys::slot))
 			.decision();
 	}
 

@@ -81,7 +81,7 @@ class DifferentialIT {
 	private static final RateLimiter LIMITER = RedisRateLimiter.of(TestRedis.connections(), KEY_PREFIX)
 		.withClock(CLOCK);
 
-	private static final Scripts SCRIPTS = new Scripts(new RedisKeys(KEY_PREFIX), CONNECTION).withClock(CLOCK);
+	private static final Scripts SCRIPTS = new Scripts(new RedisKeys(KEY_PREFIX), CONNECTION, CLOCK);
 
 	/** How many operations there were, and how many met each algorithm. */
 	private static final Map<String, LongAdder> COUNTS = new TreeMap<>();

@@ -23,7 +23,7 @@ final class Reservations {
 
 	Reservations(RedisConnections redis, String keyPrefix, InstantSource clock) {
 		this.servers = redis.servers();
-		this.scripts = new Scripts(new RedisKeys(keyPrefix), this.servers).withClock(clock);
+		this.scripts = new Scripts(new RedisKeys(keyPrefix), this.servers, clock);
 	}
 
 	Answer reserve(RateLimitRequest request) {

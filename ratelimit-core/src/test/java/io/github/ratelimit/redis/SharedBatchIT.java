@@ -62,7 +62,7 @@ class SharedBatchIT {
 
 	private final Servers servers = this.redis.servers();
 
-	private final Scripts scripts = new Scripts(new RedisKeys(RedisRateLimiter.DEFAULT_KEY_PREFIX), this.servers);
+	private final Scripts scripts = new Scripts(new RedisKeys(RedisRateLimiter.DEFAULT_KEY_PREFIX), this.servers, null);
 
 	@AfterEach
 	void stop() {

@@ -58,9 +58,8 @@ class SplitDecisionIT {
 		MovingSlot servers = new MovingSlot(TestRedis.connections().servers());
 		Duration budget = TestRedis.PATIENCE;
 		RateLimitRequest request = RateLimitRequest.of(Charge.of(policy, FIRST, SECOND).withCost(2));
-		SplitDecision decision = new SplitDecision(
-				new Scripts(new RedisKeys(this.keyPrefix), servers).withClock(this.clock), servers, request, budget,
-				System.nanoTime() + budget.toNanos());
+		SplitDecision decision = new SplitDecision(new Scripts(new RedisKeys(this.keyPrefix), servers, this.clock),
+				servers, request, budget, System.nanoTime() + budget.toNanos());
 		assertThatExceptionOfType(JedisException.class)
 			.isThrownBy(() -> decision.acquire(List.of(new SlotRequest(request, Scope.ALL))));
 		// Cancelled in the background, perhaps on another connection.

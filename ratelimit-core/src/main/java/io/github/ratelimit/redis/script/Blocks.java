@@ -21,7 +21,6 @@ import io.github.ratelimit.redis.connection.CommandCall;
 import io.github.ratelimit.redis.connection.Servers;
 import io.github.ratelimit.redis.connection.WrongReplyException;
 import org.jspecify.annotations.Nullable;
-import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 /**
@@ -153,12 +152,9 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 	}
 
 	private @Nullable Object run(Script script, List<byte[]> keys, List<String> arguments, long deadline) {
-		CommandCall call = new CommandCall((source) -> {
-			CommandArguments command = script.command(source).add(keys.size());
-			keys.forEach(command::add);
-			arguments.forEach(command::add);
-			return List.of(command);
-		}, WORK, this.servers.slot(keys.get(0)), deadline);
+		CommandCall call = new CommandCall(
+				(source) -> List.of(script.command(source).add(keys.size()).addObjects(keys).addObjects(arguments)),
+				WORK, this.servers.slot(keys.get(0)), deadline);
 		this.servers.submit(call);
 		return call.await();
 	}
@@ -172,17 +168,14 @@ public record Blocks(RedisKeys keys, Servers servers, @Nullable InstantSource cl
 
 	/** Reads a block of the list; empty if another program wrote it. */
 	private static Optional<Block> read(String described) {
-		String[] texts = described.split(" ", -1);
 		try {
-			for (int i = 1; i < texts.length; i++) {
-				texts[i] = RedisKeys.percentDecode(texts[i]);
-			}
-			String policy = texts[3].isEmpty() ? null : texts[3];
+			List<String> texts = Stream.of(described.split(" ", -1)).map(RedisKeys::percentDecode).toList();
+			String policy = texts.get(3).isEmpty() ? null : texts.get(3);
 			BlockList.requireValid(policy);
-			Identifier identifier = new Identifier(texts[1], texts[2]);
-			Block block = new Block(identifier, policy, Answer.instant(Long.parseLong(texts[0])), texts[4]);
-			return described.equals(texts[0] + ' ' + description(identifier, texts[3], texts[4])) ? Optional.of(block)
-					: Optional.empty();
+			Block block = new Block(new Identifier(texts.get(1), texts.get(2)), policy,
+					Answer.instant(Long.parseLong(texts.get(0))), texts.get(4));
+			String same = texts.get(0) + ' ' + description(block.identifier(), texts.get(3), block.reason());
+			return described.equals(same) ? Optional.of(block) : Optional.empty();
 		}
 		catch (IllegalArgumentException | IndexOutOfBoundsException | WrongReplyException ex) {
 			return Optional.empty();

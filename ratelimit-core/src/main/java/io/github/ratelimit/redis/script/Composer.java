@@ -91,9 +91,9 @@ final class Composer {
 			.collect(Collectors.joining());
 		String lua = declared + (this.large ? "local f_ = {}\n" : "") + functions
 				+ body.replace("LOCALS_", String.join(", ", locals));
-		return new Script(lua.replaceAll("(?m)^ +", ""), words.metadata, words.call,
-				// States with metadata are read and written as a whole.
-				words.metadata ? 16 * this.shape.work() : this.shape.work());
+		// States with metadata are read and written as a whole.
+		int work = words.hasMetadata() ? 16 * this.shape.work() : this.shape.work();
+		return new Script(lua.replaceAll("(?m)^ +", ""), words.numbers.keySet(), work);
 	}
 
 	/**

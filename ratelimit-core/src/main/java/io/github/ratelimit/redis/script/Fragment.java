@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -51,16 +50,10 @@ record Fragment(Map<String, String> names, Map<String, List<Line>> sections) {
 	 * @param place the file and the number of the line
 	 * @param instruction the instruction; empty if this is Lua
 	 * @param text the Lua; for an instruction, the constant or section that it names
-	 * @param tokens the tokens of the Lua
 	 * @param body the lines up to the end of an instruction
 	 * @param otherwise the lines after {@code --[else]}
 	 */
-	record Line(String place, String instruction, String text, List<MatchResult> tokens, List<Line> body,
-			List<Line> otherwise) {
-
-		IllegalArgumentException invalid(String problem) {
-			return Fragment.invalid(this.place, problem);
-		}
+	record Line(String place, String instruction, String text, List<Line> body, List<Line> otherwise) {
 
 	}
 
@@ -102,7 +95,7 @@ record Fragment(Map<String, String> names, Map<String, List<Line>> sections) {
 		return this.sections.getOrDefault(name, List.of());
 	}
 
-	private static IllegalArgumentException invalid(String place, String problem) {
+	static IllegalArgumentException invalid(String place, String problem) {
 		return new IllegalArgumentException("Invalid script (%s): %s".formatted(place, problem));
 	}
 
@@ -198,7 +191,7 @@ record Fragment(Map<String, String> names, Map<String, List<Line>> sections) {
 				}
 				else if (!line.isBlank() && !line.strip().startsWith("--")) {
 					requireNoVariable(line);
-					lines.add(new Line(place(), "", line, Place.tokens(line), List.of(), List.of()));
+					lines.add(new Line(place(), "", line, List.of(), List.of()));
 				}
 			}
 			return lines;
@@ -229,7 +222,7 @@ record Fragment(Map<String, String> names, Map<String, List<Line>> sections) {
 					throw invalid("there is no end of the instruction in line %d.".formatted(begin));
 				}
 			}
-			return new Line(place, matcher.group(1), matcher.group(2), List.of(), body, otherwise);
+			return new Line(place, matcher.group(1), matcher.group(2), body, otherwise);
 		}
 
 		private void requireNoVariable(String line) {

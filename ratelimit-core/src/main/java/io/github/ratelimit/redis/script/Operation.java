@@ -51,6 +51,11 @@ public enum Operation {
 				|| (acquires() && scope == Scope.ALL && !(this == RESERVE && shadow && countDenied));
 	}
 
+	/** Returns whether it reads the blocks of identifiers. */
+	boolean readsBlocks(Scope scope) {
+		return decides() && scope != Scope.COUNTS;
+	}
+
 	/** Returns whether it uses the cost if that is allowed. */
 	boolean acquires() {
 		return this == ACQUIRE || this == RESERVE;

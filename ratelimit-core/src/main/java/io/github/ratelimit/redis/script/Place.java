@@ -44,11 +44,6 @@ record Place(Fragment fragment, String begin, Map<String, String> words, Map<Str
 		return this.parts.getOrDefault("each", List.of());
 	}
 
-	/** Returns whether a word stands for a number other than 0. */
-	boolean isSet(String flag) {
-		return Double.parseDouble(this.words.getOrDefault(flag, "0")) != 0;
-	}
-
 	/** Writes a section. */
 	String section(String name) {
 		StringBuilder lua = new StringBuilder();
@@ -60,7 +55,7 @@ record Place(Fragment fragment, String begin, Map<String, String> words, Map<Str
 	private void write(List<Line> lines, StringBuilder lua) {
 		for (Line line : lines) {
 			switch (line.instruction()) {
-				case "" -> lua.append(translate(line, line.text(), line.tokens())).append('\n');
+				case "" -> lua.append(translate(line, line.text())).append('\n');
 				case "section_" -> lua.append("do\n").append(section(line.text())).append("end\n");
 				case "if" -> write(isSet(line) ? line.body() : line.otherwise(), lua);
 				case "if not" -> write(isSet(line) ? line.otherwise() : line.body(), lua);
@@ -75,14 +70,15 @@ record Place(Fragment fragment, String begin, Map<String, String> words, Map<Str
 
 	private boolean isSet(Line line) {
 		if (!isConstant(line.text())) {
-			throw line.invalid("there is no constant '%s', but %s.".formatted(line.text(),
-					this.words.keySet()
-						.stream()
-						.filter((word) -> word.matches("[A-Z0-9_]*[A-Z0-9]") && isConstant(word))
-						.sorted()
-						.toList()));
+			throw Fragment.invalid(line.place(),
+					"there is no constant '%s', but %s.".formatted(line.text(),
+							this.words.keySet()
+								.stream()
+								.filter((word) -> word.matches("[A-Z0-9_]*[A-Z0-9]") && isConstant(word))
+								.sorted()
+								.toList()));
 		}
-		return isSet(line.text());
+		return Double.parseDouble(this.words.getOrDefault(line.text(), "0")) != 0;
 	}
 
 	/** Returns whether a word stands for a number, and for none that a request has. */
@@ -93,33 +89,21 @@ record Place(Fragment fragment, String begin, Map<String, String> words, Map<Str
 	private List<Place> parts(Line line, String repetition) {
 		List<Place> parts = this.parts.get(repetition);
 		if (parts == null) {
-			throw line.invalid("'%s' has no meaning here.".formatted(repetition));
+			throw Fragment.invalid(line.place(), "'%s' has no meaning here.".formatted(repetition));
 		}
 		return parts;
 	}
 
-	/** Returns the tokens of Lua. */
-	static List<MatchResult> tokens(String lua) {
-		return TOKEN.matcher(lua).results().toList();
-	}
-
 	/** Returns Lua with the meaning of its words, without comments. */
-	private String translate(Line line, String lua, List<MatchResult> tokens) {
-		StringBuilder translated = new StringBuilder();
-		int end = 0;
-		for (MatchResult token : tokens) {
-			translated.append(lua, end, token.start()).append(meaning(line, token));
-			end = token.end();
-		}
-		return translated.append(lua, end, lua.length()).toString();
+	private String translate(Line line, String lua) {
+		return TOKEN.matcher(lua).replaceAll((token) -> Matcher.quoteReplacement(meaning(line, token)));
 	}
 
 	private String meaning(Line line, MatchResult token) {
 		String text = token.group();
 		if (token.group(1) != null) {
-			List<MatchResult> repeated = tokens(token.group(2));
 			return parts(line, token.group(1)).stream()
-				.map((part) -> part.translate(line, token.group(2), repeated))
+				.map((part) -> part.translate(line, token.group(2)))
 				.collect(Collectors.joining(", "));
 		}
 		return switch (text.charAt(0)) {
@@ -137,10 +121,11 @@ record Place(Fragment fragment, String begin, Map<String, String> words, Map<Str
 		}
 		String meaning = this.words.getOrDefault(word, word);
 		if (meaning.isEmpty()) {
-			throw line.invalid("'%s' belongs to one limit, but this is about all of them.".formatted(word));
+			throw Fragment.invalid(line.place(),
+					"'%s' belongs to one limit, but this is about all of them.".formatted(word));
 		}
 		if (meaning.equals("each")) {
-			throw line.invalid("'each' has no brackets, or they are not closed.");
+			throw Fragment.invalid(line.place(), "'each' has no brackets, or they are not closed.");
 		}
 		return meaning;
 	}

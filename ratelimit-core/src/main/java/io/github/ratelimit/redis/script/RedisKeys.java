@@ -33,13 +33,12 @@ public final class RedisKeys {
 
 	private static final Pattern ENCODED = Pattern.compile("%u?((?<=u)[0-9A-F]{4}|[0-9A-F]{2})");
 
-	private static final byte[] BLOCKS = ascii("~blocks");
+	/** The suffix of the Redis keys with blocks. */
+	static final byte[] BLOCKS = ascii("~blocks");
 
 	private static final String HMAC = "HmacSHA256";
 
 	private final String prefix;
-
-	private final byte[] prefixBytes;
 
 	private final byte @Nullable [] secret;
 
@@ -64,13 +63,12 @@ public final class RedisKeys {
 			throw new IllegalArgumentException("Invalid secret: must not be empty.");
 		}
 		this.prefix = prefix + ":{";
-		this.prefixBytes = ascii(this.prefix);
 		this.secret = (secret != null) ? secret.clone() : null;
 	}
 
 	/** Returns the name of the key with the count of an identifier in a policy. */
 	public byte[] key(Identifier identifier, Policy policy) {
-		return key(identifier, suffix(policy));
+		return withSuffix(tag(identifier), suffix(policy));
 	}
 
 	/** Returns what follows the hash tag in the Redis keys of a policy. */
@@ -86,32 +84,20 @@ public final class RedisKeys {
 		return ascii(encode(policy.name(), false) + ":~denials");
 	}
 
-	byte[] key(Identifier identifier, byte[] suffix) {
-		String type = encode(identifier.type(), false);
-		String value = value(identifier);
-		int at = this.prefixBytes.length;
-		byte[] key = new byte[at + type.length() + 1 + value.length() + 2 + suffix.length];
-		System.arraycopy(this.prefixBytes, 0, key, 0, at);
-		at = put(type, key, at);
-		key[at++] = ':';
-		at = put(value, key, at);
-		key[at++] = '}';
-		key[at++] = ':';
-		System.arraycopy(suffix, 0, key, at, suffix.length);
-		return key;
+	/** Returns what all Redis keys of an identifier begin with. */
+	byte[] tag(Identifier identifier) {
+		return ascii(this.prefix + encode(identifier.type(), false) + ':' + value(identifier) + "}:");
 	}
 
-	/** Returns the name of a count of the identifier with these blocks. */
-	static byte[] withSuffix(byte[] blocks, byte[] suffix) {
-		int tag = blocks.length - BLOCKS.length;
-		byte[] key = Arrays.copyOf(blocks, tag + suffix.length);
-		System.arraycopy(suffix, 0, key, tag, suffix.length);
+	static byte[] withSuffix(byte[] tag, byte[] suffix) {
+		byte[] key = Arrays.copyOf(tag, tag.length + suffix.length);
+		System.arraycopy(suffix, 0, key, tag.length, suffix.length);
 		return key;
 	}
 
 	/** Returns the name of the key with the blocks of an identifier. */
 	public byte[] blocks(Identifier identifier) {
-		return key(identifier, BLOCKS);
+		return withSuffix(tag(identifier), BLOCKS);
 	}
 
 	byte[] blockEnds() {
@@ -140,27 +126,11 @@ public final class RedisKeys {
 				: encode(identifier.value(), true);
 	}
 
-	@SuppressWarnings("deprecation")
-	private static int put(String ascii, byte[] target, int at) {
-		ascii.getBytes(0, ascii.length(), target, at);
-		return at + ascii.length();
-	}
-
 	private static byte[] ascii(String text) {
 		return text.getBytes(StandardCharsets.US_ASCII);
 	}
 
 	private static String encode(String text, boolean colons) {
-		int length = text.length();
-		if (length <= MAX_LENGTH) {
-			int plain = 0;
-			while (plain < length && isPlain(text.charAt(plain), colons)) {
-				plain++;
-			}
-			if (plain == length) {
-				return text;
-			}
-		}
 		String encoded = percentEncode(text, colons);
 		return (encoded.length() <= MAX_LENGTH) ? encoded : '~' + hash(encoded, null);
 	}
@@ -172,6 +142,13 @@ public final class RedisKeys {
 
 	/** Encodes text, without spaces. No two texts have the same encoding. */
 	static String percentEncode(String text, boolean colons) {
+		int plain = 0;
+		while (plain < text.length() && isPlain(text.charAt(plain), colons)) {
+			plain++;
+		}
+		if (plain == text.length()) {
+			return text;
+		}
 		StringBuilder encoded = new StringBuilder(text.length() + 16);
 		for (int i = 0; i < text.length(); i++) {
 			char c = text.charAt(i);

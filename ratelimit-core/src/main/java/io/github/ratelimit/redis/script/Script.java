@@ -5,6 +5,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Set;
 
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.redis.connection.Call;
@@ -26,6 +27,9 @@ final class Script implements Carrier {
 
 	private final byte[] hash;
 
+	/** How many numbers come with a request. */
+	final int numbers;
+
 	/** Whether requests come with their metadata. */
 	final boolean metadata;
 
@@ -35,18 +39,23 @@ final class Script implements Carrier {
 	/** How long a request occupies the server, as {@link Shape#work()}. */
 	final int work;
 
-	Script(String lua, boolean metadata, boolean call, int work) {
+	/**
+	 * Creates a script.
+	 * @param numbers the names of the numbers that come with a request
+	 */
+	Script(String lua, Set<String> numbers, int work) {
 		this.lua = lua;
 		this.source = lua.getBytes(StandardCharsets.UTF_8);
 		this.hash = sha1(this.source).getBytes(StandardCharsets.US_ASCII);
-		this.metadata = metadata;
-		this.call = call;
+		this.numbers = numbers.size();
+		this.metadata = numbers.contains("length_");
+		this.call = numbers.contains("call");
 		this.work = work;
 	}
 
 	/** Reads a script that is not composed, by the name of its resource. */
 	static Script named(String name) {
-		return new Script(Fragment.text(Script.class, name + ".lua"), false, false, 1);
+		return new Script(Fragment.text(Script.class, name + ".lua"), Set.of(), 1);
 	}
 
 	CommandArguments command(boolean source) {
@@ -57,15 +66,9 @@ final class Script implements Carrier {
 	@Override
 	public List<CommandArguments> commands(List<Call> calls, boolean source) {
 		CommandArguments command = command(source);
-		int keys = 0;
+		command.add(calls.size() * ((ScriptCall) calls.get(0)).keys.size());
 		for (Call call : calls) {
-			keys += ((ScriptCall) call).keys.length;
-		}
-		command.add(keys);
-		for (Call call : calls) {
-			for (byte[] key : ((ScriptCall) call).keys) {
-				command.add(key);
-			}
+			((ScriptCall) call).keys.forEach(command::add);
 		}
 		for (Call call : calls) {
 			command.add(((ScriptCall) call).argument);

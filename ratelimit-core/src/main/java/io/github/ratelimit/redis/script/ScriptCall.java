@@ -23,13 +23,13 @@ public final class ScriptCall extends Call {
 
 	private final RateLimitRequest request;
 
-	final byte[][] keys;
+	final List<byte[]> keys;
 
 	final byte[] argument;
 
 	private @Nullable Consumer<Answer> late;
 
-	ScriptCall(Script script, Operation operation, Scope scope, RateLimitRequest request, byte[][] keys,
+	ScriptCall(Script script, Operation operation, Scope scope, RateLimitRequest request, List<byte[]> keys,
 			byte[] argument, int slot, long deadline) {
 		super(script, slot, deadline);
 		this.script = script;

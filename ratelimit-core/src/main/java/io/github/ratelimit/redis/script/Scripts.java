@@ -5,10 +5,8 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -50,6 +48,8 @@ public final class Scripts {
 
 	private static final long[] NONE = {};
 
+	private static final byte[] NO_METADATA = {};
+
 	private final RedisKeys keys;
 
 	private final Servers servers;
@@ -62,21 +62,15 @@ public final class Scripts {
 
 	private final Map<Shape, Script> scripts = new ConcurrentHashMap<>();
 
-	private Scripts(RedisKeys keys, Servers servers, InstantSource clock, boolean customClock) {
+	/**
+	 * Creates an instance.
+	 * @param clock the clock; {@code null} for that of the server
+	 */
+	public Scripts(RedisKeys keys, Servers servers, @Nullable InstantSource clock) {
 		this.keys = keys;
 		this.servers = servers;
-		this.clock = clock;
-		this.customClock = customClock;
-	}
-
-	/** Creates an instance that uses the clock of the server. */
-	public Scripts(RedisKeys keys, Servers servers) {
-		this(keys, servers, InstantSource.system(), false);
-	}
-
-	/** Returns an instance that uses a clock of this process. */
-	public Scripts withClock(InstantSource clock) {
-		return new Scripts(this.keys, this.servers, clock, true);
+		this.clock = (clock != null) ? clock : InstantSource.system();
+		this.customClock = clock != null;
 	}
 
 	/**
@@ -86,8 +80,7 @@ public final class Scripts {
 	public void requireComposable(Policy policy) {
 		if (!policy.algorithm().getClass().getPackageName().equals(LIBRARY)) {
 			for (Operation operation : Operation.values()) {
-				Charge charge = Charge.of(policy, Identifier.GLOBAL);
-				script(operation, Scope.ALL, List.of(charge), codes(List.of(charge)), charge.identifiers());
+				call(operation, Scope.ALL, RateLimitRequest.of(policy, Identifier.GLOBAL), 0);
 			}
 		}
 	}
@@ -127,20 +120,14 @@ public final class Scripts {
 	 * denials.
 	 */
 	public Call reset(Policy policy, Identifier identifier, long deadline) {
-		byte[] key = this.keys.key(identifier, policy);
+		byte[] tag = this.keys.tag(identifier);
+		Stream<byte[]> suffixes = Stream.of(RedisKeys.suffix(policy), RedisKeys.denialsSuffix(policy));
 		// Two commands, because a node whose slot is moving cannot use several keys at
 		// once.
-		List<CommandArguments> commands = Stream
-			.of(key, (policy.penalty() != null) ? this.keys.key(identifier, RedisKeys.denialsSuffix(policy)) : null)
-			.filter(Objects::nonNull)
-			.map((each) -> new CommandArguments(Command.DEL).key(each))
+		List<CommandArguments> commands = suffixes.limit((policy.penalty() != null) ? 2 : 1)
+			.map((suffix) -> new CommandArguments(Command.DEL).key(RedisKeys.withSuffix(tag, suffix)))
 			.toList();
-		return new CommandCall((source) -> commands, 1, this.servers.slot(key), deadline);
-	}
-
-	/** Returns a call that counts denials of identifiers in one slot. */
-	public ScriptCall countDenials(Charge denials, long deadline) {
-		return call(Operation.COUNT_DENIALS, Scope.BLOCKS, RateLimitRequest.of(denials), deadline);
+		return new CommandCall((source) -> commands, 1, this.servers.slot(tag), deadline);
 	}
 
 	private ScriptCall call(Operation operation, Scope scope, RateLimitRequest request, long[] first,
@@ -150,15 +137,10 @@ public final class Scripts {
 		List<Identifier> identifiers = (codes.length == 1) ? charges.get(0).identifiers()
 				: charges.stream().flatMap((charge) -> charge.identifiers().stream()).distinct().toList();
 		Script script = script(operation, scope, charges, codes, identifiers);
-		boolean hasBlocks = operation.decides() && scope != Scope.COUNTS;
-		byte[][] keys = keys(charges, codes, identifiers, scope != Scope.BLOCKS, hasBlocks);
-		if (hasBlocks && hasPenalty(charges)) {
-			keys = withDenials(keys, operation, scope, charges, codes);
-		}
-		byte[] metadata = script.metadata ? request.metadata().getBytes(StandardCharsets.UTF_8) : null;
-		long[] numbers = script.call ? append(first, request.call()) : first;
-		byte[] argument = argument(charges, codes, numbers, stays, hasBlocks, metadata);
-		return new ScriptCall(script, operation, scope, request, keys, argument, this.servers.slot(keys[0]), deadline);
+		List<byte[]> keys = keys(operation, scope, charges, codes, identifiers);
+		byte[] argument = argument(script, request, codes, first, stays, operation.readsBlocks(scope));
+		return new ScriptCall(script, operation, scope, request, keys, argument, this.servers.slot(keys.get(0)),
+				deadline);
 	}
 
 	private PolicyCode[] codes(List<Charge> charges) {
@@ -176,12 +158,8 @@ public final class Scripts {
 		}
 		// The usual case, without creating a shape.
 		Integer form = identifiers.size() * OPERATIONS + operation.ordinal();
-		Script script = codes[0].scripts.get(form);
-		if (script == null) {
-			script = find(this.scripts, shape(operation, scope, charges, codes, identifiers), Composer::compose);
-			codes[0].scripts.put(form, script);
-		}
-		return script;
+		return find(codes[0].scripts, form,
+				(added) -> find(this.scripts, shape(operation, scope, charges, codes, identifiers), Composer::compose));
 	}
 
 	private Shape shape(Operation operation, Scope scope, List<Charge> charges, PolicyCode[] codes,
@@ -208,67 +186,42 @@ public final class Scripts {
 		return value;
 	}
 
-	/** Returns the Redis keys of counts, then those of blocks. */
-	private byte[][] keys(List<Charge> charges, PolicyCode[] codes, List<Identifier> identifiers, boolean hasStates,
-			boolean hasBlocks) {
-		int states = 0;
-		for (int c = 0; hasStates && c < codes.length; c++) {
-			states += charges.get(c).identifiers().size();
-		}
-		byte[][] keys = new byte[states + identifiers.size()][];
+	/** Returns the Redis keys of counts, then those of blocks, then those of denials. */
+	private List<byte[]> keys(Operation operation, Scope scope, List<Charge> charges, PolicyCode[] codes,
+			List<Identifier> identifiers) {
+		List<byte[]> tags = new ArrayList<>(identifiers.size());
 		for (int i = 0; i < identifiers.size(); i++) {
-			keys[states + i] = this.keys.blocks(identifiers.get(i));
+			tags.add(this.keys.tag(identifiers.get(i)));
 		}
-		int at = 0;
-		for (int c = 0; hasStates && c < codes.length; c++) {
-			List<Identifier> own = charges.get(c).identifiers();
-			for (int i = 0; i < own.size(); i++) {
-				int blocks = (own == identifiers) ? i : identifiers.indexOf(own.get(i));
-				keys[at++] = RedisKeys.withSuffix(keys[states + blocks], codes[c].suffix);
-			}
+		List<byte[]> keys = new ArrayList<>(codes.length * tags.size() + tags.size());
+		for (int c = 0; scope != Scope.BLOCKS && c < codes.length; c++) {
+			addKeys(keys, charges.get(c).identifiers(), codes[c].suffix, identifiers, tags);
 		}
-		return hasBlocks ? keys : Arrays.copyOf(keys, states);
-	}
-
-	/** Returns whether one of the policies has a penalty. */
-	static boolean hasPenalty(List<Charge> charges) {
-		for (int c = 0; c < charges.size(); c++) {
-			if (charges.get(c).policy().penalty() != null) {
-				return true;
-			}
+		if (operation.readsBlocks(scope)) {
+			addKeys(keys, identifiers, RedisKeys.BLOCKS, identifiers, tags);
 		}
-		return false;
-	}
-
-	/** Adds the Redis keys of the denials that are counted. */
-	private byte[][] withDenials(byte[][] keys, Operation operation, Scope scope, List<Charge> charges,
-			PolicyCode[] codes) {
-		List<byte[]> all = new ArrayList<>(List.of(keys));
 		for (int c = 0; c < codes.length; c++) {
-			Charge charge = charges.get(c);
-			if (operation.penalizes(scope, charge)) {
-				for (Identifier identifier : charge.identifiers()) {
-					all.add(this.keys.key(identifier, codes[c].denialsSuffix));
-				}
+			if (operation.penalizes(scope, charges.get(c))) {
+				addKeys(keys, charges.get(c).identifiers(), codes[c].denialsSuffix, identifiers, tags);
 			}
 		}
-		return all.toArray(byte[][]::new);
+		return keys;
 	}
 
-	private static long[] append(long[] numbers, long last) {
-		long[] appended = Arrays.copyOf(numbers, numbers.length + 1);
-		appended[numbers.length] = last;
-		return appended;
+	private static void addKeys(List<byte[]> keys, List<Identifier> some, byte[] suffix, List<Identifier> identifiers,
+			List<byte[]> tags) {
+		for (int i = 0; i < some.size(); i++) {
+			keys.add(RedisKeys.withSuffix(tags.get(identifiers.indexOf(some.get(i))), suffix));
+		}
 	}
 
 	/** Returns the numbers in the order of {@link Words}, names, and metadata. */
-	private byte[] argument(List<Charge> charges, PolicyCode[] codes, long[] first, @Nullable Predicate<Charge> stays,
-			boolean named, byte @Nullable [] metadata) {
-		int numbers = first.length + codes.length + (this.customClock ? 1 : 0) + ((stays != null) ? codes.length : 0)
-				+ ((metadata != null) ? 1 : 0);
-		int length = Double.BYTES * numbers + ((metadata != null) ? metadata.length : 0);
-		for (PolicyCode code : codes) {
-			length += code.numbers(this.clock).length + (named ? code.name.length : 0);
+	private byte[] argument(Script script, RateLimitRequest request, PolicyCode[] codes, long[] first,
+			@Nullable Predicate<Charge> stays, boolean named) {
+		byte[] metadata = script.metadata ? request.metadata().getBytes(StandardCharsets.UTF_8) : NO_METADATA;
+		int length = Double.BYTES * script.numbers + metadata.length;
+		for (int c = 0; named && c < codes.length; c++) {
+			length += codes[c].name.length;
 		}
 		ByteBuffer argument = ByteBuffer.allocate(length);
 		if (this.customClock) {
@@ -277,20 +230,24 @@ public final class Scripts {
 		for (long number : first) {
 			argument.putDouble(number);
 		}
-		if (metadata != null) {
+		if (script.call) {
+			argument.putDouble(request.call());
+		}
+		if (script.metadata) {
 			argument.putDouble(metadata.length);
 		}
 		for (int c = 0; c < codes.length; c++) {
-			argument.putDouble(Math.min(charges.get(c).cost(), LARGEST_COST));
+			Charge charge = request.charges().get(c);
+			argument.putDouble(Math.min(charge.cost(), LARGEST_COST));
 			if (stays != null) {
-				argument.putDouble(stays.test(charges.get(c)) ? 1 : 0);
+				argument.putDouble(stays.test(charge) ? 1 : 0);
 			}
 			argument.put(codes[c].numbers(this.clock));
 		}
 		for (int c = 0; named && c < codes.length; c++) {
 			argument.put(codes[c].name);
 		}
-		return ((metadata != null) ? argument.put(metadata) : argument).array();
+		return argument.put(metadata).array();
 	}
 
 }

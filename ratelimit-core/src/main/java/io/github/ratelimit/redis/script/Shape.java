@@ -25,23 +25,20 @@ record Shape(Operation operation, Scope scope, boolean customClock, List<OfPolic
 	 *
 	 * @param neighbour the class beside which the fragment is
 	 * @param fragment its name
-	 * @param windows the windows of the limits, in microseconds
-	 * @param constants the constants of the fragment by name: first those for all limits
-	 * together, which are those of any limit, then those of each limit
+	 * @param constants the constants by name: first those for all limits together, with
+	 * those of the algorithm for any limit, then those of each limit
 	 * @param arguments the number of arguments of each limit
 	 * @param ownLargest whether the largest cost of a limit may differ from its quota
 	 * @param shadow whether it is decided on its own, after the others, and denies
 	 * nothing
 	 */
-	record OfPolicy(Class<?> neighbour, String fragment, List<Long> windows, List<Map<String, Number>> constants,
-			List<Integer> arguments, boolean ownLargest, boolean countDenied, boolean shadow,
-			@Nullable Penalty penalty) {
+	record OfPolicy(Class<?> neighbour, String fragment, List<Map<String, Number>> constants, List<Integer> arguments,
+			boolean ownLargest, boolean countDenied, boolean shadow, @Nullable Penalty penalty) {
 
 		static OfPolicy of(Policy policy, boolean shadow) {
 			Algorithm algorithm = policy.algorithm();
 			List<Limit> limits = policy.limits();
-			return new OfPolicy(algorithm.getClass(), algorithm.script(),
-					limits.stream().map(Limit::windowMicros).toList(), constants(algorithm, limits),
+			return new OfPolicy(algorithm.getClass(), algorithm.script(), constants(algorithm, limits),
 					limits.stream().map((limit) -> algorithm.arguments(limit, 0).length).toList(),
 					limits.stream().anyMatch((limit) -> algorithm.largestCost(limit) != limit.quota()),
 					policy.countDenied(), shadow, policy.penalty());
@@ -49,6 +46,8 @@ record Shape(Operation operation, Scope scope, boolean customClock, List<OfPolic
 
 		private static List<Map<String, Number>> constants(Algorithm algorithm, List<Limit> limits) {
 			Map<String, Number> any = new HashMap<>(algorithm.constants(limits));
+			any.put("LIMITS", limits.size());
+			any.put("LONGEST", limits.get(limits.size() - 1).windowMicros());
 			List<Map<String, Number>> constants = new ArrayList<>(List.of(any));
 			for (Limit limit : limits) {
 				Map<String, Number> one = new HashMap<>(algorithm.constants(limits));
@@ -56,13 +55,15 @@ record Shape(Operation operation, Scope scope, boolean customClock, List<OfPolic
 					one.put(name, value);
 					any.merge(name, value, (before, next) -> (before.doubleValue() != 0) ? before : next);
 				});
+				one.put("WINDOW", limit.windowMicros());
+				one.put("INDEX", constants.size());
 				constants.add(one);
 			}
 			return constants;
 		}
 
 		int limits() {
-			return this.windows.size();
+			return this.arguments.size();
 		}
 
 		/** Returns false for a reservation in shadow mode, which may be cancelled. */
@@ -109,11 +110,6 @@ record Shape(Operation operation, Scope scope, boolean customClock, List<OfPolic
 	 */
 	int stateKeys() {
 		return (this.scope == Scope.BLOCKS) ? 0 : slots();
-	}
-
-	/** Returns whether the script reads blocks. */
-	boolean isBlockable() {
-		return this.operation.decides() && this.scope != Scope.COUNTS;
 	}
 
 }

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Penalty;
 import io.github.ratelimit.redis.script.Shape.OfPolicy;
@@ -39,25 +40,12 @@ final class Words {
 	/** The numbers that come with each request, in their order, and their Lua. */
 	final Map<String, String> numbers = new LinkedHashMap<>();
 
-	/** Whether requests come with their metadata. */
-	final boolean metadata;
-
-	/** Whether requests come with their number. */
-	final boolean call;
-
 	Words(Shape shape, boolean large) {
 		this.shape = shape;
 		this.operation = shape.operation();
 		this.large = large;
 		setOperation();
-		for (OfPolicy policy : shape.policies()) {
-			this.policies.add(policy(policy));
-		}
-		this.metadata = this.operation.uses()
-				&& this.policies.stream().anyMatch((policy) -> isNamed("metadata", policy, "add"));
-		this.call = this.policies.stream()
-			.anyMatch((policy) -> (this.operation.uses() && isNamed("call", policy, "add"))
-					|| (this.operation.givesBack() && isNamed("call", policy, "refund")));
+		shape.policies().forEach((policy) -> this.policies.add(policy(policy)));
 		addNumbers();
 		setNumbers();
 		setKeys();
@@ -72,7 +60,7 @@ final class Words {
 		set(this.words, "ACQUIRES_", this.operation.acquires());
 		set(this.words, "GIVES_BACK_", this.operation.givesBack());
 		set(this.words, "CUSTOM_CLOCK_", this.shape.customClock());
-		set(this.words, "BLOCKABLE_", this.shape.isBlockable());
+		set(this.words, "BLOCKABLE_", this.operation.readsBlocks(this.shape.scope()));
 		set(this.words, "COUNTS_", this.shape.stateKeys() > 0);
 		set(this.words, "COUNTS_DENIALS_", this.operation == Operation.COUNT_DENIALS);
 		set(this.words, "PENALTIES_", this.shape.policies().stream().anyMatch(this.shape::penalizes));
@@ -83,22 +71,22 @@ final class Words {
 		words.put(flag, set ? "1" : "0");
 	}
 
+	private static boolean isSet(Place place, String flag) {
+		return "1".equals(place.words().get(flag));
+	}
+
 	private Place policy(OfPolicy policy) {
 		Fragment fragment = Fragment.read(policy.neighbour(), policy.fragment());
 		Map<String, String> words = new HashMap<>(this.words);
 		policy.constants().get(0).forEach((name, value) -> words.put(name, value.toString()));
-		words.put("LIMITS", Integer.toString(policy.limits()));
-		words.put("LONGEST", policy.windows().get(policy.limits() - 1).toString());
 		words.put("POLICY_", Integer.toString(this.policies.size() + 1));
 		set(words, "SHADOW_", policy.shadow());
 		set(words, "COUNT_DENIED_", policy.countsDenied(this.operation));
 		setPenalty(words, policy);
 		List<Place> limits = new ArrayList<>();
-		for (int limit = 1; limit <= policy.limits(); limit++) {
+		for (Map<String, Number> constants : policy.constants().subList(1, 1 + policy.limits())) {
 			Map<String, String> own = new HashMap<>(words);
-			policy.constants().get(limit).forEach((name, value) -> own.put(name, value.toString()));
-			own.put("WINDOW", policy.windows().get(limit - 1).toString());
-			own.put("INDEX", Integer.toString(limit));
+			constants.forEach((name, value) -> own.put(name, value.toString()));
 			limits.add(new Place(fragment, "do\n", own, new HashMap<>()));
 		}
 		Place place = new Place(fragment, "", words, parts(limits));
@@ -131,29 +119,46 @@ final class Words {
 		return parts;
 	}
 
+	/** Returns whether requests come with their metadata. */
+	boolean hasMetadata() {
+		return this.numbers.containsKey("length_");
+	}
+
+	/** Returns whether a fragment names a word where it changes a count. */
+	private boolean isUsed(String word) {
+		String section = this.operation.uses() ? "add" : "refund";
+		return (this.operation.uses() || this.operation.givesBack())
+				&& this.policies.stream().anyMatch((policy) -> isNamed(word, policy, section));
+	}
+
 	private static boolean isNamed(String word, Place place, String section) {
 		return Pattern.compile("\\b" + word + "\\b").matcher(place.section(section)).find();
 	}
 
 	private void addNumbers() {
-		addNumbers("", "", this.shape.customClock() ? List.of("now") : List.of());
-		addNumbers("", "", switch (this.operation) {
-			case CANCEL -> List.of("since");
-			case HISTORY -> List.of("most", "before");
-			default -> List.of();
-		});
-		addNumbers("", "", this.call ? List.of("call") : List.of());
-		addNumbers("", "", this.metadata ? List.of("length_") : List.of());
+		boolean cancels = this.operation == Operation.CANCEL;
+		addNumbers(this.shape.customClock(), "now");
+		addNumbers(cancels, "since");
+		addNumbers(this.operation == Operation.HISTORY, "most", "before");
+		addNumbers(isUsed("call"), "call");
+		addNumbers(isUsed("metadata"), "length_");
 		this.words.put("FIRST_", this.numbers.isEmpty() ? "_" : String.join(", ", this.numbers.keySet()));
 		for (int p = 0; p < this.policies.size(); p++) {
-			OfPolicy policy = this.shape.policies().get(p);
-			List<String> arguments = this.policies.get(p).fragment().names("argument");
-			addNumbers(prefix(p), "",
-					(this.operation == Operation.CANCEL) ? List.of("cost", "stays_") : List.of("cost"));
-			for (int i = 0; i < policy.limits(); i++) {
-				String suffix = "_" + (i + 1);
-				addNumbers(prefix(p), suffix, policy.ownLargest() ? List.of("QUOTA", "LARGEST") : List.of("QUOTA"));
-				addNumbers(prefix(p), suffix, arguments.subList(0, policy.arguments().get(i)));
+			addNumbers(true, prefix(p) + "cost");
+			addNumbers(cancels, prefix(p) + "stays_");
+			addNumbersOfLimits(this.shape.policies().get(p), this.policies.get(p), prefix(p));
+		}
+	}
+
+	private void addNumbersOfLimits(OfPolicy policy, Place place, String prefix) {
+		for (int i = 0; i < policy.limits(); i++) {
+			Map<String, String> words = place.limits().get(i).words();
+			String suffix = "_" + (i + 1);
+			String quota = addNumber(prefix + "QUOTA" + suffix);
+			words.put("QUOTA", quota);
+			words.put("LARGEST", policy.ownLargest() ? addNumber(prefix + "LARGEST" + suffix) : quota);
+			for (String name : place.fragment().names("argument").subList(0, policy.arguments().get(i))) {
+				words.put(name, addNumber(prefix + name + suffix));
 			}
 		}
 	}
@@ -162,15 +167,21 @@ final class Words {
 		return "p" + (p + 1) + "_";
 	}
 
-	private void addNumbers(String prefix, String suffix, List<String> names) {
-		for (String name : names) {
-			String number = prefix + name + suffix;
-			this.numbers.put(number, this.large ? "numbers_[" + (this.numbers.size() + 1) + "]" : number);
+	private void addNumbers(boolean used, String... names) {
+		if (used) {
+			Stream.of(names).forEach(this::addNumber);
 		}
 	}
 
+	/** Adds a number and returns its Lua. */
+	private String addNumber(String name) {
+		String lua = this.large ? "numbers_[" + (this.numbers.size() + 1) + "]" : name;
+		this.numbers.put(name, lua);
+		return lua;
+	}
+
 	private void setNumbers() {
-		set(this.words, "METADATA_", this.metadata);
+		set(this.words, "METADATA_", hasMetadata());
 		this.words.put("FORMAT_", "'>" + "d".repeat(this.numbers.size()) + "'");
 		this.words.put("NUMBERS_", String.join(", ", this.numbers.keySet()));
 		this.words.put("NAMES_", Integer.toString(Double.BYTES * this.numbers.size() + 1));
@@ -179,7 +190,7 @@ final class Words {
 	private void setKeys() {
 		List<Boolean> reads = new ArrayList<>();
 		for (int p = 0; p < this.policies.size() && this.shape.stateKeys() > 0; p++) {
-			boolean isRead = this.policies.get(p).isSet("READS_");
+			boolean isRead = isSet(this.policies.get(p), "READS_");
 			reads.addAll(Collections.nCopies(this.shape.blocks().get(p).size(), isRead));
 		}
 		int keys = denialsKey(this.policies.size());
@@ -195,7 +206,8 @@ final class Words {
 
 	/** Returns the number of Redis keys before those of the denials in a policy. */
 	private int denialsKey(int p) {
-		int key = this.shape.stateKeys() + (this.shape.isBlockable() ? this.shape.identifiers() : 0);
+		int key = this.shape.stateKeys()
+				+ (this.operation.readsBlocks(this.shape.scope()) ? this.shape.identifiers() : 0);
 		for (int before = 0; before < p; before++) {
 			boolean has = this.shape.penalizes(this.shape.policies().get(before));
 			key += has ? this.shape.blocks().get(before).size() : 0;
@@ -268,47 +280,34 @@ final class Words {
 		Map<String, String> words = new HashMap<>(this.words);
 		words.putAll(policy.words());
 		set(words, "ALONE_", alone);
-		set(words, "REREADS_", !alone && policy.isSet("READS_"));
+		set(words, "REREADS_", !alone && isSet(policy, "READS_"));
 		words.put("KEY_", alone ? key : "k_ + " + key);
 		words.put("BLOCKS_", alone ? blocks : "k_ + " + blocks);
 		words.put("DENIALS_", alone ? denials : "k_ + " + denials);
-		List.of("cost", "stays_").forEach((name) -> putNumber(words, name, prefix(p), ""));
+		List.of("cost", "stays_").forEach((name) -> words.put(name, this.numbers.getOrDefault(prefix(p) + name, name)));
 		OF_LIMIT.forEach((name) -> words.put(name, ""));
 		variables.forEach((name, kind) -> words.put(name, kind.equals("slot") ? prefix + name : ""));
 		List<Place> limits = new ArrayList<>();
 		for (Place limit : policy.limits()) {
-			limits.add(limit(words, limit, variables, prefix, prefix(p)));
+			limits.add(limit(words, limit, variables, prefix));
 		}
 		return new Place(policy.fragment(), begin, words, parts(limits));
 	}
 
-	private Place limit(Map<String, String> slot, Place limit, Map<String, String> kinds, String prefix,
-			String policy) {
+	private Place limit(Map<String, String> slot, Place limit, Map<String, String> kinds, String prefix) {
 		Map<String, String> words = new HashMap<>(slot);
 		words.putAll(limit.words());
-		String suffix = "_" + words.get("INDEX");
 		kinds.forEach((name, kind) -> {
 			if (kind.equals("limit")) {
-				words.put(name, prefix + name + suffix);
+				words.put(name, prefix + name + '_' + words.get("INDEX"));
 			}
-			putNumber(words, name, policy, suffix);
 		});
-		putNumber(words, "QUOTA", policy, suffix);
-		words.put("LARGEST", words.get("QUOTA"));
-		putNumber(words, "LARGEST", policy, suffix);
 		Map<String, String> reset = new HashMap<>(words);
 		reset.put("cost", "one_more_");
 		reset.put("wait", reset.get("reset_"));
 		Map<String, List<Place>> parts = new HashMap<>();
 		parts.put("each reset_", List.of(new Place(limit.fragment(), "do\n", reset, parts)));
 		return new Place(limit.fragment(), "do\n", words, parts);
-	}
-
-	private void putNumber(Map<String, String> words, String name, String prefix, String suffix) {
-		String number = this.numbers.get(prefix + name + suffix);
-		if (number != null) {
-			words.put(name, number);
-		}
 	}
 
 }

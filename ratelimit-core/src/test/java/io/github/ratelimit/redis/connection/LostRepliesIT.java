@@ -77,7 +77,7 @@ class LostRepliesIT {
 
 	private final Server server = Connecting.to(this.proxy.uri().getPort(), LONG, this.faults);
 
-	private final Scripts scripts = new Scripts(new RedisKeys("test"), this.server);
+	private final Scripts scripts = new Scripts(new RedisKeys("test"), this.server, null);
 
 	private final Server witness = Connecting.to(this.port, LONG, Connecting.NOBODY);
 

@@ -60,7 +60,7 @@ class BatchIT {
 
 	private final RedisKeys keys = new RedisKeys(TestRedis.newKeyPrefix());
 
-	private final Scripts scripts = new Scripts(this.keys, SERVERS).withClock(this.clock);
+	private final Scripts scripts = new Scripts(this.keys, SERVERS, this.clock);
 
 	private final Blocks blocks = new Blocks(this.keys, SERVERS, this.clock);
 
@@ -198,7 +198,7 @@ class BatchIT {
 		RedisServer server = TestRedis.startServer(port);
 		try (OneConnection servers = new OneConnection(URI.create("redis://127.0.0.1:" + port));
 				UnifiedJedis jedis = JedisClients.create(URI.create("redis://127.0.0.1:" + port))) {
-			Scripts full = new Scripts(this.keys, servers);
+			Scripts full = new Scripts(this.keys, servers, null);
 			servers.submit(acquire(full, policy, "denied"));
 			jedis.configSet("maxmemory", "1");
 			List<ScriptCall> calls = Stream.of("new", "denied", "newer")

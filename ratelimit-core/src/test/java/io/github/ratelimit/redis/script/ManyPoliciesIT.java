@@ -62,7 +62,7 @@ class ManyPoliciesIT {
 
 	private final MemoryRateLimiter memory = new MemoryRateLimiter(this.clock);
 
-	private final Scripts scripts = new Scripts(new RedisKeys(TestRedis.newKeyPrefix()), SERVERS).withClock(this.clock);
+	private final Scripts scripts = new Scripts(new RedisKeys(TestRedis.newKeyPrefix()), SERVERS, this.clock);
 
 	@AfterAll
 	static void close() {

@@ -35,7 +35,7 @@ public final class ScriptRateLimiter implements RateLimiter, BlockList, RequestH
 	public ScriptRateLimiter(OneConnection servers, String prefix, InstantSource clock) {
 		this.servers = servers;
 		this.keys = new RedisKeys(prefix);
-		this.scripts = new Scripts(this.keys, servers).withClock(clock);
+		this.scripts = new Scripts(this.keys, servers, clock);
 		this.blocks = new Blocks(this.keys, servers, clock);
 	}
 

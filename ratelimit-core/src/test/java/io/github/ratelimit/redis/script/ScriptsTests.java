@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 class ScriptsTests {
 
-	private final Scripts scripts = new Scripts(new RedisKeys("test"), new Nowhere());
+	private final Scripts scripts = new Scripts(new RedisKeys("test"), new Nowhere(), null);
 
 	@Test
 	void policyIsRefusedWhoseScriptCannotBeComposed() {
