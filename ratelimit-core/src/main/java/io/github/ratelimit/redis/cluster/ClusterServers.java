@@ -134,19 +134,17 @@ public final class ClusterServers implements Servers {
 	 */
 	void submit(HostAndPort address, Call call, boolean asking) {
 		Node node = this.nodes.get(address);
-		if (node == null && !this.closed) {
+		if (node == null) {
 			node = this.nodes.computeIfAbsent(address,
 					(each) -> new Node(each, this, this.settings, this.sources.apply(each)));
-			if (this.closed) {
-				// The new node may have missed that.
-				closeNodes();
-			}
 		}
-		if (node != null) {
-			node.submit(call, asking);
+		if (this.closed) {
+			// A new node may have missed that.
+			node.close();
+			call.fail(closedForGood());
 		}
 		else {
-			call.fail(closedForGood());
+			node.submit(call, asking);
 		}
 	}
 
@@ -223,18 +221,11 @@ public final class ClusterServers implements Servers {
 		}
 	}
 
-	private void closeNodes() {
-		this.nodes.values().removeIf((node) -> {
-			node.close();
-			return true;
-		});
-	}
-
 	@Override
 	public void close() {
 		this.closed = true;
 		this.topology.close();
-		closeNodes();
+		this.nodes.values().forEach(Node::close);
 		this.leaving.forEach(Node::close);
 	}
 

@@ -53,6 +53,9 @@ final class Topology {
 	/** Whether the slots may have changed since the last reading began. */
 	private boolean outdated;
 
+	/** The nodes of the last reading. */
+	private volatile List<HostAndPort> nodes = List.of();
+
 	private volatile @Nullable Throwable failure;
 
 	/**
@@ -85,35 +88,25 @@ final class Topology {
 	}
 
 	/** Lets a call wait, unless the slots have become known. */
-	private @Nullable Slots await(Call call) {
-		synchronized (this) {
-			boolean asked = this.slots == null && refresh();
-			if (this.slots != null || asked && this.waiting.size() < this.capacity && this.waiting.add(call)) {
-				return this.slots;
-			}
-			if (!asked) {
+	private synchronized @Nullable Slots await(Call call) {
+		if (this.slots == null) {
+			if (!refresh()) {
 				call.fail(unknown());
-				return null;
+			}
+			else if (this.waiting.size() < this.capacity) {
+				this.waiting.add(call);
+			}
+			else {
+				this.cluster.listener.overloaded();
+				call.fail(CallException.queueFull());
 			}
 		}
-		this.cluster.listener.overloaded();
-		call.fail(new CallException(Reason.QUEUE_FULL, "Too many other calls wait", null));
-		return null;
+		return this.slots;
 	}
 
 	private JedisException unknown() {
-		if (this.cluster.closed) {
-			return ClusterServers.closedForGood();
-		}
-		Throwable reason = this.failure;
-		String nodes = "";
-		try {
-			nodes = " " + this.cluster.addresses();
-		}
-		catch (Throwable ex) {
-			reason = ex;
-		}
-		return new CallException(Reason.OUTAGE, "None of the nodes%s has returned the slots".formatted(nodes), reason);
+		return this.cluster.closed ? ClusterServers.closedForGood() : new CallException(Reason.OUTAGE,
+				"None of the nodes %s has returned the slots".formatted(this.nodes), this.failure);
 	}
 
 	/** Asks the nodes, now or after a pause. Returns whether they are being asked. */
@@ -155,7 +148,8 @@ final class Topology {
 
 	private @Nullable Slots ask() {
 		try {
-			return ask(this.cluster.addresses().stream().filter(this.cluster::mayAnswer).iterator());
+			this.nodes = this.cluster.addresses();
+			return ask(this.nodes.stream().filter(this.cluster::mayAnswer).iterator());
 		}
 		catch (Throwable ex) {
 			logger.debug("No node could be asked for the slots", ex);
