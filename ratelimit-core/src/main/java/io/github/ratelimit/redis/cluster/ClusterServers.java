@@ -122,17 +122,11 @@ public final class ClusterServers implements Servers {
 
 	@Override
 	public void submit(Call call) {
-		HostAndPort node = this.topology.nodeOf(call);
-		if (node != null) {
-			submit(node, call, false);
-		}
+		this.topology.submit(call);
 	}
 
-	/**
-	 * Submits a call to a node.
-	 * @param asking whether the slot of the call is moving there
-	 */
-	void submit(HostAndPort address, Call call, boolean asking) {
+	/** Submits a call to a node. */
+	void submit(HostAndPort address, Call call) {
 		Node node = this.nodes.get(address);
 		if (node == null) {
 			node = this.nodes.computeIfAbsent(address,
@@ -144,7 +138,7 @@ public final class ClusterServers implements Servers {
 			call.fail(closedForGood());
 		}
 		else {
-			node.submit(call, asking);
+			node.submit(call);
 		}
 	}
 

@@ -67,24 +67,23 @@ final class Topology {
 		this.capacity = capacity;
 	}
 
-	/**
-	 * Returns the node that has the slot of a call; {@code null} if the call has failed,
-	 * or waits here until the slots are known.
-	 */
-	@Nullable HostAndPort nodeOf(Call call) {
+	/** Submits a call to the node that has its slot, now or once the slots are known. */
+	void submit(Call call) {
 		Slots known = this.slots;
 		if (known == null) {
 			known = await(call);
 		}
 		if (known == null) {
-			return null;
+			return;
 		}
 		HostAndPort node = known.node(call.slot());
-		if (node == null) {
+		if (node != null) {
+			this.cluster.submit(node, call);
+		}
+		else {
 			refresh();
 			call.fail(Node.notSent("No node of the cluster has the slot " + call.slot()));
 		}
-		return node;
 	}
 
 	/** Lets a call wait, unless the slots have become known. */
@@ -168,7 +167,7 @@ final class Topology {
 				HostAndPort node = nodes.next();
 				Call question = Slots.question(System.nanoTime() + PATIENCE_NANOS);
 				asked.put(question, node);
-				this.cluster.submit(node, question, false);
+				this.cluster.submit(node, question);
 			}
 			Call done = firstDone(asked, nodes.hasNext() ? NEXT_NANOS : PATIENCE_NANOS);
 			Slots read = (done != null) ? read(done, asked.remove(done)) : null;
@@ -221,7 +220,7 @@ final class Topology {
 		}
 		if (read != null) {
 			this.cluster.retain(read.masters());
-			calls.forEach(this.cluster::submit);
+			calls.forEach(this::submit);
 		}
 		else {
 			calls.forEach((call) -> call.fail(unknown()));

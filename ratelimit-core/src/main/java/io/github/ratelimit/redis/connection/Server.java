@@ -59,16 +59,6 @@ public final class Server implements Servers {
 
 	@Override
 	public void submit(Call call) {
-		submit(call, false);
-	}
-
-	/**
-	 * Submits a call without waiting for it.
-	 * @param call a call that waits
-	 * @param asking whether its slot is moving to this server, so that {@code ASKING}
-	 * precedes its command or transaction
-	 */
-	public void submit(Call call, boolean asking) {
 		JedisException cause = this.breaker.cause();
 		if (cause != null) {
 			this.breaker.ensureProbed();
@@ -80,7 +70,6 @@ public final class Server implements Servers {
 			call.fail(CallException.queueFull());
 			return;
 		}
-		call.asking = asking;
 		if (this.waiting.incrementAndGet() > 1) {
 			long now = System.nanoTime();
 			this.lanes.forEach((lane) -> lane.cutIfStuck(now));
