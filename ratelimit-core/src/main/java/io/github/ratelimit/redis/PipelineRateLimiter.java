@@ -36,8 +36,13 @@ import redis.clients.jedis.UnifiedJedis;
  * must agree to within half a second</b>. Clocks that differ more may each grant a quota,
  * and a clock that is set back by more grants the quota of the earlier windows. By
  * another clock, windows may seem shorter, and waits longer, by the difference between
- * the clocks. Only the windows of {@code first-request-window} are ended by the
- * server.</li>
+ * the clocks. What was used before a clock is set back counts again when the clock comes
+ * to that time: for {@code fixed-window} during that window, for {@code sliding-window}
+ * from half a second and the time budget before until a window and a sub-window after the
+ * start of its sub-window, and for {@code sliding-window-counter} from as long before its
+ * window until the end of the next. The windows of {@code first-request-window} are ended
+ * by the server: if its clock is set back, the next request ends the present window one
+ * window later, and no count lasts longer.</li>
  * <li><b>Between the round trips of a denied request, its quota is reserved</b>, so that
  * another request may be denied too early. If the second round trip fails, or there is no
  * time left for it, the quota stays reserved until the window ends. The same is true of

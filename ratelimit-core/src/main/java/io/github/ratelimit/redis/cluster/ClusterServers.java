@@ -122,31 +122,23 @@ public final class ClusterServers implements Servers {
 
 	@Override
 	public void submit(Call call) {
-		HostAndPort node = this.topology.nodeOf(call);
-		if (node != null) {
-			submit(node, call, false);
-		}
+		this.topology.submit(call);
 	}
 
-	/**
-	 * Submits a call to a node.
-	 * @param asking whether the slot of the call is moving there
-	 */
-	void submit(HostAndPort address, Call call, boolean asking) {
+	/** Submits a call to a node. */
+	void submit(HostAndPort address, Call call) {
 		Node node = this.nodes.get(address);
-		if (node == null && !this.closed) {
+		if (node == null) {
 			node = this.nodes.computeIfAbsent(address,
 					(each) -> new Node(each, this, this.settings, this.sources.apply(each)));
-			if (this.closed) {
-				// The new node may have missed that.
-				closeNodes();
-			}
 		}
-		if (node != null) {
-			node.submit(call, asking);
+		if (this.closed) {
+			// A new node may have missed that.
+			node.close();
+			call.fail(closedForGood());
 		}
 		else {
-			call.fail(closedForGood());
+			node.submit(call);
 		}
 	}
 
@@ -223,18 +215,11 @@ public final class ClusterServers implements Servers {
 		}
 	}
 
-	private void closeNodes() {
-		this.nodes.values().removeIf((node) -> {
-			node.close();
-			return true;
-		});
-	}
-
 	@Override
 	public void close() {
 		this.closed = true;
 		this.topology.close();
-		closeNodes();
+		this.nodes.values().forEach(Node::close);
 		this.leaving.forEach(Node::close);
 	}
 

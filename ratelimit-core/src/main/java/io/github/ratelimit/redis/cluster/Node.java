@@ -41,13 +41,9 @@ final class Node implements Listener {
 		this.server = new Server(settings.withName(address.toString()), source, this);
 	}
 
-	/**
-	 * Submits a call.
-	 * @param asking whether the slot of the call is moving here
-	 */
-	void submit(Call call, boolean asking) {
+	void submit(Call call) {
 		call.explainBy(this.explanation);
-		this.server.submit(call, asking);
+		this.server.submit(call);
 	}
 
 	@Override
@@ -58,12 +54,12 @@ final class Node implements Listener {
 			this.cluster.topology.refresh();
 		}
 		calls.stream().filter(Call::takeBack).forEach((call) -> {
-			if (call.countRedirection() > MAX_REDIRECTIONS) {
+			if (call.redirect(asking) > MAX_REDIRECTIONS) {
 				call.fail(
 						notSent("The nodes of the cluster do not agree on which of them has the slot " + call.slot()));
 			}
 			else {
-				this.cluster.submit(Slots.address(target.getHost(), target.getPort(), this.address), call, asking);
+				this.cluster.submit(Slots.address(target.getHost(), target.getPort(), this.address), call);
 			}
 		});
 	}

@@ -33,11 +33,8 @@ public final class BorrowedConnections extends ConnectionSource {
 
 	private final Supplier<Connection> pool;
 
-	/**
-	 * Those that have answered since one broke; {@code null} if none has. All others may
-	 * be broken as well.
-	 */
-	private volatile @Nullable Set<Connection> answered;
+	/** Those that have answered since one broke. All others may be broken as well. */
+	private volatile Set<Connection> answered = newSet();
 
 	/** Creates a source that borrows from a pool. */
 	public BorrowedConnections(Supplier<Connection> pool) {
@@ -94,15 +91,13 @@ public final class BorrowedConnections extends ConnectionSource {
 	Link connect(boolean checked, Watch watch, Duration budget) {
 		for (int i = 1;; i++) {
 			Connection connection = this.pool.get();
-			Link link = new Link(connection, null, () -> true, this::broken);
+			Link link = new Link(connection, null, () -> true, () -> this.answered = newSet());
 			Set<Connection> answered = this.answered;
 			try {
-				if (checked || answered != null && !answered.contains(connection)) {
+				if (checked || !answered.contains(connection)) {
 					link.timeout(PATIENCE);
 					link.ping();
-					if (answered != null) {
-						answered.add(connection);
-					}
+					answered.add(connection);
 				}
 				link.timeout(budget);
 				return link;
@@ -116,8 +111,8 @@ public final class BorrowedConnections extends ConnectionSource {
 		}
 	}
 
-	private void broken() {
-		this.answered = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+	private static Set<Connection> newSet() {
+		return Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 	}
 
 	/** Separate, because it needs libraries that only users of such clients have. */

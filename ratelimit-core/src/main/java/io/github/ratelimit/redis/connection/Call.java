@@ -32,7 +32,10 @@ public abstract class Call {
 
 	private final Thread caller = Thread.currentThread();
 
-	/** Whether the slot is moving to the node that receives the call. */
+	/**
+	 * Whether the slot is moving to the node that receives the call, so that
+	 * {@code ASKING} precedes its command or transaction.
+	 */
 	boolean asking;
 
 	private int redirections;
@@ -147,10 +150,13 @@ public abstract class Call {
 	}
 
 	/**
-	 * Counts a redirection, and returns how many there were. For the thread that has
-	 * taken the call back.
+	 * Prepares the call for being submitted to another node. For the thread that has
+	 * taken it back.
+	 * @param asking whether its slot is moving there
+	 * @return how often it was redirected
 	 */
-	public final int countRedirection() {
+	public final int redirect(boolean asking) {
+		this.asking = asking;
 		return ++this.redirections;
 	}
 

@@ -193,7 +193,7 @@ final class Lane implements WatchedSocket.Watch {
 				calls.forEach((call) -> call.fail(CallException.outage(cause)));
 				return;
 			}
-			new Batch(calls, this.server.listener).exchange(link);
+			Batch.exchange(calls, link, this.server.listener);
 			long now = System.nanoTime();
 			this.server.breaker.heard(now);
 			this.server.listener.batch(calls.size(), now - start);

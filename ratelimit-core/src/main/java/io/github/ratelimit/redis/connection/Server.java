@@ -6,6 +6,7 @@ import java.util.NoSuchElementException;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 import io.github.ratelimit.redis.connection.CallException.Reason;
@@ -58,16 +59,6 @@ public final class Server implements Servers {
 
 	@Override
 	public void submit(Call call) {
-		submit(call, false);
-	}
-
-	/**
-	 * Submits a call without waiting for it.
-	 * @param call a call that waits
-	 * @param asking whether its slot is moving to this server, so that {@code ASKING}
-	 * precedes its command or transaction
-	 */
-	public void submit(Call call, boolean asking) {
 		JedisException cause = this.breaker.cause();
 		if (cause != null) {
 			this.breaker.ensureProbed();
@@ -76,10 +67,9 @@ public final class Server implements Servers {
 		}
 		if (this.waiting.get() >= this.settings.maxWaiting()) {
 			this.listener.overloaded();
-			call.fail(new CallException(Reason.QUEUE_FULL, "Too many other calls wait", null));
+			call.fail(CallException.queueFull());
 			return;
 		}
-		call.asking = asking;
 		if (this.waiting.incrementAndGet() > 1) {
 			long now = System.nanoTime();
 			this.lanes.forEach((lane) -> lane.cutIfStuck(now));
@@ -95,26 +85,24 @@ public final class Server implements Servers {
 
 	/** Makes sure that a lane looks into the queue after this. */
 	void wake() {
-		for (Lane lane : this.lanes) {
-			if (lane.isSpinning()) {
-				return;
-			}
-		}
-		for (Lane lane : this.lanes) {
-			if (lane.wake()) {
-				return;
-			}
-		}
-		for (Lane lane : this.lanes) {
-			if (lane.start()) {
-				return;
-			}
+		if (!any(Lane::isSpinning) && !any(Lane::wake)) {
+			any(Lane::start);
 		}
 	}
 
 	/** Whether there is a connection, which may be broken unnoticed. */
 	boolean isConnected() {
-		return this.lanes.stream().anyMatch(Lane::isConnected);
+		return any(Lane::isConnected);
+	}
+
+	/** Not a stream, because every call does this. */
+	private boolean any(Predicate<Lane> condition) {
+		for (Lane lane : this.lanes) {
+			if (condition.test(lane)) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	boolean hasWaiting() {
@@ -125,28 +113,27 @@ public final class Server implements Servers {
 	List<Call> next() {
 		List<Call> calls = new ArrayList<>();
 		int work = 0;
-		int taken = 0;
-		try {
-			synchronized (this.queue) {
-				long now = System.nanoTime();
-				for (Call next = this.queue.peek(); next != null
-						&& (work == 0 || work + next.work() <= MAX_WORK); next = this.queue.peek()) {
-					this.queue.remove();
-					taken++;
-					if (next.take(now)) {
-						calls.add(next);
-						work += next.work();
-					}
+		synchronized (this.queue) {
+			long now = System.nanoTime();
+			while (hasWaiting() && (work == 0 || work + this.queue.element().work() <= MAX_WORK)) {
+				Call call = remove();
+				if (call.take(now)) {
+					calls.add(call);
+					work += call.work();
 				}
 			}
-		}
-		finally {
-			this.waiting.addAndGet(-taken);
 		}
 		if (hasWaiting()) {
 			wake();
 		}
 		return calls;
+	}
+
+	/** For threads that hold the lock. */
+	private Call remove() {
+		Call call = this.queue.remove();
+		this.waiting.decrementAndGet();
+		return call;
 	}
 
 	/** Handles that no connection can be made. */
@@ -172,9 +159,7 @@ public final class Server implements Servers {
 	private void refuseWaiting(CallException reason) {
 		synchronized (this.queue) {
 			for (int i = this.waiting.get(); i > 0 && hasWaiting(); i--) {
-				Call call = this.queue.remove();
-				this.waiting.decrementAndGet();
-				call.fail(reason);
+				remove().fail(reason);
 			}
 		}
 	}

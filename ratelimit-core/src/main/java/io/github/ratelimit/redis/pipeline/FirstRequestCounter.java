@@ -62,7 +62,7 @@ final class FirstRequestCounter extends Counter {
 		if (this.left <= 0) {
 			forget();
 		}
-		// If the clock was set back, a new window begins.
+		// If the clock was set back, the count lasts one window from now.
 		boolean isOdd = this.left <= 0 || this.left > this.window;
 		this.renewed = isOdd && this.charge.cost() > 0;
 		this.left = isOdd ? this.window : this.left;

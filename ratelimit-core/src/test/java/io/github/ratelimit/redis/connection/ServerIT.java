@@ -302,7 +302,8 @@ class ServerIT {
 	@Test
 	void askingCallsReceiveTheReplyAfterThatOfAsking() {
 		Increment call = new Increment(Increment.PLAIN, this.key, LONG);
-		this.server.submit(call, true);
+		call.redirect(true);
+		this.server.submit(call);
 		assertThat(call.await()).isEqualTo(1L);
 	}
 
