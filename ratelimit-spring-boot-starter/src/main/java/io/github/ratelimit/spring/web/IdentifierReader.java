@@ -7,10 +7,10 @@ import java.util.function.Consumer;
 
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.Enforcement;
-import io.github.ratelimit.spring.ForwardedHeader;
 import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.RateLimitExemption;
+import io.github.ratelimit.spring.policy.ForwardedHeader;
 import io.github.ratelimit.spring.policy.HiddenValueException;
 import io.github.ratelimit.spring.policy.IdentifierNames;
 import io.github.ratelimit.spring.policy.InvalidBeanException;

@@ -46,7 +46,7 @@ public final class RequestIdentifiers {
 	 * @param custom custom identifiers, by name
 	 * @throws IllegalArgumentException if a name is reserved or malformed
 	 */
-	public RequestIdentifiers(AddressResolver addresses, Map<String, IdentifierResolver> custom) {
+	RequestIdentifiers(AddressResolver addresses, Map<String, IdentifierResolver> custom) {
 		this.addresses = addresses;
 		custom.forEach((name, resolver) -> this.custom.put(IdentifierNames.requireUsable(name),
 				new CustomIdentifier(name, resolver)));
@@ -57,7 +57,7 @@ public final class RequestIdentifiers {
 	 * @param name an identifier as in configuration
 	 * @throws IllegalArgumentException if the identifier is unknown
 	 */
-	public void requireKnown(String name) {
+	void requireKnown(String name) {
 		kind(name);
 	}
 
@@ -66,7 +66,7 @@ public final class RequestIdentifiers {
 	 * @param policy a policy with known identifiers
 	 * @return whether one of its identifiers needs the user
 	 */
-	public boolean needsUser(IdentifiedPolicy policy) {
+	boolean needsUser(IdentifiedPolicy policy) {
 		for (String name : policy.identifiers()) {
 			if (needsUser(name)) {
 				return true;

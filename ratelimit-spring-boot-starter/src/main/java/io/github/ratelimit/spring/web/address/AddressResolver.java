@@ -6,7 +6,7 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import inet.ipaddr.IPAddress;
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.spring.ForwardedHeader;
+import io.github.ratelimit.spring.policy.ForwardedHeader;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

@@ -3,7 +3,7 @@ package io.github.ratelimit.spring.web.address;
 import java.util.List;
 
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.spring.ForwardedHeader;
+import io.github.ratelimit.spring.policy.ForwardedHeader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
