@@ -83,6 +83,9 @@ class OtherAdviceTests {
 	private Methods methods;
 
 	@Autowired
+	private RetryingMethods retrying;
+
+	@Autowired
 	private ValidatedMethods validated;
 
 	@Autowired
@@ -257,6 +260,15 @@ class OtherAdviceTests {
 	}
 
 	@Test
+	void eachTryIsCountedAndDenialIsNotRetriedWhenRetriedMethodCallsLimitedOne() {
+		AtomicInteger tries = new AtomicInteger();
+		this.decisions.set(0);
+		assertDenied(() -> this.retrying.call(tries));
+		assertThat(tries).hasValue(3);
+		assertThat(this.decisions).hasValue(3);
+	}
+
+	@Test
 	void deniedCallDoesNotWaitForConcurrentOnes() throws Exception {
 		CountDownLatch entered = new CountDownLatch(1);
 		CountDownLatch end = new CountDownLatch(1);
@@ -330,6 +342,11 @@ class OtherAdviceTests {
 		@Bean
 		Methods methods() {
 			return new Methods();
+		}
+
+		@Bean
+		RetryingMethods retryingMethods(Methods methods) {
+			return new RetryingMethods(methods);
 		}
 
 		@Bean
@@ -469,6 +486,11 @@ class OtherAdviceTests {
 			return tries.get();
 		}
 
+		@RateLimited(limits = "2/m")
+		public void failing() {
+			throw new IllegalStateException("Failed on purpose");
+		}
+
 		@ConcurrencyLimit(1)
 		@RateLimited(limits = "1/m")
 		public void oneAtATime(CountDownLatch entered, CountDownLatch end) {
@@ -495,6 +517,23 @@ class OtherAdviceTests {
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();
 			}
+		}
+
+	}
+
+	/** Its tries are limited, not its calls. */
+	static class RetryingMethods {
+
+		private final Methods methods;
+
+		RetryingMethods(Methods methods) {
+			this.methods = methods;
+		}
+
+		@Retryable(maxRetries = 5, delay = 0, excludes = RateLimitExceededException.class)
+		public void call(AtomicInteger tries) {
+			tries.incrementAndGet();
+			this.methods.failing();
 		}
 
 	}
