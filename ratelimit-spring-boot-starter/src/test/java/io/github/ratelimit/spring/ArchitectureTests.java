@@ -92,7 +92,7 @@ class ArchitectureTests {
 		mayKnow("redis", List.of("", "policy"));
 		mayKnow("client", List.of("", "policy"));
 		mayKnow("method", List.of("", "annotation", "policy", "expression"));
-		mayKnow("web.address", List.of(""));
+		mayKnow("web.address", List.of("policy"));
 		mayKnow("web", List.of("", "policy", "expression", "web.address"));
 		mayKnow("actuate", List.of("", "policy", "web"));
 	}

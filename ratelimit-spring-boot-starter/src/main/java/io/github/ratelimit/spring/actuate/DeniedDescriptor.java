@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 
 import io.github.ratelimit.Identifier;
-import io.github.ratelimit.spring.Outcome;
+import io.github.ratelimit.spring.PolicyDecision.Outcome;
 
 /**
  * The recently denied requests of an identifier.

@@ -1,6 +1,5 @@
 package io.github.ratelimit.spring.actuate;
 
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -97,21 +96,18 @@ final class KnownPolicies {
 	 * @throws IllegalArgumentException if no policy counts by that type
 	 */
 	Identifier parse(String text) {
-		if (text.equals(IdentifierNames.GLOBAL)) {
-			return Identifier.GLOBAL;
-		}
 		List<String> types = Stream.of(FALLBACKS.stream(), all().keySet().stream().flatMap(this::types))
 			.flatMap((stream) -> stream)
 			.distinct()
 			.sorted()
 			.toList();
-		String type = types.stream()
-			.filter((each) -> text.startsWith(each + ":"))
-			.max(Comparator.comparingInt(String::length))
-			.orElseThrow(() -> new IllegalArgumentException(
+		Identifier identifier = IdentifierNames.withValue(text, types);
+		if (identifier == null) {
+			throw new IllegalArgumentException(
 					"Invalid identifier (%s): must be global or type:value, where the type is one of %s."
-						.formatted(text, types)));
-		return new Identifier(type, text.substring(type.length() + 1));
+						.formatted(text, types));
+		}
+		return identifier;
 	}
 
 	private Stream<String> types(String policy) {

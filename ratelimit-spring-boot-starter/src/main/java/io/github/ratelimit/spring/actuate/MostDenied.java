@@ -15,8 +15,8 @@ import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.DecisionListener;
-import io.github.ratelimit.spring.Outcome;
 import io.github.ratelimit.spring.PolicyDecision;
+import io.github.ratelimit.spring.PolicyDecision.Outcome;
 import org.jspecify.annotations.Nullable;
 
 /**

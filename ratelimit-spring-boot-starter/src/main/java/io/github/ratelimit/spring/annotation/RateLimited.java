@@ -73,10 +73,11 @@ import org.springframework.core.annotation.AliasFor;
  * Expressions are written in the Spring Expression Language. They can read the arguments
  * of the call and nothing else: by name, such as {@code #rows}, if the code was compiled
  * with {@code -parameters}, and always by index, as {@code #a0} or {@code #p0}. They
- * cannot use types, beans, constructors or assignments. If the declared type of a
- * parameter does not have a property or method that an expression uses, the application
- * fails at startup. If an expression fails for a call, or returns an invalid value,
- * {@link io.github.ratelimit.spring.RateLimitedExpressionException
+ * cannot use types, beans, constructors or assignments. The application fails at startup
+ * if an expression uses a property or method that a final type does not have. Objects of
+ * other types may have more members than their declared type, so that only a name that is
+ * almost one of these is refused. If an expression fails for a call, or returns an
+ * invalid value, {@link io.github.ratelimit.spring.RateLimitedExpressionException
  * RateLimitedExpressionException} is thrown, and the method is not called; this is logged
  * once.
  *

@@ -34,10 +34,12 @@ import org.springframework.util.StringUtils;
  * Determines the types in an expression that are known before it is evaluated, and
  * refuses misspelt names of properties and methods.
  * <p>
- * An object may be of a subclass with more members than the declared type. An unknown
- * name is therefore refused only if the type is final, or of the servlet API where that
- * has all members, or has a very similar name. Nothing is checked on {@code Object}, on
- * maps, or on what is read from them.
+ * An object may be of a subclass with more members than the declared type. Unknown names,
+ * and numbers of arguments without a method, are therefore refused only if the type is
+ * final, or of the servlet API where that has all members. In other types a name is
+ * refused only if it is almost one that the type has. Nothing is checked on
+ * {@code Object}, {@code Class}, {@code Map} and {@code Optional}, or on what is read
+ * from them.
  */
 final class ExpressionTypes {
 
@@ -46,6 +48,10 @@ final class ExpressionTypes {
 
 	/** Methods that any subclass may have. */
 	private static final Set<String> OF_ALL = Set.of("toString", "equals", "hashCode");
+
+	private static final int SHORTEST_WITH_WRONG_LETTER = 6;
+
+	private static final int SHORTEST_WITHOUT_LETTER = 4;
 
 	private final Variables variables;
 
@@ -203,12 +209,16 @@ final class ExpressionTypes {
 	}
 
 	/**
-	 * Swapped letters, or small differences in long names, are hardly intended.
+	 * Swapped letters, a letter that is missing or added within a name, or a wrong one in
+	 * a long name, are hardly intended. Many short words differ in one letter from
+	 * others, as data does from date.
 	 */
 	private static boolean isMisspelt(String name, String nearest) {
 		boolean swapped = name.length() == nearest.length()
 				&& Arrays.equals(name.chars().sorted().toArray(), nearest.chars().sorted().toArray());
-		return NearestNames.distance(name, nearest) <= 1 && (swapped || Math.min(name.length(), nearest.length()) > 5)
+		int shortest = (name.length() == nearest.length()) ? SHORTEST_WITH_WRONG_LETTER : SHORTEST_WITHOUT_LETTER;
+		return NearestNames.distance(name, nearest) <= 1
+				&& (swapped || Math.min(name.length(), nearest.length()) >= shortest)
 				&& name.charAt(0) == nearest.charAt(0) && !name.startsWith(nearest) && !nearest.startsWith(name)
 				&& name.chars().noneMatch(Character::isDigit);
 	}

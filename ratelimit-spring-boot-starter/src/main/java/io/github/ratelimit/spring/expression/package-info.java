@@ -1,5 +1,5 @@
 /**
- * Expressions of the configuration and of annotations, which can only read.
+ * Internal: expressions of the configuration and of annotations, which can only read.
  */
 @NullMarked
 package io.github.ratelimit.spring.expression;

@@ -19,18 +19,18 @@ import org.springframework.util.ClassUtils;
  * A limited method with all of its {@code @RateLimited} annotations.
  *
  * @param method the method as declared in the class of the object
- * @param uses what a call uses, one for each annotation
+ * @param annotations its annotations
  * @param fallback called for denied calls
  * @param result how a call is decided, and refused
  * @param place describes the annotated element in messages
  * @param onMethod whether the annotations are on the method rather than on its type
  */
-record RateLimitedOperation(Method method, List<Use> uses, @Nullable Fallback fallback, ResultType result, String place,
-		boolean onMethod) {
+record RateLimitedOperation(Method method, List<ReadAnnotation> annotations, @Nullable Fallback fallback,
+		ResultType result, String place, boolean onMethod) {
 
 	/** Returns what a call with these arguments uses of each policy. */
 	List<PolicyUse> uses(@Nullable Object[] arguments) {
-		return this.uses.stream().map((use) -> use.by(arguments)).toList();
+		return this.annotations.stream().map((annotation) -> annotation.use(arguments)).toList();
 	}
 
 	/**
@@ -39,8 +39,8 @@ record RateLimitedOperation(Method method, List<Use> uses, @Nullable Fallback fa
 	 */
 	Set<String> identifiersOfThread() {
 		Set<String> names = new TreeSet<>();
-		for (Use use : this.uses) {
-			for (String identifier : use.policy().identifiers()) {
+		for (ReadAnnotation annotation : this.annotations) {
+			for (String identifier : annotation.policy().identifiers()) {
 				IdentifierNames.parts(identifier)
 					.stream()
 					.filter((part) -> !IdentifierNames.isExpression(part) && !part.equals(Identifier.GLOBAL.type()))
@@ -58,7 +58,7 @@ record RateLimitedOperation(Method method, List<Use> uses, @Nullable Fallback fa
 
 	/** Returns the policies that count the calls of the method. */
 	List<IdentifiedPolicy> policies() {
-		return this.uses.stream().map(Use::policy).toList();
+		return this.annotations.stream().map(ReadAnnotation::policy).toList();
 	}
 
 	/** Describes the method in messages, also if its type is annotated. */
@@ -67,17 +67,17 @@ record RateLimitedOperation(Method method, List<Use> uses, @Nullable Fallback fa
 	}
 
 	/**
-	 * The policy and cost of one annotation.
+	 * An annotation: its policy and cost, and its expressions, ready to be evaluated.
 	 *
 	 * @param policy the policy to enforce
 	 * @param cost the cost of a call, unless there is an expression for it
 	 * @param costExpression returns the cost
 	 * @param values expressions for the values of identifiers, by their text
 	 */
-	record Use(IdentifiedPolicy policy, long cost, @Nullable MethodExpression costExpression,
+	record ReadAnnotation(IdentifiedPolicy policy, long cost, @Nullable MethodExpression costExpression,
 			Map<String, MethodExpression> values) {
 
-		private PolicyUse by(@Nullable Object[] arguments) {
+		private PolicyUse use(@Nullable Object[] arguments) {
 			long cost = (this.costExpression != null) ? this.costExpression.cost(arguments) : this.cost;
 			Map<String, String> texts = new HashMap<>();
 			this.values.forEach((part, expression) -> {

@@ -17,6 +17,7 @@ import io.github.ratelimit.Policy;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.annotation.RateLimited;
+import io.github.ratelimit.spring.method.RateLimitedOperation.ReadAnnotation;
 import io.github.ratelimit.spring.policy.BeforeLogin;
 import io.github.ratelimit.spring.policy.CallsAtOnce;
 import io.github.ratelimit.spring.policy.IdentifierNames;
@@ -59,17 +60,17 @@ final class RateLimitedReader {
 			// Expressions use the parameter names of the annotated method.
 			Method names = (annotations.source() instanceof Method source) ? source : element.method();
 			MethodExpressions expressions = new MethodExpressions(names, element.type(), element.place());
-			List<RateLimitedOperation.Use> uses = annotations.annotations()
+			List<ReadAnnotation> read = annotations.annotations()
 				.stream()
-				.map((annotation) -> use(annotation, element, annotations.place(), expressions))
+				.map((annotation) -> read(annotation, element, annotations.place(), expressions))
 				.toList();
-			requireDistinct(uses, element);
+			requireDistinct(read, element);
 			ResolvableType returned = ResolvableType.forMethodReturnType(element.method(), element.type());
 			ResultType result = ResultType.of(element.method(), element.type());
-			if (uses.stream().anyMatch((use) -> use.policy().calls().isPresent())) {
+			if (read.stream().anyMatch((annotation) -> annotation.policy().calls().isPresent())) {
 				UnknownEnd.refuse(element.method(), returned);
 			}
-			return new RateLimitedOperation(element.method(), uses, fallback(annotations.annotations(), element),
+			return new RateLimitedOperation(element.method(), read, fallback(annotations.annotations(), element),
 					result, element.place(), element.onMethod());
 		}
 		catch (IllegalArgumentException ex) {
@@ -77,10 +78,10 @@ final class RateLimitedReader {
 		}
 	}
 
-	private static void requireDistinct(List<RateLimitedOperation.Use> uses, Element element) {
+	private static void requireDistinct(List<ReadAnnotation> annotations, Element element) {
 		Set<String> names = new TreeSet<>();
-		for (RateLimitedOperation.Use use : uses) {
-			String name = use.policy().policy().name();
+		for (ReadAnnotation annotation : annotations) {
+			String name = annotation.policy().policy().name();
 			if (!names.add(name)) {
 				throw new IllegalArgumentException(name.equals(element.defaultName())
 						? "several of its annotations have limits and no name; give all but one of them a name."
@@ -109,7 +110,7 @@ final class RateLimitedReader {
 		return Fallback.find(names.get(0), element.method(), element.type());
 	}
 
-	private RateLimitedOperation.Use use(RateLimited annotation, Element element, String standsOn,
+	private ReadAnnotation read(RateLimited annotation, Element element, String standsOn,
 			MethodExpressions expressions) {
 		IdentifiedPolicy policy = text(annotation.policy()).isEmpty() ? inPlace(annotation, element, standsOn)
 				: configured(annotation);
@@ -131,7 +132,7 @@ final class RateLimitedReader {
 					"Invalid cost (%d): cannot be combined with a costExpression.".formatted(annotation.cost()));
 		}
 		policy.requirePossible(costExpression.isEmpty() ? annotation.cost() : 0);
-		return new RateLimitedOperation.Use(policy, annotation.cost(),
+		return new ReadAnnotation(policy, annotation.cost(),
 				costExpression.isEmpty() ? null : expressions.parse("costExpression", costExpression), values);
 	}
 

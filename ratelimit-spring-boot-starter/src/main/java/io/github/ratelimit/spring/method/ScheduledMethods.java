@@ -32,7 +32,7 @@ final class ScheduledMethods implements ApplicationListener<ApplicationReadyEven
 	public void onApplicationEvent(ApplicationReadyEvent event) {
 		this.operations.all()
 			.filter(ScheduledMethods::isScheduled)
-			.forEach((operation) -> operation.uses().forEach((use) -> look(operation, use.policy())));
+			.forEach((operation) -> operation.policies().forEach((policy) -> look(operation, policy)));
 	}
 
 	private static boolean isScheduled(RateLimitedOperation operation) {

@@ -1,12 +1,16 @@
 package io.github.ratelimit.spring.policy;
 
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.github.ratelimit.Identifier;
+import io.github.ratelimit.spring.MissingIdentifier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,12 +45,15 @@ public final class IdentifierNames {
 
 	private static final Pattern OWN = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]*");
 
+	/** Of all identifiers that have no name of their own. */
+	private static final List<String> SIMPLE = List.of(ADDRESS, USER, PATH, METHOD, GLOBAL);
+
 	private static final Pattern WITH_VALUE = Pattern
 		.compile("((?:header|cookie):[^:]*|(?!(?:header|cookie):)[^:]*):(.*)", Pattern.DOTALL);
 
 	/** Names with another meaning. */
-	private static final Set<String> RESERVED = Set.of(ADDRESS, USER, PATH, METHOD, GLOBAL, "header", "cookie", "skip",
-			"deny");
+	private static final Set<String> RESERVED = Set.of(ADDRESS, USER, PATH, METHOD, GLOBAL, "header", "cookie",
+			MissingIdentifier.SKIP.toString(), MissingIdentifier.DENY.toString());
 
 	/** What many clients have in common. */
 	private static final Set<String> SHARED = Set.of(PATH, METHOD, GLOBAL);
@@ -105,6 +112,73 @@ public final class IdentifierNames {
 		Matcher parts = WITH_VALUE.matcher(text);
 		return (parts.matches() && !parts.group(1).isBlank() && !parts.group(2).isBlank())
 				? new Identifier(parts.group(1), parts.group(2)) : null;
+	}
+
+	/**
+	 * Returns an identifier with its value, of one of some types.
+	 * @param text {@code global}, or the type and the value, which may both contain
+	 * colons
+	 * @param types the types
+	 * @return the identifier, of the longest type that fits; {@code null} if none does
+	 */
+	public static @Nullable Identifier withValue(String text, Collection<String> types) {
+		if (text.equals(GLOBAL)) {
+			return Identifier.GLOBAL;
+		}
+		return types.stream()
+			.filter((type) -> text.startsWith(type + ":"))
+			.max(Comparator.comparingInt(String::length))
+			.map((type) -> new Identifier(type, text.substring(type.length() + 1)))
+			.orElse(null);
+	}
+
+	/**
+	 * Hides what may be a secret in an identifier with its value: the values of headers
+	 * and cookies.
+	 * @param text the text, which may be malformed
+	 * @return the text, with three asterisks instead of what may be a secret
+	 */
+	public static String withoutSecret(String text) {
+		return (text.startsWith(ADDRESS + ":") || text.startsWith(USER + ":")) ? text
+				: text.replaceFirst("(?s)^([^:]*:[^:]*:).+", "$1***");
+	}
+
+	/**
+	 * Changes the addresses in an identifier.
+	 * @param identifier any identifier
+	 * @param change returns what to write instead of an address
+	 * @return the identifier; as it is if it contains no address, or lacks the value of a
+	 * part
+	 */
+	public static Identifier withAddress(Identifier identifier, UnaryOperator<String> change) {
+		List<String> types = parts(identifier.type());
+		// Plus signs within the values of a combination are encoded.
+		String[] values = (types.size() > 1) ? identifier.value().split("\\+", -1)
+				: new String[] { identifier.value() };
+		if (!types.contains(ADDRESS) || types.size() != values.length) {
+			return identifier;
+		}
+		for (int i = 0; i < values.length; i++) {
+			if (types.get(i).equals(ADDRESS)) {
+				values[i] = change.apply(values[i]);
+			}
+		}
+		return new Identifier(identifier.type(), String.join("+", values));
+	}
+
+	/**
+	 * Returns names of identifiers that an unknown part may be a misspelling of.
+	 * @param part a part of an identifier
+	 * @return the names that need no other, and those of the header and of the cookie if
+	 * the part may mean one
+	 */
+	public static List<String> similar(String part) {
+		List<String> names = new ArrayList<>(SIMPLE);
+		String[] named = part.split(":", 2);
+		if (named.length > 1 && !named[0].equals("header") && !named[0].equals("cookie")) {
+			names.addAll(List.of("header:" + named[1], "cookie:" + named[1]));
+		}
+		return names;
 	}
 
 	/**

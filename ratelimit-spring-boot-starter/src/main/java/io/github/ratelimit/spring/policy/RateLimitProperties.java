@@ -7,7 +7,6 @@ import java.util.Map;
 
 import io.github.ratelimit.algorithm.SlidingWindowCounter.Rounding;
 import io.github.ratelimit.outage.OnStoreFailure;
-import io.github.ratelimit.spring.ForwardedHeader;
 import io.github.ratelimit.spring.Mode;
 import org.jspecify.annotations.Nullable;
 

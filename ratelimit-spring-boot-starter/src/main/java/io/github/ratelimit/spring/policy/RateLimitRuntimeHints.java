@@ -12,12 +12,12 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
-import org.springframework.aot.hint.TypeReference;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Hints for native images: the scripts, the error messages of the IP library, and the
- * classes that Caffeine generates and looks up by the settings of a cache.
+ * Hints for native images of libraries that several packages use: the error messages of
+ * the IP library, and the classes that Caffeine generates and looks up by the settings of
+ * a cache.
  */
 class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 
@@ -31,13 +31,7 @@ class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
-		hints.resources()
-			.registerPattern("io/github/ratelimit/algorithm/*.lua")
-			.registerPattern("io/github/ratelimit/redis/script/*.lua")
-			.registerResourceBundle("inet.ipaddr.IPAddressResources");
-		hints.reflection()
-			.registerType(TypeReference.of("redis.clients.jedis.UnifiedJedis"),
-					(type) -> type.withField("provider").withField("executor"));
+		hints.resources().registerResourceBundle("inet.ipaddr.IPAddressResources");
 		BOUNDS.forEach((bound) -> EXPIRIES.forEach(
 				(expiry) -> registerCache(hints, expiry.apply(bound.apply(Caffeine.newBuilder())).build().asMap())));
 	}

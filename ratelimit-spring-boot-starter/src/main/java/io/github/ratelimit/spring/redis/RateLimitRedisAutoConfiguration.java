@@ -27,6 +27,7 @@ import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.Environment;
 
 /**
@@ -37,6 +38,7 @@ import org.springframework.core.env.Environment;
  */
 @AutoConfiguration(before = RateLimitAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "ratelimit.enabled", matchIfMissing = true)
+@ImportRuntimeHints(RedisRuntimeHints.class)
 public final class RateLimitRedisAutoConfiguration {
 
 	private static final Logger logger = LoggerFactory.getLogger(RateLimitRedisAutoConfiguration.class);

@@ -46,7 +46,7 @@ final class AccessList {
 
 	private void requireOfClient(String name) {
 		this.identifiers.requireKnown(name);
-		if (name.contains("+") || !IdentifierNames.tellsClientsApart(name)) {
+		if (IdentifierNames.parts(name).size() > 1 || !IdentifierNames.tellsClientsApart(name)) {
 			throw invalid("must be of ip, user, header:NAME, cookie:NAME or an identifier of your own, not of %s."
 				.formatted(name));
 		}

@@ -17,11 +17,7 @@ public final class CostSettlementListener implements ServletRequestListener {
 
 	private final PolicyDecisions decisions;
 
-	/**
-	 * Creates a listener.
-	 * @param decisions settles costs
-	 */
-	public CostSettlementListener(PolicyDecisions decisions) {
+	CostSettlementListener(PolicyDecisions decisions) {
 		this.decisions = decisions;
 	}
 

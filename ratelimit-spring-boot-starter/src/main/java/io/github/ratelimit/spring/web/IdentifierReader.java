@@ -7,10 +7,10 @@ import java.util.function.Consumer;
 
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.Enforcement;
-import io.github.ratelimit.spring.ForwardedHeader;
 import io.github.ratelimit.spring.IdentifierResolver;
 import io.github.ratelimit.spring.MissingIdentifier;
 import io.github.ratelimit.spring.RateLimitExemption;
+import io.github.ratelimit.spring.policy.ForwardedHeader;
 import io.github.ratelimit.spring.policy.HiddenValueException;
 import io.github.ratelimit.spring.policy.IdentifierNames;
 import io.github.ratelimit.spring.policy.InvalidBeanException;
@@ -129,15 +129,10 @@ final class IdentifierReader {
 				new AccessLists(List.of(entry), List.of(), identifiers, List.of());
 			}
 			catch (IllegalArgumentException ex) {
-				throw new HiddenValueException(this.names.element(property, i), withoutSecret(entry),
+				throw new HiddenValueException(this.names.element(property, i), IdentifierNames.withoutSecret(entry),
 						String.valueOf(ex.getMessage()));
 			}
 		}
-	}
-
-	/** Hides the values of headers and cookies, which may be secrets. */
-	private static String withoutSecret(String entry) {
-		return entry.matches("(?s)(ip|user):.*") ? entry : entry.replaceFirst("(?s)^([^:]*:[^:]*:).+", "$1***");
 	}
 
 	/** Rejects identifiers of policies that requests cannot have. */
@@ -171,8 +166,10 @@ final class IdentifierReader {
 			identifiers.requireKnown(name);
 		}
 		catch (IllegalArgumentException ex) {
-			throw new IllegalArgumentException("Must be skip, deny, or an identifier.%s %s"
-				.formatted(NearestNames.question(name, List.of("skip", "deny")), ex.getMessage()), ex);
+			throw new IllegalArgumentException("Must be skip, deny, or an identifier.%s %s".formatted(
+					NearestNames.question(name,
+							List.of(MissingIdentifier.SKIP.toString(), MissingIdentifier.DENY.toString())),
+					ex.getMessage()), ex);
 		}
 	}
 

@@ -77,7 +77,6 @@ public final class RateLimitWebAutoConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
 	RequestIdentifiers rateLimitIdentifiers(RateLimitProperties properties, ConfiguredPolicies policies,
 			ListableBeanFactory beans, Environment environment) {
 		IdentifierReader reader = new IdentifierReader(properties, environment);

@@ -7,6 +7,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.spring.CallerDeniedException;
@@ -46,7 +47,7 @@ public final class RequestIdentifiers {
 	 * @param custom custom identifiers, by name
 	 * @throws IllegalArgumentException if a name is reserved or malformed
 	 */
-	public RequestIdentifiers(AddressResolver addresses, Map<String, IdentifierResolver> custom) {
+	RequestIdentifiers(AddressResolver addresses, Map<String, IdentifierResolver> custom) {
 		this.addresses = addresses;
 		custom.forEach((name, resolver) -> this.custom.put(IdentifierNames.requireUsable(name),
 				new CustomIdentifier(name, resolver)));
@@ -57,7 +58,7 @@ public final class RequestIdentifiers {
 	 * @param name an identifier as in configuration
 	 * @throws IllegalArgumentException if the identifier is unknown
 	 */
-	public void requireKnown(String name) {
+	void requireKnown(String name) {
 		kind(name);
 	}
 
@@ -66,7 +67,7 @@ public final class RequestIdentifiers {
 	 * @param policy a policy with known identifiers
 	 * @return whether one of its identifiers needs the user
 	 */
-	public boolean needsUser(IdentifiedPolicy policy) {
+	boolean needsUser(IdentifiedPolicy policy) {
 		for (String name : policy.identifiers()) {
 			if (needsUser(name)) {
 				return true;
@@ -100,7 +101,7 @@ public final class RequestIdentifiers {
 	 * @throws IllegalArgumentException if requests are never counted by the address
 	 */
 	public Identifier counted(Identifier identifier) {
-		return this.addresses.counted(identifier);
+		return IdentifierNames.withAddress(identifier, this.addresses::counted);
 	}
 
 	/** Returns what finds the addresses of clients. */
@@ -265,14 +266,7 @@ public final class RequestIdentifiers {
 
 	/** Returns known names that an unknown part may be a misspelling of. */
 	private List<String> similar(String part) {
-		List<String> names = new ArrayList<>(List.of(IdentifierNames.ADDRESS, IdentifierNames.USER,
-				IdentifierNames.PATH, IdentifierNames.METHOD, IdentifierNames.GLOBAL));
-		names.addAll(this.custom.keySet());
-		String[] named = part.split(":", 2);
-		if (named.length > 1 && !named[0].equals("header") && !named[0].equals("cookie")) {
-			names.addAll(List.of("header:" + named[1], "cookie:" + named[1]));
-		}
-		return names;
+		return Stream.concat(IdentifierNames.similar(part).stream(), this.custom.keySet().stream()).toList();
 	}
 
 	private static @Nullable Identifier identifier(String type, @Nullable String value) {

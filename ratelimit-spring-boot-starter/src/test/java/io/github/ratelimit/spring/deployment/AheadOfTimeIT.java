@@ -12,7 +12,7 @@ import io.github.ratelimit.spring.RateLimitPoliciesCustomizer;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.method.RateLimitMethodAutoConfiguration;
 import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.method.RateLimitNonWebAutoConfiguration;
+import io.github.ratelimit.spring.policy.RateLimitNonWebAutoConfiguration;
 import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
 import io.github.ratelimit.spring.web.RateLimitWebAutoConfiguration;
 import io.github.ratelimit.test.TestRedis;

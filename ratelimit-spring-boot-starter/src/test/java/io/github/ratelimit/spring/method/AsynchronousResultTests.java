@@ -22,6 +22,7 @@ import io.github.ratelimit.spring.RateLimitExceededException;
 import io.github.ratelimit.spring.RateLimitedExpressionException;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
+import io.github.ratelimit.spring.policy.RateLimitNonWebAutoConfiguration;
 import io.github.ratelimit.spring.redis.RateLimitRedisAutoConfiguration;
 import io.github.ratelimit.test.ManualClock;
 import io.reactivex.rxjava3.core.Completable;

@@ -69,6 +69,9 @@ class MisspeltExpressionTests {
 			'#rows.vlaue' | property 'vlaue' in java.lang.Integer
 			'#array.lenght' | property 'lenght' in int[], the nearest is 'length'
 			'#user.nmae' | property 'nmae' in io.github
+			'#user.acive' | property 'acive' in io.github
+			'#user.actiive' | property 'actiive' in io.github
+			'#principal.naame' | property 'naame' in java.security.Principal
 			'#user.firstname' | property 'firstname' in io.github
 			'#user?.nmae' | property 'nmae' in io.github
 			'#user.getNmae()' | method 'getNmae' in io.github
@@ -92,12 +95,13 @@ class MisspeltExpressionTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "#object.anything", "#object.anything()", "#map.anything", "#map['anything'].more",
-			"#optional?.anything", "#principal.tenant", "#principal.names", "#user.tenant", "#user.name", "#user.Name",
-			"#user.firstName", "#user.active", "#user.isActive()", "#user.hidden", "#user.toString()",
-			"#principal.hashCode()", "#order.customer.name", "#order.customer().name", "#order.lines[0].price",
-			"#orders.![customr]", "#orders.?[customr == 1]", "#text.bytes.length", "#text.empty", "#array.length",
-			"#list.size", "#list.empty", "#list[0].anything", "#typed.customer", "#type.anything",
-			"#rows.toString().length()", "#text[0]", "#user['nmae']", "#user.describe().anything", "{1, 2}.szie()" })
+			"#optional?.anything", "#principal.tenant", "#principal.names", "#user.tenant", "#user.nane", "#user.nme",
+			"#user.isActive(1)", "#user.name", "#user.Name", "#user.firstName", "#user.active", "#user.isActive()",
+			"#user.hidden", "#user.toString()", "#principal.hashCode()", "#order.customer.name",
+			"#order.customer().name", "#order.lines[0].price", "#orders.![customr]", "#orders.?[customr == 1]",
+			"#text.bytes.length", "#text.empty", "#array.length", "#list.size", "#list.empty", "#list[0].anything",
+			"#typed.customer", "#type.anything", "#rows.toString().length()", "#text[0]", "#user['nmae']",
+			"#user.describe().anything", "{1, 2}.szie()" })
 	void nameIsAcceptedWhenSomeArgumentMayHaveIt(String expression) {
 		assertThat(this.expressions.parse("identifiers", expression)).hasToString(expression);
 	}

@@ -11,12 +11,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.github.ratelimit.memory.MemoryRateLimiter;
 import io.github.ratelimit.spring.DecisionListener;
 import io.github.ratelimit.spring.RateLimitExceededException;
+import io.github.ratelimit.spring.RateLimitedExpressionException;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import io.github.ratelimit.test.ManualClock;
 import jakarta.validation.ConstraintViolationException;
+import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -78,6 +81,9 @@ class OtherAdviceTests {
 
 	@Autowired
 	private Methods methods;
+
+	@Autowired
+	private RetryingMethods retrying;
 
 	@Autowired
 	private ValidatedMethods validated;
@@ -151,6 +157,29 @@ class OtherAdviceTests {
 		assertThat(this.methods.filtered(new ArrayList<>(List.of(1, -1, -2, -3, 2)))).isEqualTo(2);
 		assertDenied(() -> this.methods.filtered(new ArrayList<>(List.of(1, -1, -2, -3, 2, 3))));
 		assertThat(this.methods.filtered(new ArrayList<>(List.of(1, -1, -2, -3, 2)))).isEqualTo(2);
+	}
+
+	@Test
+	void costIsThatOfFilteredArgumentsWhenOrderSaysSo() {
+		this.runner.withPropertyValues("ratelimit.method.order=150").run((context) -> {
+			Methods methods = context.getBean(Methods.class);
+			logIn("anna", "ROLE_USER");
+			for (int i = 0; i < 5; i++) {
+				methods.filtered(new ArrayList<>(List.of(1, -1, -2, -3, 2)));
+			}
+			assertDenied(() -> methods.filtered(new ArrayList<>(List.of(1))));
+			assertRefused(methods::secured);
+			assertRefused(methods::secured);
+			assertDenied(methods::secured);
+		});
+	}
+
+	@Test
+	void costIsThatOfArgumentsBeforeTheyAreValidated() {
+		assertThatExceptionOfType(ConstraintViolationException.class).isThrownBy(() -> this.validated.costly(5));
+		assertDenied(() -> this.validated.costly(2));
+		this.validated.costly(1);
+		assertThatExceptionOfType(RateLimitedExpressionException.class).isThrownBy(() -> this.validated.costly(-1));
 	}
 
 	@Test
@@ -231,6 +260,15 @@ class OtherAdviceTests {
 	}
 
 	@Test
+	void eachTryIsCountedAndDenialIsNotRetriedWhenRetriedMethodCallsLimitedOne() {
+		AtomicInteger tries = new AtomicInteger();
+		this.decisions.set(0);
+		assertDenied(() -> this.retrying.call(tries));
+		assertThat(tries).hasValue(3);
+		assertThat(this.decisions).hasValue(3);
+	}
+
+	@Test
 	void deniedCallDoesNotWaitForConcurrentOnes() throws Exception {
 		CountDownLatch entered = new CountDownLatch(1);
 		CountDownLatch end = new CountDownLatch(1);
@@ -244,6 +282,24 @@ class OtherAdviceTests {
 			end.countDown();
 			first.get(10, TimeUnit.SECONDS);
 		}
+	}
+
+	@Test
+	void deniedCallHoldsNoPermitOfConcurrentOnes() throws Exception {
+		CountDownLatch entered = new CountDownLatch(1);
+		CountDownLatch end = new CountDownLatch(1);
+		this.methods.oneAtATimeOf("anna", null, null);
+		CompletableFuture<String> denied = CompletableFuture
+			.supplyAsync(() -> this.methods.oneAtATimeOf("anna", entered, end));
+		try {
+			assertThat(entered.await(10, TimeUnit.SECONDS)).isTrue();
+			assertTimeoutPreemptively(Duration.ofSeconds(10),
+					() -> assertThat(this.methods.oneAtATimeOf("bert", null, null)).isEqualTo("called"));
+		}
+		finally {
+			end.countDown();
+		}
+		assertThat(denied.get(10, TimeUnit.SECONDS)).isEqualTo("denied");
 	}
 
 	@Test
@@ -286,6 +342,11 @@ class OtherAdviceTests {
 		@Bean
 		Methods methods() {
 			return new Methods();
+		}
+
+		@Bean
+		RetryingMethods retryingMethods(Methods methods) {
+			return new RetryingMethods(methods);
 		}
 
 		@Bean
@@ -425,10 +486,31 @@ class OtherAdviceTests {
 			return tries.get();
 		}
 
+		@RateLimited(limits = "2/m")
+		public void failing() {
+			throw new IllegalStateException("Failed on purpose");
+		}
+
 		@ConcurrencyLimit(1)
 		@RateLimited(limits = "1/m")
 		public void oneAtATime(CountDownLatch entered, CountDownLatch end) {
 			entered.countDown();
+			await(end);
+		}
+
+		@ConcurrencyLimit(1)
+		@RateLimited(limits = "1/m", identifiers = "#user", fallbackMethod = "instead")
+		public String oneAtATimeOf(String user, @Nullable CountDownLatch denied, @Nullable CountDownLatch end) {
+			return "called";
+		}
+
+		private String instead(String user, CountDownLatch denied, CountDownLatch end) {
+			denied.countDown();
+			await(end);
+			return "denied";
+		}
+
+		private static void await(CountDownLatch end) {
 			try {
 				assertThat(end.await(20, TimeUnit.SECONDS)).isTrue();
 			}
@@ -439,11 +521,32 @@ class OtherAdviceTests {
 
 	}
 
+	/** Its tries are limited, not its calls. */
+	static class RetryingMethods {
+
+		private final Methods methods;
+
+		RetryingMethods(Methods methods) {
+			this.methods = methods;
+		}
+
+		@Retryable(maxRetries = 5, delay = 0, excludes = RateLimitExceededException.class)
+		public void call(AtomicInteger tries) {
+			tries.incrementAndGet();
+			this.methods.failing();
+		}
+
+	}
+
 	@Validated
 	static class ValidatedMethods {
 
 		@RateLimited(limits = "2/m")
 		public void call(@Min(1) int number) {
+		}
+
+		@RateLimited(limits = "6/m", costExpression = "#number")
+		public void costly(@Max(3) int number) {
 		}
 
 	}

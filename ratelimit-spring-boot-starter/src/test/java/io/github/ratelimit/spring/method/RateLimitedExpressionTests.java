@@ -49,10 +49,10 @@ class RateLimitedExpressionTests {
 		this.runner.withBean(Export.class).run((context) -> {
 			Method method = Export.class.getDeclaredMethod("export", int.class);
 			RateLimitedOperations operations = context.getBean(RateLimitedAdvisor.class).operations();
-			MethodExpression parsed = operations.find(method, Export.class).uses().get(0).costExpression();
+			MethodExpression parsed = operations.find(method, Export.class).annotations().get(0).costExpression();
 			assertThat(parsed).isNotNull();
 			context.getBean(Export.class).export(1000);
-			assertThat(operations.find(method, Export.class).uses().get(0).costExpression()).isSameAs(parsed);
+			assertThat(operations.find(method, Export.class).annotations().get(0).costExpression()).isSameAs(parsed);
 		});
 	}
 

@@ -1,9 +1,7 @@
 package io.github.ratelimit.spring.policy;
 
-import java.io.IOException;
 import java.lang.reflect.Field;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.ResourceBundle;
 import java.util.Set;
@@ -20,8 +18,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
-import org.springframework.core.io.Resource;
-import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -31,22 +27,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RateLimitRuntimeHintsTests {
 
 	private final RuntimeHints hints = new RuntimeHints();
-
-	@Test
-	void everyScriptIsKept() throws IOException {
-		new RateLimitRuntimeHints().registerHints(this.hints, getClass().getClassLoader());
-		// Not those of tests, which have algorithms of their own.
-		List<Resource> scripts = new ArrayList<>();
-		for (String folder : List.of("algorithm", "redis")) {
-			scripts.addAll(List.of(new PathMatchingResourcePatternResolver()
-				.getResources("classpath*:io/github/ratelimit/" + folder + "/**/*.lua")));
-		}
-		assertThat(scripts).hasSizeGreaterThan(4).allSatisfy((script) -> {
-			String url = script.getURL().toString();
-			assertThat(RuntimeHintsPredicates.resource()
-				.forResource(url.substring(url.lastIndexOf("io/github/ratelimit/")))).accepts(this.hints);
-		});
-	}
 
 	@ParameterizedTest
 	@MethodSource("caches")

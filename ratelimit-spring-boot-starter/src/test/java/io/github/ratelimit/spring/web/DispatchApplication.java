@@ -15,6 +15,7 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import jakarta.validation.constraints.Min;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.security.autoconfigure.UserDetailsServiceAutoConfiguration;
@@ -156,6 +157,13 @@ class DispatchApplication {
 	@ResponseBody
 	@RateLimited(policy = "tokens", costExpression = "#rows > 0 ? #rows / 100 + 1 : 1")
 	String checkedRows(@RequestParam int rows) {
+		return "served";
+	}
+
+	@GetMapping("/valid-rows")
+	@ResponseBody
+	@RateLimited("tokens")
+	String validRows(@Min(1) @RequestParam int rows) {
 		return "served";
 	}
 

@@ -126,14 +126,21 @@ abstract class DispatchContract {
 			"/login/missing, 0", "/login/stream, 0" })
 	void onlyResponsesOfTheStatusCount(String path, int used) {
 		this.application.get(path);
-		this.application.assertUsed("login", used);
+		assertSettledOnce("login", used, 1);
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "/method/200, 0", "/method/401, 1", "/method/403, 0" })
 	void onlyResponsesOfTheStatusCountForMethods(String path, int used) {
 		this.application.get(path);
-		this.application.assertUsed("method", used);
+		assertSettledOnce("method", used, 1);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "/valid-rows?rows=200, 200, 1", "/valid-rows?rows=0, 400, 0" })
+	void invalidRequestIsFreeWhenSpringMvcValidatesIt(String path, int status, int used) {
+		assertThat(this.application.get(path).statusCode()).isEqualTo(status);
+		this.application.assertUsed("tokens", used);
 	}
 
 	@ParameterizedTest
@@ -156,15 +163,18 @@ abstract class DispatchContract {
 			"/tokens/servlet/dispatch-at-once, 4", "/tokens/servlet/again, 3", "/tokens/servlet/time-out, 7" })
 	void trueCostIsSettledOnceWhenTheRequestIsOver(String path, int used) {
 		this.application.get(path);
-		assertSettledOnce(used);
+		assertSettledOnce("tokens", used, COST);
 	}
 
-	/** Whatever the container still tells of the request after it was settled. */
-	private void assertSettledOnce(int used) {
-		this.application.assertUsed("tokens", used);
+	/**
+	 * Whatever the container still tells of the request after it was settled. A second
+	 * refund would not be seen in what is used, which is never less than nothing.
+	 */
+	private void assertSettledOnce(String policy, int used, int cost) {
+		this.application.assertUsed(policy, used);
 		this.application.assertUsed("running", 0);
-		assertThat(this.application.decisions("tokens")).as("charges").isOne();
-		assertThat(this.application.settlements("tokens")).as("settlements").isEqualTo((used != COST) ? 1 : 0);
+		assertThat(this.application.decisions(policy)).as("charges").isOne();
+		assertThat(this.application.settlements(policy)).as("settlements").isEqualTo((used != cost) ? 1 : 0);
 	}
 
 	@Test
@@ -194,7 +204,7 @@ abstract class DispatchContract {
 			assertThat(client.getInputStream().readNBytes(2000)).hasSize(2000);
 		}
 		assertThat(DispatchApplication.aborted.await(30, TimeUnit.SECONDS)).isTrue();
-		assertSettledOnce(2);
+		assertSettledOnce("tokens", 2, COST);
 	}
 
 	@Test

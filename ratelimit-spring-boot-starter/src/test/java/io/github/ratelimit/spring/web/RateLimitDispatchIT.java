@@ -7,6 +7,7 @@ import java.io.PrintWriter;
 import java.net.Socket;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -180,10 +181,26 @@ class RateLimitDispatchIT {
 	}
 
 	@Test
-	void callInAnotherThreadIsCountedGlobally() {
+	void asynchronousCallIsCountedByTheRequestThatCalls() {
+		assertThat(application.get("/async", "X-Client", "anna").body()).isEqualTo("called");
+		assertThat(application.get("/async", "X-Client", "anna").body()).isEqualTo("called");
+		assertThat(application.get("/async", "X-Client", "anna").statusCode()).isEqualTo(429);
+		assertThat(application.get("/async", "X-Client", "bert").body()).isEqualTo("called");
+	}
+
+	@Test
+	void callOutsideOfRequestsIsCountedGlobally() throws Exception {
+		AsyncService service = application.bean(AsyncService.class);
 		assertThat(application.get("/async").body()).isEqualTo("called");
 		assertThat(application.get("/async").body()).isEqualTo("called");
-		assertThat(application.get("/async").statusCode()).isEqualTo(429);
+		assertThat(service.call().get(10, TimeUnit.SECONDS)).isEqualTo("called");
+		assertThat(
+				CompletableFuture.supplyAsync(service::call).thenCompose((result) -> result).get(10, TimeUnit.SECONDS))
+			.isEqualTo("called");
+		assertThat(service.call()).failsWithin(Duration.ofSeconds(10))
+			.withThrowableThat()
+			.withCauseInstanceOf(RateLimitExceededException.class);
+		assertThat(application.get("/async", "X-Client", "anna").body()).isEqualTo("called");
 	}
 
 	/** Jetty closes the connection if not all of the upload has arrived. */
@@ -643,7 +660,7 @@ class RateLimitDispatchIT {
 	static class AsyncService {
 
 		@Async
-		@RateLimited(limits = "2/m")
+		@RateLimited(limits = "2/m", identifiers = "header:X-Client")
 		public CompletableFuture<String> call() {
 			return CompletableFuture.completedFuture("called");
 		}

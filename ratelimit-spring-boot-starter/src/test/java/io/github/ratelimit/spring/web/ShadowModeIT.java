@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.ratelimit.spring.DecisionListener;
-import io.github.ratelimit.spring.Outcome;
+import io.github.ratelimit.spring.PolicyDecision.Outcome;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 

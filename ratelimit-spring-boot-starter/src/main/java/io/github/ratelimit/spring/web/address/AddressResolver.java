@@ -5,8 +5,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import inet.ipaddr.IPAddress;
-import io.github.ratelimit.Identifier;
-import io.github.ratelimit.spring.ForwardedHeader;
+import io.github.ratelimit.spring.policy.ForwardedHeader;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -137,28 +136,12 @@ public final class AddressResolver {
 	}
 
 	/**
-	 * Returns an identifier, with its address written as requests are counted by it.
-	 * @param identifier an identifier of type {@code ip}, or a combination with it;
-	 * others are returned as they are
-	 * @throws IllegalArgumentException if requests are never counted by the address
+	 * Returns an address as requests are counted by it.
+	 * @param text an address or network that a person has written, so that it has to be
+	 * unambiguous
+	 * @throws IllegalArgumentException if requests are never counted by it
 	 */
-	public Identifier counted(Identifier identifier) {
-		String[] types = identifier.type().split("\\+", -1);
-		String[] values = (types.length > 1) ? identifier.value().split("\\+", -1)
-				: new String[] { identifier.value() };
-		if (types.length != values.length) {
-			return identifier;
-		}
-		for (int i = 0; i < types.length; i++) {
-			if (types[i].equals("ip")) {
-				values[i] = counted(values[i]);
-			}
-		}
-		return new Identifier(identifier.type(), String.join("+", values));
-	}
-
-	/** Only unambiguous addresses: a person has written them. */
-	private String counted(String text) {
+	public String counted(String text) {
 		try {
 			IPAddress block = AddressText.block(text);
 			Integer prefix = block.getNetworkPrefixLength();

@@ -3,7 +3,7 @@ package io.github.ratelimit.spring.web.address;
 import java.util.List;
 
 import inet.ipaddr.IPAddress;
-import io.github.ratelimit.spring.ForwardedHeader;
+import io.github.ratelimit.spring.policy.ForwardedHeader;
 import jakarta.servlet.http.HttpServletRequest;
 
 /**

@@ -1,14 +1,8 @@
-package io.github.ratelimit.spring.method;
+package io.github.ratelimit.spring.policy;
 
 import java.util.Collection;
 
 import io.github.ratelimit.spring.ConfiguredPolicies;
-import io.github.ratelimit.spring.policy.HiddenValueException;
-import io.github.ratelimit.spring.policy.PolicyDecisions;
-import io.github.ratelimit.spring.policy.PolicyEnforcer;
-import io.github.ratelimit.spring.policy.PolicyReader;
-import io.github.ratelimit.spring.policy.RateLimitAutoConfiguration;
-import io.github.ratelimit.spring.policy.RateLimitProperties;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -62,7 +56,7 @@ public final class RateLimitNonWebAutoConfiguration {
 	}
 
 	private static void requireAddress(String property, @Nullable String missing) {
-		requireNoRequest(property, "ip".equals(missing) ? null : missing);
+		requireNoRequest(property, IdentifierNames.ADDRESS.equals(missing) ? null : missing);
 	}
 
 	private static void requireNoRequest(String property, @Nullable String value) {

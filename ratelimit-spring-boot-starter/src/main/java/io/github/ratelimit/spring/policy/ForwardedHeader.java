@@ -1,4 +1,4 @@
-package io.github.ratelimit.spring;
+package io.github.ratelimit.spring.policy;
 
 /**
  * The header in which proxies send the addresses of their clients.

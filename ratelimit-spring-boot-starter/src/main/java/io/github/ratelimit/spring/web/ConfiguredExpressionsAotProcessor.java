@@ -1,4 +1,4 @@
-package io.github.ratelimit.spring.method;
+package io.github.ratelimit.spring.web;
 
 import java.util.ArrayList;
 import java.util.List;
