@@ -6,6 +6,7 @@ import java.time.InstantSource;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Algorithm;
@@ -121,6 +122,23 @@ class PipelineRateLimiterIT {
 		assertThatIllegalArgumentException().isThrownBy(() -> create(this.clock).requireSupported(policy))
 			.withMessage(
 					"Invalid precision (10ms): the window of 5/m would have 6000 sub-windows, more than the 1000 that can be read without scripting; set a longer precision.");
+	}
+
+	@Test
+	void requestsThatReadTooManyCountsAreRefused() {
+		RateLimiter limiter = create(this.clock);
+		Policy policy = Policy.of("api", new SlidingWindow(Duration.ofMillis(10)), Limit.parse("5/9s"));
+		assertThat(limiter.tryAcquire(of(policy, 2)).allowed()).isTrue();
+		RateLimitRequest request = of(policy, 3);
+		assertThatIllegalArgumentException().isThrownBy(() -> limiter.tryAcquire(request))
+			.withMessageMatching(
+					"Invalid request \\(\\d+ counts of windows and sub-windows\\): without scripting, at most 4000 can be read; use fewer identifiers or limits, or a longer precision\\.");
+		assertThat(limiter.peek(of(policy, 2)).statuses()).extracting(LimitStatus::remaining).containsOnly(4L);
+	}
+
+	private static RateLimitRequest of(Policy policy, int identifiers) {
+		return RateLimitRequest.of(policy,
+				IntStream.range(0, identifiers).mapToObj((i) -> Identifier.user("u" + i)).toArray(Identifier[]::new));
 	}
 
 	/** "3 Rate Limiting Patterns with Redis: Sliding Window aggregation". */

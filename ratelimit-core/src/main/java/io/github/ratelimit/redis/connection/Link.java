@@ -60,9 +60,8 @@ final class Link {
 				throw ex;
 			}
 			// Jedis fails like this if the reply is no reply or has an absurd length.
-			throw new WrongReplyException(
-					(ex instanceof Error) ? "No memory to read the reply" : "Unreadable reply: is this a Redis server?",
-					ex);
+			throw new WrongReplyException((ex instanceof OutOfMemoryError) ? "No memory to read the reply"
+					: "Unreadable reply: is this a Redis server?", ex);
 		}
 	}
 

@@ -41,6 +41,9 @@ public final class PlainCommands implements RateLimiter {
 	private static final List<String> ALGORITHMS = List.of("fixed-window", "first-request-window", "sliding-window",
 			"sliding-window-counter");
 
+	/** To read so many takes Redis some two milliseconds. */
+	private static final int MAX_COUNTS = 4000;
+
 	/** About 2 MB. */
 	private static final int MAX_PAST_COUNTS = 10_000;
 
@@ -152,6 +155,12 @@ public final class PlainCommands implements RateLimiter {
 							: new AlignedCounter(charge, identifier, limit, key, slot, time, pastCounts));
 				}
 			}
+		}
+		int counts = counters.stream().mapToInt((counter) -> counter.keys.size()).sum();
+		if (counts > MAX_COUNTS) {
+			throw new IllegalArgumentException(
+					"Invalid request (%d counts of windows and sub-windows): without scripting, at most %d can be read; use fewer identifiers or limits, or a longer precision."
+						.formatted(counts, MAX_COUNTS));
 		}
 		return counters;
 	}
