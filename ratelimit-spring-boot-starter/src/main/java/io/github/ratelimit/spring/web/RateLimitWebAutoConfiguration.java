@@ -216,8 +216,8 @@ public final class RateLimitWebAutoConfiguration {
 
 	@Bean
 	CountedTwice rateLimitCountedTwice(LimitedPaths paths, AnnotatedPolicies annotated,
-			ObjectProvider<RequestMappingInfoHandlerMapping> mappings) {
-		return new CountedTwice(paths, annotated, mappings);
+			ObjectProvider<RequestMappingInfoHandlerMapping> mappings, Environment environment) {
+		return new CountedTwice(paths, annotated, mappings, environment.getProperty("spring.mvc.servlet.path", ""));
 	}
 
 	/**
