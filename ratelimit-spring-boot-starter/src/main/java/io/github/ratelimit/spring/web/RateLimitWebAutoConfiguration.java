@@ -232,7 +232,11 @@ public final class RateLimitWebAutoConfiguration {
 			ListableBeanFactory beans) {
 		UserCheck check = new UserCheck(identifiers, policies);
 		return () -> {
-			if (logins.exist() || mayChangePolicies(beans)) {
+			if (logins.exist()) {
+				check.warnOfUncountedLogins(paths);
+				return;
+			}
+			if (mayChangePolicies(beans)) {
 				return;
 			}
 			check.requireCounted(paths);
