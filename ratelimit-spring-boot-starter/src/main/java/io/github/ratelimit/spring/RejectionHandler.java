@@ -14,8 +14,8 @@ import jakarta.servlet.http.HttpServletResponse;
  * browser needs to read it. The body is written after the handler returns: the problem of
  * the {@link Rejection} as {@code application/problem+json}, which the handler may
  * modify. A handler that writes its own body, sends an error or redirects replaces it. If
- * the handler does nothing or throws an exception, the answer stays as it is; a failure
- * is logged once.
+ * the handler does nothing or throws an exception, the answer stays as it was, with its
+ * headers; a failure is logged once.
  * <p>
  * Implementations must be safe for use by several threads.
  *

@@ -233,6 +233,25 @@ public final class PolicyDecisions implements AutoCloseable {
 		return charges.isEmpty() ? NOTHING_TO_DENY : acquire(withCalls(charges, call), call, used);
 	}
 
+	/**
+	 * Returns the policies that may deny a request, in the order in which
+	 * {@link #decide(List)} checks them. A denial from memory has only the statuses of
+	 * limits that are known to deny.
+	 * @param requested the charges of the request
+	 * @return the policies, for the plan of each charge, and those of concurrent calls
+	 */
+	public static List<Policy> checked(List<PolicyCharge> requested) {
+		List<PolicyCharge> charges = requested.stream()
+			.map(PolicyCharge::ofPlan)
+			.flatMap(Optional::stream)
+			.filter((charge) -> charge.charge().cost() > 0)
+			.toList();
+		return withCalls(charges, limitCalls(charges) ? 1 : 0).stream()
+			.filter((charge) -> !charge.isShadow())
+			.map((charge) -> charge.charge().policy())
+			.toList();
+	}
+
 	private static boolean limitCalls(List<PolicyCharge> charges) {
 		for (int i = 0; i < charges.size(); i++) {
 			if (limitsCalls(charges.get(i))) {

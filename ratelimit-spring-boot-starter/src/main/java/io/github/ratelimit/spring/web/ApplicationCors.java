@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -25,8 +26,9 @@ import org.springframework.web.filter.CorsFilter;
 import org.springframework.web.servlet.HandlerExecutionChain;
 import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.HandlerMapping;
-import org.springframework.web.servlet.handler.MappedInterceptor;
-import org.springframework.web.servlet.handler.WebRequestHandlerInterceptorAdapter;
+import org.springframework.web.servlet.handler.ConversionServiceExposingInterceptor;
+import org.springframework.web.servlet.i18n.LocaleChangeInterceptor;
+import org.springframework.web.servlet.resource.ResourceUrlProviderExposingInterceptor;
 import org.springframework.web.util.ServletRequestPathUtils;
 
 /**
@@ -42,6 +44,10 @@ import org.springframework.web.util.ServletRequestPathUtils;
 final class ApplicationCors {
 
 	private static final Logger logger = LoggerFactory.getLogger(ApplicationCors.class);
+
+	/** Interceptors that check no credentials. */
+	private static final Set<Class<?>> HARMLESS = Set.of(LateUsers.class, ConversionServiceExposingInterceptor.class,
+			ResourceUrlProviderExposingInterceptor.class, LocaleChangeInterceptor.class);
 
 	private final DispatcherServlets dispatchers = new DispatcherServlets();
 
@@ -91,9 +97,7 @@ final class ApplicationCors {
 
 	/** Returns true for one that may be, or may hide, one of the application. */
 	private static boolean mayBeOfApplication(HandlerInterceptor interceptor) {
-		return !(interceptor instanceof LateUsers) && (interceptor instanceof WebRequestHandlerInterceptorAdapter
-				|| interceptor instanceof MappedInterceptor
-				|| !interceptor.getClass().getName().startsWith("org.springframework.web.servlet."));
+		return !(interceptor instanceof CorsConfigurationSource) && !HARMLESS.contains(interceptor.getClass());
 	}
 
 	/** Returns whether a request comes from a page of another origin. */

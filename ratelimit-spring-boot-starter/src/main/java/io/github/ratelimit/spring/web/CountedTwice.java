@@ -1,9 +1,11 @@
 package io.github.ratelimit.spring.web;
 
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.policy.AnnotatedPolicies;
@@ -16,6 +18,8 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.http.HttpMethod;
 import org.springframework.http.server.PathContainer;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
+import org.springframework.web.bind.annotation.RequestMethod;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfo;
 import org.springframework.web.servlet.mvc.method.RequestMappingInfoHandlerMapping;
@@ -38,11 +42,15 @@ final class CountedTwice implements ApplicationListener<ApplicationReadyEvent> {
 
 	private final ObjectProvider<RequestMappingInfoHandlerMapping> mappings;
 
+	/** Patterns of routes may begin with it, unlike those of mappings. */
+	private final String servletPath;
+
 	CountedTwice(LimitedPaths paths, AnnotatedPolicies annotated,
-			ObjectProvider<RequestMappingInfoHandlerMapping> mappings) {
+			ObjectProvider<RequestMappingInfoHandlerMapping> mappings, String servletPath) {
 		this.paths = paths;
 		this.annotated = annotated;
 		this.mappings = mappings;
+		this.servletPath = StringUtils.trimTrailingCharacter(servletPath, '/');
 	}
 
 	@Override
@@ -62,7 +70,19 @@ final class CountedTwice implements ApplicationListener<ApplicationReadyEvent> {
 			.stream()
 			.map((policy) -> policy.policy().name())
 			.collect(Collectors.toSet());
-		for (IdentifiedPolicy policy : this.paths.policies((route) -> matches(route, handler.getKey()))) {
+		List<HttpMethod> methods = handler.getKey()
+			.getMethodsCondition()
+			.getMethods()
+			.stream()
+			.map(RequestMethod::asHttpMethod)
+			.toList();
+		List<String> patterns = handler.getKey()
+			.getPatternValues()
+			.stream()
+			.flatMap((pattern) -> Stream.of(pattern, this.servletPath + pattern))
+			.toList();
+		for (IdentifiedPolicy policy : this.paths.policies((route) -> mayMatch(route, methods, patterns),
+				(route) -> matches(route, patterns))) {
 			String name = policy.policy().name();
 			if (annotated.contains(name)) {
 				found.add("%s (%s.%s)".formatted(name, ClassUtils.getShortName(method.getBeanType()),
@@ -71,13 +91,15 @@ final class CountedTwice implements ApplicationListener<ApplicationReadyEvent> {
 		}
 	}
 
+	private static boolean mayMatch(Route route, List<HttpMethod> methods, List<String> patterns) {
+		return patterns.stream()
+			.anyMatch((pattern) -> methods.isEmpty() ? route.mayMeet(null, pattern)
+					: methods.stream().anyMatch((method) -> route.mayMeet(method, pattern)));
+	}
+
 	/** Variables of the mapping are compared as text. */
-	private static boolean matches(Route route, RequestMappingInfo mapping) {
-		Set<String> methods = new TreeSet<>();
-		mapping.getMethodsCondition().getMethods().forEach((method) -> methods.add(method.name()));
-		HttpMethod method = route.method();
-		return (method == null || methods.isEmpty() || methods.contains(method.name())) && mapping.getPatternValues()
-			.stream()
+	private static boolean matches(Route route, List<String> patterns) {
+		return route.method() == null && patterns.stream()
 			.anyMatch((pattern) -> route.pattern().matches(PathContainer.parsePath(pattern, AS_WRITTEN)));
 	}
 

@@ -1,9 +1,13 @@
 package io.github.ratelimit.spring.web;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
 
+import inet.ipaddr.IPAddressString;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,6 +33,10 @@ final class ForwardingCheck implements SmartInitializingSingleton {
 	/** Clients whose headers Tomcat trusts: private addresses, unless configured. */
 	private static final List<String> PROXIES_OF_TOMCAT = List.of("server.tomcat.remoteip.internal-proxies",
 			"server.tomcat.remoteip.trusted-proxies");
+
+	/** Addresses that are nobody's proxy, as Tomcat writes them. */
+	private static final List<String> STRANGERS = List.of("192.0.2.1", "198.51.100.77", "203.0.113.250",
+			"2001:db8:0:0:0:0:0:1", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff");
 
 	private final boolean proxies;
 
@@ -57,16 +65,39 @@ final class ForwardingCheck implements SmartInitializingSingleton {
 		}
 	}
 
-	/** Returns the setting by which a server trusts all clients; null if it does not. */
+	/** Returns the setting by which a server trusts any client; null if it does not. */
 	private @Nullable String ofServer(ServerForwarding forwarding) {
 		if (isJetty()) {
 			return forwarding.property().equals(ServerForwarding.STRATEGY) ? forwarding.toString() : null;
 		}
 		return PROXIES_OF_TOMCAT.stream()
-			.filter((property) -> ServerForwarding.text(property, this.environment) != null)
+			.filter((property) -> trustsStrangers(ServerForwarding.text(property, this.environment)))
 			.map((property) -> property + "=" + ServerForwarding.text(property, this.environment))
 			.findFirst()
 			.orElse(null);
+	}
+
+	/**
+	 * Returns whether a setting contains addresses that are nobody's proxy. As for
+	 * Tomcat, it is a list of blocks if it has a slash, else a regular expression.
+	 */
+	private static boolean trustsStrangers(@Nullable String proxies) {
+		if (proxies == null) {
+			return false;
+		}
+		if (proxies.indexOf('/') > 0) {
+			return Arrays.stream(proxies.split(","))
+				.map((block) -> new IPAddressString(block.strip()).getAddress())
+				.anyMatch((block) -> block != null && STRANGERS.stream()
+					.anyMatch((address) -> block.toPrefixBlock().contains(new IPAddressString(address).getAddress())));
+		}
+		try {
+			return STRANGERS.stream().anyMatch(Pattern.compile(proxies).asMatchPredicate());
+		}
+		catch (PatternSyntaxException ex) {
+			// Tomcat does not start with it.
+			return false;
+		}
 	}
 
 	private boolean isJetty() {

@@ -38,12 +38,16 @@ public interface LimitHeaders {
 	/**
 	 * Writes the headers of a request that was denied without calling the store, so that
 	 * the status of some limits is unknown. By default, only the others are written.
-	 * @param statuses the limits with a known status; at least one
-	 * @param policies all policies that were checked, with all of their limits
+	 * @param statuses the limits with a known status; empty if there is none, because the
+	 * client is blocked
+	 * @param policies all policies that were checked, with all of their limits, in the
+	 * order of the checks; at least one
 	 * @param response the response, which is not committed
 	 */
 	default void write(Collection<LimitStatus> statuses, Collection<Policy> policies, HttpServletResponse response) {
-		write(statuses, response);
+		if (!statuses.isEmpty()) {
+			write(statuses, response);
+		}
 	}
 
 }

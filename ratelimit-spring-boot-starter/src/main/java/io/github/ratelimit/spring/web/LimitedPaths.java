@@ -35,12 +35,12 @@ final class LimitedPaths {
 
 	/**
 	 * Returns the policies that limit certain requests.
-	 * @param matches whether a route matches these requests
+	 * @param some whether a route matches some of these requests
+	 * @param all whether a route matches all of them
 	 */
-	List<IdentifiedPolicy> policies(Predicate<Route> matches) {
+	List<IdentifiedPolicy> policies(Predicate<Route> some, Predicate<Route> all) {
 		return this.entries.stream()
-			.filter((entry) -> entry.routes.stream().anyMatch(matches)
-					&& entry.excluded.stream().noneMatch((route) -> route.method() == null && matches.test(route)))
+			.filter((entry) -> entry.routes.stream().anyMatch(some) && entry.excluded.stream().noneMatch(all))
 			.map(Entry::policy)
 			.toList();
 	}

@@ -1,7 +1,6 @@
 package io.github.ratelimit.spring.web;
 
-import java.util.List;
-import java.util.Set;
+import java.util.Collection;
 
 import jakarta.servlet.FilterRegistration;
 import jakarta.servlet.ServletContext;
@@ -17,15 +16,6 @@ import org.springframework.web.context.WebApplicationContext;
  * Safe for use by several threads.
  */
 final class LoginFilters {
-
-	private static final Set<String> OWN = Set.of(RateLimitFilter.class.getName(),
-			RateLimitExceededFilter.class.getName());
-
-	/** Filters in these packages authenticate no users, except delegating ones. */
-	private static final List<String> WITHOUT_AUTHENTICATION = List.of("org.springframework.boot.",
-			"org.springframework.web.filter.", "org.apache.tomcat.", "org.eclipse.jetty.");
-
-	private static final List<String> DELEGATING = List.of("DelegatingFilterProxy", "CompositeFilter");
 
 	private final WebApplicationContext context;
 
@@ -55,18 +45,9 @@ final class LoginFilters {
 		if (servlets == null) {
 			return true;
 		}
-		List<String> filters = servlets.getFilterRegistrations()
-			.values()
-			.stream()
-			.map(FilterRegistration::getClassName)
-			.toList();
-		return filters.stream().noneMatch(OWN::contains)
-				|| !filters.stream().allMatch(LoginFilters::authenticatesNobody);
-	}
-
-	private static boolean authenticatesNobody(String filter) {
-		return OWN.contains(filter) || (WITHOUT_AUTHENTICATION.stream().anyMatch(filter::startsWith)
-				&& DELEGATING.stream().noneMatch(filter::contains));
+		Collection<? extends FilterRegistration> filters = servlets.getFilterRegistrations().values();
+		return filters.stream().noneMatch(CredentialFilters::isOwn)
+				|| filters.stream().anyMatch(CredentialFilters::mayInclude);
 	}
 
 }

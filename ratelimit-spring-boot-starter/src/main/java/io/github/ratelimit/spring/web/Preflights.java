@@ -12,9 +12,8 @@ import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.http.HttpHeaders;
-import org.springframework.web.filter.CompositeFilter;
+import org.springframework.util.ClassUtils;
 import org.springframework.web.filter.CorsFilter;
-import org.springframework.web.filter.DelegatingFilterProxy;
 import org.springframework.web.filter.PreFlightRequestFilter;
 
 /**
@@ -26,15 +25,8 @@ import org.springframework.web.filter.PreFlightRequestFilter;
  */
 final class Preflights {
 
-	/** Prefixes of the class names of filters that check no credentials. */
-	private static final List<String> HARMLESS = List.of("org.springframework.web.",
-			"org.springframework.boot.servlet.", "org.springframework.boot.web.servlet.support.",
-			"org.apache.catalina.", "org.apache.tomcat.", "org.eclipse.jetty.", RateLimitFilter.class.getName(),
-			RateLimitExceededFilter.class.getName());
-
-	/** Filters that call others. */
-	private static final Set<String> PROXIES = Set.of(DelegatingFilterProxy.class.getName(),
-			CompositeFilter.class.getName());
+	private static final boolean SECURITY = ClassUtils.isPresent("org.springframework.security.web.FilterChainProxy",
+			Preflights.class.getClassLoader());
 
 	private final ApplicationCors cors;
 
@@ -67,7 +59,7 @@ final class Preflights {
 			filters = context.getFilterRegistrations()
 				.values()
 				.stream()
-				.filter((filter) -> !isHarmless(filter.getClassName()))
+				.filter(CredentialFilters::mayInclude)
 				.map(FilterRegistration::getName)
 				.collect(Collectors.toUnmodifiableSet());
 			this.filters = filters;
@@ -75,21 +67,16 @@ final class Preflights {
 		return filters;
 	}
 
-	private static boolean isHarmless(@Nullable String className) {
-		return className != null && !PROXIES.contains(className) && HARMLESS.stream().anyMatch(className::startsWith);
-	}
-
 	/**
-	 * Filters of the application before the CORS filter may check credentials, and so do
-	 * those of Spring Security that the application adds there.
+	 * Other filters before the CORS filter may check credentials: those of the
+	 * application, and those of Spring Security that the application adds there.
 	 */
 	private static boolean isAnsweredFirst(List<Filter> secured) {
 		for (Filter filter : secured) {
 			if (filter instanceof CorsFilter || filter instanceof PreFlightRequestFilter) {
 				return true;
 			}
-			String name = filter.getClass().getName();
-			if (!name.startsWith("org.springframework.security.") || name.contains(".authentication.")) {
+			if (!SECURITY || !SpringSecurityFilters.checksNoCredentials(filter)) {
 				return false;
 			}
 		}

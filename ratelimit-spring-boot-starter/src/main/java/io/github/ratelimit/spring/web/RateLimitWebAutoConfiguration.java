@@ -34,6 +34,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnNotWarDeployment;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
+import org.springframework.boot.tomcat.TomcatWebServer;
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.web.servlet.ServletListenerRegistrationBean;
 import org.springframework.context.ApplicationContext;
@@ -215,8 +217,8 @@ public final class RateLimitWebAutoConfiguration {
 
 	@Bean
 	CountedTwice rateLimitCountedTwice(LimitedPaths paths, AnnotatedPolicies annotated,
-			ObjectProvider<RequestMappingInfoHandlerMapping> mappings) {
-		return new CountedTwice(paths, annotated, mappings);
+			ObjectProvider<RequestMappingInfoHandlerMapping> mappings, Environment environment) {
+		return new CountedTwice(paths, annotated, mappings, environment.getProperty("spring.mvc.servlet.path", ""));
 	}
 
 	/**
@@ -231,7 +233,11 @@ public final class RateLimitWebAutoConfiguration {
 			ListableBeanFactory beans) {
 		UserCheck check = new UserCheck(identifiers, policies);
 		return () -> {
-			if (logins.exist() || mayChangePolicies(beans)) {
+			if (logins.exist()) {
+				check.warnOfUncountedLogins(paths);
+				return;
+			}
+			if (mayChangePolicies(beans)) {
 				return;
 			}
 			check.requireCounted(paths);
@@ -266,6 +272,25 @@ public final class RateLimitWebAutoConfiguration {
 		registration.setOrder(Ordered.HIGHEST_PRECEDENCE + DISTANCE);
 		registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC);
 		return registration;
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(TomcatWebServer.class)
+	static class TomcatConfiguration {
+
+		/** The server has been created, and accepts no connections yet. */
+		@Bean
+		SmartInitializingSingleton rateLimitRemoteIpValveCheck(RateLimitProperties properties,
+				ApplicationContext context) {
+			List<String> proxies = properties.ip().trustedProxies();
+			return () -> {
+				if (!proxies.isEmpty() && context instanceof WebServerApplicationContext servers
+						&& servers.getWebServer() instanceof TomcatWebServer server) {
+					RemoteIpValves.refuse(server.getTomcat().getServer(), proxies);
+				}
+			};
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)

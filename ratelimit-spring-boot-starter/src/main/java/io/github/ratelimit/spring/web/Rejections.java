@@ -6,7 +6,9 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.ratelimit.Decision;
@@ -107,11 +109,13 @@ final class Rejections {
 	}
 
 	/**
-	 * Calls the handler. If it fails, the request gets the standard answer.
+	 * Calls the handler. If it fails, the request gets the standard answer, with the
+	 * headers as they were.
 	 */
 	private boolean isAnswered(RejectionHandler handler, Rejection rejection, HttpServletRequest request,
 			HttpServletResponse response) throws IOException {
 		BodyWatch watch = new BodyWatch(response);
+		Map<String, List<String>> headers = headers(response);
 		try {
 			handler.handle(rejection, request, watch);
 		}
@@ -126,12 +130,25 @@ final class Rejections {
 			if (!response.isCommitted()) {
 				ProblemDetail standard = problem(rejection.reason(), rejection.decision());
 				response.resetBuffer();
+				restoreHeaders(headers, response);
+				removeContentType(response);
 				response.setStatus(standard.getStatus());
 				writeBody(standard, response);
 			}
 			return true;
 		}
 		return watch.isAnswered();
+	}
+
+	private static Map<String, List<String>> headers(HttpServletResponse response) {
+		Map<String, List<String>> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+		response.getHeaderNames().forEach((name) -> headers.put(name, List.copyOf(response.getHeaders(name))));
+		return headers;
+	}
+
+	private static void restoreHeaders(Map<String, List<String>> headers, HttpServletResponse response) {
+		headers(response).keySet().forEach((name) -> response.setHeader(name, null));
+		headers.forEach((name, values) -> values.forEach((value) -> response.addHeader(name, value)));
 	}
 
 	private ProblemDetail problem(Reason reason, @Nullable Decision decision) {

@@ -14,8 +14,8 @@ import io.github.ratelimit.Decision;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
-import io.github.ratelimit.spring.Mode;
 import io.github.ratelimit.spring.policy.PolicyCharge;
+import io.github.ratelimit.spring.policy.PolicyDecisions;
 import jakarta.servlet.http.HttpServletResponse;
 
 /**
@@ -36,7 +36,10 @@ final class RequestStatuses {
 	/** In the order in which they were first checked. */
 	private final List<Entry> entries = new ArrayList<>(2);
 
-	/** Policies of which some limits may be missing in the entries. */
+	/**
+	 * The policies in the order in which they were first checked; empty unless entries
+	 * are missing for some of their limits.
+	 */
 	private Set<Policy> policies = Set.of();
 
 	private boolean written = true;
@@ -60,7 +63,7 @@ final class RequestStatuses {
 
 	/** Returns whether no limit was checked. */
 	synchronized boolean isEmpty() {
-		return this.entries.isEmpty();
+		return this.entries.isEmpty() && this.policies.isEmpty();
 	}
 
 	/** Returns whether all decisions are in the headers. */
@@ -73,17 +76,13 @@ final class RequestStatuses {
 	 */
 	synchronized void add(Decision decision, List<PolicyCharge> charges) {
 		this.written = false;
-		decision.statuses().forEach(this::add);
 		if (decision.source() == Decision.Source.DENIAL_CACHE) {
-			this.policies = new LinkedHashSet<>(this.policies);
-			charges.stream()
-				.filter((charge) -> charge.policy().enforcement().mode() == Mode.ENFORCE)
-				.flatMap((charge) -> charge.ofPlan().stream())
-				.forEach((charge) -> {
-					this.policies.add(charge.charge().policy());
-					charge.policy().calls().ifPresent((calls) -> this.policies.add(calls.policy()));
-				});
+			Set<Policy> policies = new LinkedHashSet<>(this.policies);
+			this.entries.forEach((entry) -> policies.add(entry.status.policy()));
+			policies.addAll(PolicyDecisions.checked(charges));
+			this.policies = policies;
 		}
+		decision.statuses().forEach(this::add);
 	}
 
 	private void add(LimitStatus status) {
@@ -101,6 +100,9 @@ final class RequestStatuses {
 	/** Removes the limits of a policy. */
 	synchronized void remove(String policy) {
 		this.entries.removeIf((entry) -> entry.status.policy().name().equals(policy));
+		if (!this.policies.isEmpty()) {
+			this.policies.removeIf((each) -> each.name().equals(policy));
+		}
 	}
 
 	/**
@@ -109,7 +111,7 @@ final class RequestStatuses {
 	 */
 	synchronized boolean write(LimitHeaders headers, HttpServletResponse response) {
 		this.written = true;
-		if (this.entries.isEmpty() || response.isCommitted()) {
+		if (isEmpty() || response.isCommitted()) {
 			return false;
 		}
 		if (this.policies.isEmpty()) {

@@ -66,12 +66,22 @@ record Route(@Nullable HttpMethod method, PathPattern pattern, long cost) {
 	 * that is unknown.
 	 */
 	boolean mayMeet(Route other) {
-		if (this.method != null && other.method != null && !this.method.equals(other.method)
-				&& !SAME_METHODS.containsAll(List.of(this.method, other.method))) {
+		return mayMeet(other.method, other.pattern.getPatternString());
+	}
+
+	/**
+	 * Returns whether some request may match both this route and another. Returns true if
+	 * that is unknown.
+	 * @param otherMethod the method of the other route, {@code null} for any
+	 * @param otherPattern the pattern of the other route
+	 */
+	boolean mayMeet(@Nullable HttpMethod otherMethod, String otherPattern) {
+		if (this.method != null && otherMethod != null && !this.method.equals(otherMethod)
+				&& !SAME_METHODS.containsAll(List.of(this.method, otherMethod))) {
 			return false;
 		}
 		String[] segments = segments();
-		String[] others = other.segments();
+		String[] others = segments(otherPattern);
 		for (int i = 0; i < Math.min(segments.length, others.length); i++) {
 			if (isTail(segments[i]) || isTail(others[i])) {
 				return true;
@@ -113,7 +123,11 @@ record Route(@Nullable HttpMethod method, PathPattern pattern, long cost) {
 	}
 
 	private String[] segments() {
-		return this.pattern.getPatternString().split("/", -1);
+		return segments(this.pattern.getPatternString());
+	}
+
+	private static String[] segments(String pattern) {
+		return pattern.split("/", -1);
 	}
 
 	/** Returns whether a segment of a pattern matches any number of segments. */

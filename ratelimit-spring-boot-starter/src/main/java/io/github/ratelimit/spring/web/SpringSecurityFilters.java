@@ -2,6 +2,7 @@ package io.github.ratelimit.spring.web;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Set;
 
 import jakarta.servlet.Filter;
 import jakarta.servlet.ServletException;
@@ -10,17 +11,32 @@ import jakarta.servlet.http.HttpServletResponse;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.security.web.FilterChainProxy;
+import org.springframework.security.web.context.SecurityContextHolderFilter;
+import org.springframework.security.web.context.request.async.WebAsyncManagerIntegrationFilter;
 import org.springframework.security.web.header.HeaderWriterFilter;
+import org.springframework.security.web.session.DisableEncodeUrlFilter;
+import org.springframework.security.web.session.ForceEagerSessionCreationFilter;
+import org.springframework.security.web.transport.HttpsRedirectFilter;
 
 /**
  * The filters of the first chain of Spring Security that matches a request.
  */
 final class SpringSecurityFilters implements SecurityFilters {
 
+	/** The filters that Spring Security has before its CORS filter. */
+	private static final Set<Class<? extends Filter>> BEFORE_CORS = Set.of(DisableEncodeUrlFilter.class,
+			ForceEagerSessionCreationFilter.class, HttpsRedirectFilter.class, WebAsyncManagerIntegrationFilter.class,
+			SecurityContextHolderFilter.class, HeaderWriterFilter.class);
+
 	private final ObjectProvider<FilterChainProxy> proxies;
 
 	SpringSecurityFilters(ObjectProvider<FilterChainProxy> proxies) {
 		this.proxies = proxies;
+	}
+
+	/** Returns whether it is certain that a filter of a chain checks no credentials. */
+	static boolean checksNoCredentials(Filter filter) {
+		return BEFORE_CORS.contains(filter.getClass());
 	}
 
 	@Override

@@ -72,6 +72,9 @@ final class StatusHeaders implements LimitHeaders {
 		if (this.styles.contains(HeaderStyle.DRAFT)) {
 			writeDraft(statuses, policies, response);
 		}
+		if (statuses.isEmpty()) {
+			return;
+		}
 		if (this.styles.contains(HeaderStyle.X_RATE_LIMIT)) {
 			LimitStatus closest = closestLimit(statuses);
 			response.setHeader("X-Rate-Limit-Limit", Long.toString(closest.limit().quota()));
@@ -126,7 +129,7 @@ final class StatusHeaders implements LimitHeaders {
 		}
 		if (policyField.length() + limitField.length() <= LONGEST_DRAFT) {
 			response.setHeader("RateLimit-Policy", policyField.toString());
-			response.setHeader("RateLimit", limitField.toString());
+			response.setHeader("RateLimit", limitField.isEmpty() ? null : limitField.toString());
 		}
 		else {
 			omitDraft(checked.size(), response);

@@ -101,13 +101,17 @@ class ForwardedAddressIT {
 	}
 
 	/** It replaces the address, and removes the header. */
-	@Test
-	void valveThatCodeAddsIsLoggedOnceBesideTrustedProxies(CapturedOutput output) {
-		try (TestApplication application = start(Container.TOMCAT, TomcatValve.class, PROXIES)) {
-			application.get("/api", "X-Forwarded-For", "203.0.113.7");
-			application.get("/api", "X-Forwarded-For", "203.0.113.7");
-		}
-		assertThat(output).containsOnlyOnce("A RemoteIpValve of Tomcat replaces addresses by those of headers");
+	@ParameterizedTest
+	@CsvSource({ "EngineValve, engine", "HostValve, host", "ContextValve, context" })
+	void startFailsWhenCodeAddsValveBesideTrustedProxies(String valve, String place, CapturedOutput output)
+			throws ClassNotFoundException {
+		Class<?> configuration = Class.forName(ForwardedAddressIT.class.getName() + '$' + valve);
+		assertThatException().isThrownBy(() -> start(Container.TOMCAT, configuration, PROXIES).close());
+		assertThat(output).contains("APPLICATION FAILED TO START")
+			.contains("Invalid value '10.0.0.0/8' for configuration property 'ratelimit.ip.trusted-proxies'")
+			.contains("Code has added a RemoteIpValve to Tomcat's " + place + " '")
+			.doesNotContain("Tomcat started on port");
+		start(Container.TOMCAT, configuration).close();
 	}
 
 	@Test
@@ -282,11 +286,30 @@ class ForwardedAddressIT {
 
 	}
 
-	static class TomcatValve extends TestApplication.Served {
+	static class EngineValve extends TestApplication.Served {
 
 		@Bean
 		WebServerFactoryCustomizer<TomcatServletWebServerFactory> valve() {
 			return (factory) -> factory.addEngineValves(new RemoteIpValve());
+		}
+
+	}
+
+	static class HostValve extends TestApplication.Served {
+
+		@Bean
+		WebServerFactoryCustomizer<TomcatServletWebServerFactory> valve() {
+			return (factory) -> factory
+				.addContextCustomizers((context) -> context.getParent().getPipeline().addValve(new RemoteIpValve()));
+		}
+
+	}
+
+	static class ContextValve extends TestApplication.Served {
+
+		@Bean
+		WebServerFactoryCustomizer<TomcatServletWebServerFactory> valve() {
+			return (factory) -> factory.addContextValves(new RemoteIpValve());
 		}
 
 	}

@@ -31,11 +31,23 @@ class ForwardingCheckTests {
 				+ " itself on the cloud platform KUBERNETES");
 	}
 
-	@Test
-	void changedProxiesOfTomcatAreLogged(CapturedOutput output) {
+	@ParameterizedTest
+	@ValueSource(strings = { "internal-proxies=.*", "trusted-proxies=[0-9.]+", "internal-proxies=203\\..+",
+			"internal-proxies=10.0.0.0/8, 0.0.0.0/0", "trusted-proxies=2000::/3", "internal-proxies=[0-9a-f:]+" })
+	void proxiesOfTomcatThatAreAnybodyAreLogged(String proxies, CapturedOutput output) {
 		start(this.runner.withPropertyValues("server.forward-headers-strategy=native",
-				"server.tomcat.remoteip.internal-proxies=.*"));
-		assertThat(output).contains("because of server.tomcat.remoteip.internal-proxies=.*");
+				"server.tomcat.remoteip." + proxies));
+		assertThat(output).contains("because of server.tomcat.remoteip." + proxies);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "internal-proxies=192\\.168\\.0\\.7", "trusted-proxies=104\\.16\\.\\d+\\.\\d+",
+			"internal-proxies=192.168.0.0/16, fc00::/7", "trusted-proxies=172.64.0.0/13,2606:4700::/32",
+			"internal-proxies=203.0.113.7" })
+	void narrowProxiesOfTomcatAreNotLogged(String proxies, CapturedOutput output) {
+		start(this.runner.withPropertyValues("server.forward-headers-strategy=native",
+				"server.tomcat.remoteip." + proxies));
+		assertThat(output).doesNotContain("Any client can choose");
 	}
 
 	@Test

@@ -28,9 +28,13 @@ import org.springframework.context.annotation.Import;
 import org.springframework.http.HttpStatus;
 import org.springframework.security.authentication.AuthenticationManager;
 import org.springframework.security.authentication.BadCredentialsException;
+import org.springframework.security.authorization.AuthorizationDecision;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.web.SecurityFilterChain;
+import org.springframework.security.web.access.ExceptionTranslationFilter;
+import org.springframework.security.web.access.intercept.AuthorizationFilter;
+import org.springframework.security.web.authentication.Http403ForbiddenEntryPoint;
 import org.springframework.security.web.authentication.HttpStatusEntryPoint;
 import org.springframework.security.web.authentication.www.BasicAuthenticationFilter;
 import org.springframework.web.bind.annotation.CrossOrigin;
@@ -43,6 +47,8 @@ import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.servlet.handler.MappedInterceptor;
+import org.springframework.web.servlet.handler.UserRoleAuthorizationInterceptor;
+import org.springframework.web.servlet.i18n.LocaleChangeInterceptor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -61,7 +67,8 @@ class PreflightIT {
 	private static final String PAGE = "https://page.example";
 
 	@ParameterizedTest
-	@ValueSource(classes = { Plain.class, WithFilter.class, SecurityWithCors.class, SecurityWithMvcCors.class })
+	@ValueSource(classes = { Plain.class, WithFilter.class, SecurityWithCors.class, SecurityWithMvcCors.class,
+			LocaleInterceptor.class })
 	void preflightIsFreeWhenCorsCodeAnswersIt(Class<?> configuration) {
 		TestApplication application = application(configuration);
 		assertThat(application.get("/api/x").statusCode()).isEqualTo(200);
@@ -117,6 +124,14 @@ class PreflightIT {
 		// The denied one is answered by CORS code, which checks no credentials.
 		assertThat(preflight(application, "/api/x", "Authorization", "Basic d3Jvbmc6d3Jvbmc=").statusCode())
 			.isEqualTo(200);
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { AuthorizationBeforeCors.class, RoleInterceptor.class })
+	void preflightIsLimitedWhenSpringMayRejectItBeforeCors(Class<?> configuration) {
+		TestApplication application = application(configuration);
+		assertThat(preflight(application, "/api/x").statusCode()).isEqualTo(403);
+		application.assertUsed("api", 1);
 	}
 
 	@Test
@@ -274,6 +289,22 @@ class PreflightIT {
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
 	@Import(Handlers.class)
+	static class AuthorizationBeforeCors {
+
+		@Bean
+		SecurityFilterChain chain(HttpSecurity http) {
+			return http.cors((cors) -> cors.configurationSource(source()))
+				.addFilterBefore(new ExceptionTranslationFilter(new Http403ForbiddenEntryPoint()), CorsFilter.class)
+				.addFilterBefore(new AuthorizationFilter((user, request) -> new AuthorizationDecision(false)),
+						CorsFilter.class)
+				.build();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import(Handlers.class)
 	static class SecurityWithMvcCors {
 
 		@Bean
@@ -347,6 +378,26 @@ class PreflightIT {
 		@Override
 		public void addInterceptors(InterceptorRegistry registry) {
 			registry.addInterceptor(new KeyCheck());
+		}
+
+	}
+
+	static class RoleInterceptor extends Plain implements WebMvcConfigurer {
+
+		@Override
+		public void addInterceptors(InterceptorRegistry registry) {
+			UserRoleAuthorizationInterceptor roles = new UserRoleAuthorizationInterceptor();
+			roles.setAuthorizedRoles("admin");
+			registry.addInterceptor(roles);
+		}
+
+	}
+
+	static class LocaleInterceptor extends Plain implements WebMvcConfigurer {
+
+		@Override
+		public void addInterceptors(InterceptorRegistry registry) {
+			registry.addInterceptor(new LocaleChangeInterceptor());
 		}
 
 	}

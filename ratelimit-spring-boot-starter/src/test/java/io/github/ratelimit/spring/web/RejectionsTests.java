@@ -243,6 +243,8 @@ class RejectionsTests {
 		Rejections rejections = rejections((rejection, request, response) -> {
 			rejection.problem().setStatus(200);
 			response.setStatus(302);
+			response.setHeader("Location", "/wait");
+			response.setHeader("Retry-After", "90");
 			response.getWriter().write("half an ans");
 			throw new IllegalStateException("expected by this test");
 		});
@@ -250,6 +252,8 @@ class RejectionsTests {
 			MockHttpServletResponse response = new MockHttpServletResponse();
 			rejections.write(Reason.DENIED, decision(1, 1), new MockHttpServletRequest(), response);
 			assertThat(response.getStatus()).isEqualTo(429);
+			assertThat(response.getHeader("Location")).isNull();
+			assertThat(response.getHeader("Retry-After")).isEqualTo("1");
 			assertThat(response.getContentAsString()).startsWith("{\"type\":").contains("\"status\":429").endsWith("}");
 		}
 		assertThat(output).containsOnlyOnce("so that the standard answer was sent");

@@ -9,6 +9,7 @@ import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.RateLimitExemption;
 import io.github.ratelimit.spring.RejectionHandler;
 import io.github.ratelimit.spring.annotation.RateLimited;
+import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
@@ -97,6 +98,20 @@ class RequestBeansIT {
 		assertThat(denied.body()).contains("#quota-exceeded", "\"detail\":\"Buy more\"");
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "/path", "/method" })
+	void nothingOfAHandlerThatFailsIsLeft(String path) {
+		this.application.get(path, "X-Cost", "10");
+		HttpResponse<String> denied = this.application.get(path, "X-Change", "yes", "X-Fail", "yes");
+		assertThat(denied.statusCode()).isEqualTo(429);
+		assertThat(denied.headers().allValues("Retry-After")).containsExactly("60");
+		assertThat(denied.headers().allValues("Cache-Control")).containsExactly("no-store");
+		assertThat(denied.headers().allValues("X-Left")).containsExactly("0");
+		assertThat(denied.headers().allValues("Content-Type")).containsExactly("application/problem+json");
+		assertThat(denied.headers().map()).doesNotContainKeys("x-given", "content-encoding", "set-cookie");
+		assertThat(denied.body()).contains("#quota-exceeded").doesNotContain("Buy more");
+	}
+
 	@Test
 	void otherHeadersAreNotWritten() {
 		assertThat(this.application.get("/path").headers().map()).containsKey("x-left")
@@ -145,6 +160,13 @@ class RequestBeansIT {
 							+ response.getHeader("Cache-Control") + " " + response.getHeader("X-Left"));
 					response.setHeader("Retry-After", "90");
 					rejection.problem().setDetail("Buy more");
+					if (request.getHeader("X-Fail") != null) {
+						response.setContentType("text/plain;charset=iso-8859-1");
+						response.setHeader("Content-Encoding", "br");
+						response.addCookie(new Cookie("late", "yes"));
+						response.addHeader("Cache-Control", "private");
+						throw new IllegalStateException("expected by this test");
+					}
 					return;
 				}
 				response.setStatus(420);

@@ -7,10 +7,12 @@ import io.github.ratelimit.spring.OpenApplication;
 import io.github.ratelimit.spring.PolicySource;
 import io.github.ratelimit.spring.annotation.RateLimited;
 import jakarta.servlet.http.HttpServletRequest;
+import org.apache.catalina.filters.RemoteIpFilter;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -94,6 +96,32 @@ class UserCheckIT {
 			.close();
 	}
 
+	/** Or the address of a client would be taken for a login. */
+	@Test
+	void startFailsWhenOnlyFilterOfTomcatMightBeALogin(CapturedOutput output) {
+		assertThatException().isThrownBy(() -> TestApplication
+			.start(ServedBehindProxy.class, "ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=3/m",
+					"ratelimit.policies.api.identifiers=user", "ratelimit.policies.api.missing-identifier=skip")
+			.close());
+		assertThat(output).contains("Nothing would be counted: the policy is by [user]");
+	}
+
+	/** What refuses a login answers before there is a user. */
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			value = { "user | status in [401] | true", "user,bean | status in [ 401 ] | true",
+					"ip,user | status in [401] | false", "user | status in [401, 403] | false",
+					"header:X | status in [401] | false" })
+	void startTellsOfPolicyThatCountsNoFailedLogins(String identifiers, String countWhen, boolean told,
+			CapturedOutput output) {
+		TestApplication.start(WithLogin.class, "ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=3/m",
+				"ratelimit.policies.api.count-when=" + countWhen, "ratelimit.policies.api.identifiers=" + identifiers)
+			.close();
+		String warning = "The policy 'api' counts no failed logins: they have status 401, but no user yet. Add ip to"
+				+ " ratelimit.policies.api.identifiers";
+		assertThat(output.getAll().contains(warning)).isEqualTo(told);
+	}
+
 	private static TestApplication startLimited(Container container, String... properties) {
 		return TestApplication.start(container, OwnIdentifiers.class,
 				Stream
@@ -125,6 +153,24 @@ class UserCheckIT {
 				}
 
 			};
+		}
+
+	}
+
+	static class WithLogin extends OwnIdentifiers {
+
+		@Bean
+		FilterRegistrationBean<HeaderLogin> login() {
+			return HeaderLogin.at(-100);
+		}
+
+	}
+
+	static class ServedBehindProxy extends TestApplication.Served {
+
+		@Bean
+		FilterRegistrationBean<RemoteIpFilter> proxies() {
+			return new FilterRegistrationBean<>(new RemoteIpFilter());
 		}
 
 	}

@@ -135,6 +135,18 @@ class AddressResolverTests {
 		assertThat(output).doesNotContain("Requests have forwarded headers");
 	}
 
+	/** The application cannot look at the valves of a Tomcat that has deployed it. */
+	@Test
+	void valveOfTomcatIsLoggedOnceWhenProxiesAreTrusted(CapturedOutput output) {
+		AddressResolver resolver = new AddressResolver(64,
+				new TrustedProxies(List.of("10.0.0.0/8"), ForwardedHeader.X_FORWARDED_FOR), true);
+		this.request.setRemoteAddr("203.0.113.7");
+		this.request.setAttribute("org.apache.catalina.AccessLog.RemoteAddr", "203.0.113.7");
+		resolver.resolve(this.request);
+		resolver.resolve(this.request);
+		assertThat(output).containsOnlyOnce("A RemoteIpValve of Tomcat replaces addresses by those of headers");
+	}
+
 	private String resolve(int prefix) {
 		return new AddressResolver(prefix, null, false).resolve(this.request);
 	}
