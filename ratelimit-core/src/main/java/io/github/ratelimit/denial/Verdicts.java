@@ -37,12 +37,25 @@ record Verdicts(Policy policy, List<Verdict> verdicts, CallRate calls) {
 
 	/** Returns the verdict on a cost; {@code null} if there is none. */
 	@Nullable Verdict find(long cost) {
-		for (int i = 0; i < this.verdicts.size(); i++) {
-			if (this.verdicts.get(i).cost() == cost) {
-				return this.verdicts.get(i);
+		int index = below(cost);
+		boolean known = index < this.verdicts.size() && this.verdicts.get(index).cost() == cost;
+		return known ? this.verdicts.get(index) : null;
+	}
+
+	/** Returns how many verdicts are about smaller costs. */
+	private int below(long cost) {
+		int low = 0;
+		int high = this.verdicts.size();
+		while (low < high) {
+			int middle = (low + high) >>> 1;
+			if (this.verdicts.get(middle).cost() < cost) {
+				low = middle + 1;
+			}
+			else {
+				high = middle;
 			}
 		}
-		return null;
+		return low;
 	}
 
 	/**
@@ -51,13 +64,10 @@ record Verdicts(Policy policy, List<Verdict> verdicts, CallRate calls) {
 	 * @return the limits; empty if there is no such cost
 	 */
 	List<LimitStatus> violatedByLess(long cost, long now, long maxAge, Identifier identifier) {
-		for (int i = this.verdicts.size() - 1; i >= 0; i--) {
-			Verdict verdict = this.verdicts.get(i);
-			if (verdict.cost() > 0 && verdict.cost() < cost) {
-				List<LimitStatus> violated = verdict.at(now, maxAge, this.policy, identifier);
-				if (violated != null && !violated.isEmpty()) {
-					return violated;
-				}
+		for (int i = below(cost) - 1; i >= 0 && this.verdicts.get(i).cost() > 0; i--) {
+			List<LimitStatus> violated = this.verdicts.get(i).at(now, maxAge, this.policy, identifier);
+			if (violated != null && !violated.isEmpty()) {
+				return violated;
 			}
 		}
 		return List.of();

@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What a store that uses plain commands promises instead of {@link ClockContract}, and
  * what it does otherwise.
  */
-public abstract class PipelineContract extends RateLimiterContract {
+public abstract class PipelineContract extends TimeRangeContract {
 
 	private static final Duration WINDOW = Duration.ofMinutes(1);
 

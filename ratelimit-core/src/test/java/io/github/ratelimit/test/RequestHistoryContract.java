@@ -19,8 +19,11 @@ import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingLog;
 import io.github.ratelimit.algorithm.SlidingWindow;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -84,6 +87,59 @@ public abstract class RequestHistoryContract {
 		assertThat(this.history.entries(LOG, ALICE)).extracting(LogEntry::metadata).containsExactly("newest", "new");
 		this.clock.advance(Duration.ofHours(1));
 		assertThat(this.history.entries(LOG, ALICE)).isEmpty();
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void pagesFollowEachOtherFromTheNewestToTheOldest(boolean keepMetadata) {
+		Policy policy = Policy.of("pages", new SlidingLog(keepMetadata), Limit.parse("100/m"));
+		Instant first = this.clock.instant();
+		for (int cost = 1; cost <= 5; cost++) {
+			acquire(policy, cost, "");
+			this.clock.advance(Duration.ofNanos(1000));
+		}
+		assertThat(costs(policy, 2, null)).containsExactly(5L, 4L);
+		assertThat(costs(policy, 2, first.plusNanos(3000))).containsExactly(3L, 2L);
+		assertThat(costs(policy, 2, first.plusNanos(1000))).containsExactly(1L);
+		assertThat(costs(policy, 2, first)).isEmpty();
+		assertThat(costs(policy, 1, first.plusSeconds(30))).containsExactly(5L);
+		assertThat(costs(policy, 5, null)).containsExactly(5L, 4L, 3L, 2L, 1L);
+		assertThat(costs(policy, 1000, first.plusNanos(4000))).containsExactly(4L, 3L, 2L, 1L);
+	}
+
+	/** Otherwise the next page, which begins before that time, would lack the rest. */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void requestsOfOneMicrosecondStayOnAPage(boolean keepMetadata) {
+		Policy policy = Policy.of("pages", new SlidingLog(keepMetadata), Limit.parse("100/m"));
+		Instant first = this.clock.instant();
+		acquire(policy, 1, "");
+		this.clock.advance(Duration.ofNanos(1000));
+		acquire(policy, 2, "");
+		acquire(policy, 3, "");
+		acquire(policy, 4, "");
+		this.clock.advance(Duration.ofNanos(1000));
+		acquire(policy, 5, "");
+		assertThat(costs(policy, 2, null)).containsExactly(5L);
+		assertThat(costs(policy, 3, null)).containsExactly(5L);
+		assertThat(costs(policy, 4, null)).containsExactly(5L, 4L, 3L, 2L);
+		assertThat(costs(policy, 3, first.plusNanos(2000))).containsExactly(4L, 3L, 2L);
+		assertThat(costs(policy, 4, first.plusNanos(2000))).containsExactly(4L, 3L, 2L, 1L);
+		// They do not fit on any page.
+		assertThat(costs(policy, 2, first.plusNanos(2000))).containsExactly(4L, 3L);
+		assertThat(costs(policy, 2, first.plusNanos(1000))).containsExactly(1L);
+	}
+
+	private List<Long> costs(Policy policy, int most, @Nullable Instant before) {
+		return this.history.entries(policy, ALICE, most, before).stream().map(LogEntry::cost).toList();
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { Integer.MIN_VALUE, -1, 0, 1001, Integer.MAX_VALUE })
+	void pageOfAnImpossibleSizeIsRefused(int most) {
+		acquire(LOG, 1, "");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.history.entries(LOG, ALICE, most, null))
+			.withMessage("Invalid number of requests (%d): must be from 1 to 1000.".formatted(most));
 	}
 
 	@Test

@@ -2,7 +2,8 @@ package io.github.ratelimit.spring;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 
 import com.tngtech.archunit.core.domain.JavaClass;
@@ -17,6 +18,8 @@ import com.tngtech.archunit.lang.SimpleConditionEvent;
 import inet.ipaddr.HostName;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 
@@ -36,6 +39,15 @@ class ArchitectureTests {
 		.importPackages("io.github.ratelimit");
 
 	private static final String ROOT = "io.github.ratelimit.spring";
+
+	/** The picture of the house: each package, and whom of the others it may know. */
+	private static final Map<String, Set<String>> PICTURE = Map.ofEntries(Map.entry("", Set.of()),
+			Map.entry("annotation", Set.of()), Map.entry("policy", Set.of("")),
+			Map.entry("expression", Set.of("policy")), Map.entry("redis", Set.of("", "policy")),
+			Map.entry("client", Set.of("", "policy")),
+			Map.entry("method", Set.of("", "annotation", "policy", "expression")), Map.entry("web.address", Set.of("policy")),
+			Map.entry("web", Set.of("", "policy", "expression", "web.address")),
+			Map.entry("actuate", Set.of("", "policy", "web")));
 
 	@Test
 	void autoConfigurationsAreFinalWithoutPublicMembers() {
@@ -82,23 +94,14 @@ class ArchitectureTests {
 			.check(CLASSES);
 	}
 
-	/** The picture of the house: each package, and whom of the others it may know. */
-	@Test
-	void packagesKnowOnlyThoseBelowThem() {
-		mayKnow("", List.of());
-		mayKnow("annotation", List.of());
-		mayKnow("policy", List.of(""));
-		mayKnow("expression", List.of("policy"));
-		mayKnow("redis", List.of("", "policy"));
-		mayKnow("client", List.of("", "policy"));
-		mayKnow("method", List.of("", "annotation", "policy", "expression"));
-		mayKnow("web.address", List.of("policy"));
-		mayKnow("web", List.of("", "policy", "expression", "web.address"));
-		mayKnow("actuate", List.of("", "policy", "web"));
+	static Set<String> packages() {
+		return PICTURE.keySet();
 	}
 
-	private static void mayKnow(String name, List<String> others) {
-		String[] known = Stream.concat(Stream.of(name), others.stream())
+	@ParameterizedTest
+	@MethodSource("packages")
+	void packageKnowsNoOthersThanInThePicture(String name) {
+		String[] known = Stream.concat(Stream.of(name), PICTURE.get(name).stream())
 			.map(ArchitectureTests::packageName)
 			.toArray(String[]::new);
 		classes().that()
@@ -106,6 +109,28 @@ class ArchitectureTests {
 			.should()
 			.onlyDependOnClassesThat(JavaClass.Predicates.resideOutsideOfPackage(ROOT + "..")
 				.or(JavaClass.Predicates.resideInAnyPackage(known)))
+			.check(CLASSES);
+	}
+
+	@Test
+	void pictureHasAllPackages() {
+		assertThat(CLASSES.stream()
+			.map(JavaClass::getPackageName)
+			.filter((name) -> name.equals(ROOT) || name.startsWith(ROOT + "."))
+			.distinct()).containsExactlyInAnyOrderElementsOf(
+					PICTURE.keySet().stream().map(ArchitectureTests::packageName).toList());
+	}
+
+	/** They may change with any version. */
+	@Test
+	void starterKnowsOfTheCoreOnlyWhatUsersMayName() {
+		String internal = "io.github.ratelimit.redis.*..";
+		assertThat(CLASSES.that(JavaClass.Predicates.resideInAPackage(internal))).isNotEmpty();
+		noClasses().that()
+			.resideInAPackage(ROOT + "..")
+			.should()
+			.dependOnClassesThat()
+			.resideInAPackage(internal)
 			.check(CLASSES);
 	}
 

@@ -44,6 +44,8 @@ class GarbageIT {
 
 	private static final long MOST_FOR_SEVERAL = 3400;
 
+	private static final long MOST_BY_PLAIN_COMMANDS = 13_500;
+
 	private static final long MOST_DENIED_FROM_MEMORY = 700;
 
 	private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -77,6 +79,14 @@ class GarbageIT {
 		long bytes = garbage(limiter, Gates.allowing().get(name), true);
 		logger.info("{}: {} bytes of garbage a decision", name, bytes);
 		assertThat(bytes).isLessThanOrEqualTo(name.equals(Gates.SEVERAL) ? MOST_FOR_SEVERAL : MOST);
+	}
+
+	@Test
+	void plainCommandsMakeLittleGarbage() {
+		Policy policy = Policy.of("plain", new FixedWindow(), Limit.parse("1000/7d"));
+		long bytes = garbage(limiters.plainCommands(), policy, true);
+		logger.info("plain commands: {} bytes of garbage a decision", bytes);
+		assertThat(bytes).isLessThanOrEqualTo(MOST_BY_PLAIN_COMMANDS);
 	}
 
 	@Test

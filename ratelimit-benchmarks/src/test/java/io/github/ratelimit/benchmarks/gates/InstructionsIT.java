@@ -36,7 +36,8 @@ class InstructionsIT {
 			new Bound(83, 57), Gates.SEVERAL, new Bound(107, 83));
 
 	/** Upper bounds for an allowed decision among many callers, in thousands. */
-	private static final Map<String, Long> MOST_AMONG_CALLERS = Map.of("fixed-window", 40L, "sliding-log", 52L);
+	private static final Map<String, Long> MOST_AMONG_CALLERS = Map.of("fixed-window", 40L, "sliding-log", 52L,
+			"sliding-window", 52L);
 
 	private static final int CALLERS = 64;
 

@@ -80,6 +80,46 @@ class NodeLostReplyIT {
 		assertThat(doneAndLost).isGreaterThan(10);
 	}
 
+	/** While the first call is on its way, the others wait, and are sent together. */
+	@Test
+	void batchWithLostReplyIsExecutedOnce() {
+		String first = this.keys.get(0);
+		List<String> keys = SlotKeys.of(CLUSTER, CLUSTER.master(SlotKeys.slot(first))).limit(20).toList();
+		int rounds = 30;
+		long doneAndLost = 0;
+		for (int i = 0; i < rounds; i++) {
+			awaitAnswer(first);
+			List<Long> before = keys.stream().map((key) -> SlotKeys.number(CLUSTER, key)).toList();
+			proxyOf(first).loseAfter(1);
+			List<Increment> calls = keys.stream()
+				.map((key) -> Increment.submit(this.servers, Duration.ofSeconds(20), key))
+				.toList();
+			for (int k = 0; k < calls.size(); k++) {
+				try {
+					assertThat(calls.get(k).number()).isEqualTo(before.get(k) + 1);
+				}
+				catch (JedisException ex) {
+					long after = SlotKeys.number(CLUSTER, keys.get(k));
+					assertThat(after).isBetween(before.get(k), before.get(k) + 1);
+					doneAndLost += after - before.get(k);
+				}
+			}
+			proxyOf(first).lose(0);
+		}
+		assertThat(doneAndLost).as("several calls are lost at once").isGreaterThan(2 * rounds);
+	}
+
+	private void awaitAnswer(String key) {
+		TestCluster.await("The node answers", () -> {
+			try {
+				return Increment.of(this.servers, key) > 0;
+			}
+			catch (JedisException ex) {
+				return false;
+			}
+		});
+	}
+
 	@Test
 	void callsToOtherNodesSucceedWhenOneReplyIsLost() {
 		proxyOf(this.keys.get(1)).lose(1);

@@ -1,5 +1,7 @@
 package io.github.ratelimit.redis.connection;
 
+import io.github.ratelimit.test.JedisClients;
+import redis.clients.jedis.CommandObjects;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
@@ -7,7 +9,7 @@ import redis.clients.jedis.executors.CommandExecutor;
 import redis.clients.jedis.providers.ConnectionProvider;
 
 /**
- * Clients that are not in every version of Jedis, and are not loaded where they are not.
+ * Clients of whichever version of Jedis the tests run with, made of parts.
  */
 final class Clients {
 
@@ -15,17 +17,31 @@ final class Clients {
 	}
 
 	static UnifiedJedis of(ConnectionProvider connections, CommandExecutor executor) {
-		return RedisClient.builder()
-			.connectionProvider(connections)
-			.commandExecutor(executor)
-			.clientConfig(DefaultJedisClientConfig.builder().build())
-			.build();
+		return JedisClients.areNew() ? New.of(connections, executor) : old(connections, executor);
+	}
+
+	@SuppressWarnings("deprecation")
+	private static UnifiedJedis old(ConnectionProvider connections, CommandExecutor executor) {
+		return new UnifiedJedis(executor, connections, new CommandObjects());
 	}
 
 	/** A client of no class of its own. */
 	@SuppressWarnings("deprecation")
 	static UnifiedJedis plain(ConnectionProvider connections) {
 		return new UnifiedJedis(connections);
+	}
+
+	/** Loaded only where these clients are. */
+	private static final class New {
+
+		static UnifiedJedis of(ConnectionProvider connections, CommandExecutor executor) {
+			return RedisClient.builder()
+				.connectionProvider(connections)
+				.commandExecutor(executor)
+				.clientConfig(DefaultJedisClientConfig.builder().build())
+				.build();
+		}
+
 	}
 
 }

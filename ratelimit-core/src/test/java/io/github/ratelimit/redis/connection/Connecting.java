@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.EnumSet;
 
 import io.github.ratelimit.redis.connection.CallException.Reason;
+import io.github.ratelimit.test.TestCluster;
+import io.github.ratelimit.test.TricklingServer;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.assertj.core.api.ThrowableAssertAlternative;
 import redis.clients.jedis.DefaultJedisClientConfig;
@@ -50,6 +52,15 @@ public final class Connecting {
 
 	static Server to(int port, ServerSettings settings, Listener listener) {
 		return new Server(settings, source("127.0.0.1", port), listener);
+	}
+
+	/** Connects to a server that answers logins only. */
+	static Server toTrickling(TricklingServer slow, Duration budget, Listener listener) {
+		Server server = to(slow.port(), settings("slow", budget), listener);
+		// A call that is too late to be sent makes a connection.
+		assertNotSent(() -> Increment.of(server, "a", Duration.ZERO));
+		TestCluster.await("There is a connection", server::isConnected);
+		return server;
 	}
 
 	static ConnectionSource source(String host, int port) {

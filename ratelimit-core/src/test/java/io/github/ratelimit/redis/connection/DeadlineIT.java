@@ -11,10 +11,10 @@ import io.github.ratelimit.redis.connection.CallException.Reason;
 import io.github.ratelimit.test.FaultyProxy;
 import io.github.ratelimit.test.TestRedis;
 import io.github.ratelimit.test.TricklingServer;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import redis.clients.jedis.ClientSetInfoConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 
@@ -66,31 +66,58 @@ class DeadlineIT {
 		assertInTime("server that accepts nobody", waiting, Reason.TOO_LATE, Reason.OUTAGE);
 	}
 
+	/** Its system accepts connections, and keeps what is sent. */
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 32, 200 })
+	void nobodyAnswersOnConnections(int callers) throws Exception {
+		Waiting waiting = new Waiting(callers);
+		for (int i = 0; i < ROUNDS; i++) {
+			try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+					Server server = Connecting.to(silent.getLocalPort(), Waiting.BUDGET, Connecting.NOBODY)) {
+				waiting.waitFor(server);
+			}
+		}
+		assertInTime("server that answers nobody", waiting, Reason.TOO_LATE, Reason.OUTAGE);
+	}
+
 	@ParameterizedTest
 	@ValueSource(ints = { 1, 32, 200 })
 	void serverAnswersByteByByte(int callers) throws Exception {
 		Waiting waiting = new Waiting(callers);
 		try (TricklingServer slow = new TricklingServer(false)) {
 			for (int i = 0; i < ROUNDS; i++) {
-				try (Server server = trickled(slow)) {
+				try (Server server = Connecting.toTrickling(slow, Waiting.BUDGET, Connecting.NOBODY)) {
 					waiting.waitFor(server);
 				}
 			}
 		}
+		assertThat(waiting.outcomes()).contains(Reason.UNANSWERED);
 		assertInTime("a byte every 20 ms", waiting, Reason.UNANSWERED, Reason.TOO_LATE);
+	}
+
+	@Test
+	void handshakeIsAnsweredByteByByte() throws Exception {
+		Waiting waiting = new Waiting(32);
+		try (TricklingServer slow = new TricklingServer(true)) {
+			for (int i = 0; i <= ROUNDS; i++) {
+				try (Server server = encrypted(slow)) {
+					// Classes are loaded before anything is measured.
+					((i == 0) ? new Waiting(1) : waiting).waitFor(server);
+				}
+			}
+		}
+		assertInTime("a byte of a handshake every 20 ms", waiting, Reason.TOO_LATE);
+	}
+
+	private static Server encrypted(TricklingServer slow) {
+		return new Server(Connecting.settings("slow", Waiting.BUDGET), OwnConnections
+			.to(new HostAndPort("127.0.0.1", slow.port()), DefaultJedisClientConfig.builder().ssl(true).build()),
+				Connecting.NOBODY);
 	}
 
 	private static void assertInTime(String fault, Waiting waiting, Reason... reasons) {
 		assertThat(waiting.outcomes()).isNotEmpty().isSubsetOf((Object[]) reasons);
 		waiting.assertInTime(fault);
-	}
-
-	/** One that asks nothing before it is asked. */
-	private static Server trickled(TricklingServer slow) {
-		return new Server(Connecting.settings("slow", Waiting.BUDGET),
-				OwnConnections.to(new HostAndPort("127.0.0.1", slow.port()),
-						DefaultJedisClientConfig.builder().clientSetInfoConfig(ClientSetInfoConfig.DISABLED).build()),
-				Connecting.NOBODY);
 	}
 
 }

@@ -20,6 +20,7 @@ import io.github.ratelimit.LimitStatus;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.redis.script.Operation;
 import io.github.ratelimit.redis.script.RedisKeys;
 import io.github.ratelimit.redis.script.Scope;
@@ -61,9 +62,11 @@ class LostRepliesIT {
 	private static final int BATCHES_BETWEEN_FAULTS = 4;
 
 	/** With a script each, so that batches have several commands. */
-	private static final List<Policy> POLICIES = List
-		.of(Policy.of("one", new FixedWindow(), new Limit(1000, Limit.MAX_WINDOW)), Policy.of("two", new FixedWindow(),
-				new Limit(1000, Limit.MAX_WINDOW), new Limit(2000, Limit.MAX_WINDOW.minusDays(1))));
+	private static final List<Policy> POLICIES = List.of(
+			Policy.of("one", new FixedWindow(), new Limit(1000, Limit.MAX_WINDOW)),
+			Policy.of("two", new FixedWindow(), new Limit(1000, Limit.MAX_WINDOW),
+					new Limit(2000, Limit.MAX_WINDOW.minusDays(1))),
+			Policy.of("three", new SlidingWindow(), new Limit(1000, Limit.MAX_WINDOW)));
 
 	private final int port = TestRedis.freePort();
 
@@ -174,7 +177,8 @@ class LostRepliesIT {
 		List<Told> told = new ArrayList<>();
 		for (int i = 0; i < CALLS; i++) {
 			this.faults.awaitClosed();
-			Charge charge = Charge.of(POLICIES.get(i % 2), Identifier.user(round + "-" + thread + "-" + i))
+			Charge charge = Charge
+				.of(POLICIES.get(i % POLICIES.size()), Identifier.user(round + "-" + thread + "-" + i))
 				.withCost(1 + thread);
 			RateLimitRequest request = RateLimitRequest.of(charge);
 			try {

@@ -26,7 +26,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import redis.clients.jedis.ClientSetInfoConfig;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
@@ -236,21 +235,18 @@ class SilenceIT {
 	 */
 	@Test
 	void callsEndWhenTheServerAnswersByteByByte() throws IOException {
-		try (TricklingServer slow = new TricklingServer(false); Server server = trickled(slow)) {
+		List<Reason> reasons = new ArrayList<>();
+		try (TricklingServer slow = new TricklingServer(false);
+				Server server = Connecting.toTrickling(slow, BUDGET, this.events)) {
 			for (int i = 0; i < 3; i++) {
 				long start = System.nanoTime();
-				assertThatExceptionOfType(JedisException.class).isThrownBy(() -> Increment.of(server, "a", BUDGET));
+				assertThatExceptionOfType(CallException.class).isThrownBy(() -> Increment.of(server, "a", BUDGET))
+					.satisfies((ex) -> reasons.add(ex.reason()));
 				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(CEILING);
 			}
+			assertThat(reasons).contains(Reason.UNANSWERED).isSubsetOf(Reason.UNANSWERED, Reason.TOO_LATE);
 			assertThat(this.events.all()).isEmpty();
 		}
-	}
-
-	/** One that asks nothing before it is asked. */
-	private Server trickled(TricklingServer slow) {
-		var config = DefaultJedisClientConfig.builder().clientSetInfoConfig(ClientSetInfoConfig.DISABLED).build();
-		return new Server(Connecting.settings("slow", BUDGET),
-				OwnConnections.to(new HostAndPort("127.0.0.1", slow.port()), config), this.events);
 	}
 
 	/** It is sent as a call is, and waits for much longer. */

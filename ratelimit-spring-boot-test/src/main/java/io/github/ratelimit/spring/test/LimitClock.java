@@ -3,6 +3,9 @@ package io.github.ratelimit.spring.test;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+
+import io.github.ratelimit.Limit;
 
 /**
  * The clock for limits in a test. It stands still until the test sets or advances it. It
@@ -16,6 +19,9 @@ public final class LimitClock implements InstantSource {
 
 	private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
+	/** The last time that every store can calculate with. */
+	private static final Instant LAST = Instant.EPOCH.plus(Limit.MAX_QUOTA, ChronoUnit.MICROS);
+
 	private Instant now = START;
 
 	@Override
@@ -25,12 +31,14 @@ public final class LimitClock implements InstantSource {
 
 	/**
 	 * Sets the time.
-	 * @param now the time, not before 1970; may be earlier than the current one
-	 * @throws IllegalArgumentException if the time is before 1970
+	 * @param now the time, from 1970 to 2255-06-05T23:47:34.740991Z, the last one that
+	 * limits can be decided at; may be earlier than the current one
+	 * @throws IllegalArgumentException if the time is out of range
 	 */
 	public synchronized void set(Instant now) {
-		if (now.isBefore(Instant.EPOCH)) {
-			throw new IllegalArgumentException("Invalid time (%s): must not be before 1970.".formatted(now));
+		if (now.isBefore(Instant.EPOCH) || now.isAfter(LAST)) {
+			throw new IllegalArgumentException(
+					"Invalid time (%s): must be from %s to %s.".formatted(now, Instant.EPOCH, LAST));
 		}
 		this.now = now;
 	}
@@ -38,11 +46,16 @@ public final class LimitClock implements InstantSource {
 	/**
 	 * Advances the time.
 	 * @param time the duration, zero or more
-	 * @throws IllegalArgumentException if the time is negative
+	 * @throws IllegalArgumentException if the duration is negative, or leads beyond the
+	 * last time that can be {@linkplain #set set}
 	 */
 	public synchronized void advance(Duration time) {
 		if (time.isNegative()) {
 			throw new IllegalArgumentException("Invalid time (%s): must not be negative.".formatted(time));
+		}
+		if (time.compareTo(Duration.between(this.now, LAST)) > 0) {
+			throw new IllegalArgumentException(
+					"Invalid time (%s): must not lead from %s beyond %s.".formatted(time, this.now, LAST));
 		}
 		this.now = this.now.plus(time);
 	}
