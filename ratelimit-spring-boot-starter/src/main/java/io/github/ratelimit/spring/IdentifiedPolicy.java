@@ -9,6 +9,7 @@ import java.util.Optional;
 
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,9 +34,10 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 	/**
 	 * Creates a policy with its identifiers and plans.
 	 * @throws IllegalArgumentException if there is no identifier or a duplicate one, the
-	 * policy of a plan has another name, or the other policy does not
+	 * policy of a plan has another name, the other policy does not
 	 * {@linkplain io.github.ratelimit.Algorithm#countsCalls() count calls}, or has the
-	 * same name
+	 * same name, or there are more limits, counted separately for each identifier, than
+	 * {@linkplain RateLimitRequest#MAX_STATUSES a request} may have
 	 */
 	public IdentifiedPolicy {
 		identifiers = List.copyOf(identifiers);
@@ -54,6 +56,24 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 			throw new IllegalArgumentException(
 					"Invalid policy (%s) of concurrent calls: must count calls, and have a name of its own."
 						.formatted(concurrent.name()));
+		}
+		requireFewLimits(policy, null, identifiers.size(), concurrent != null);
+		for (Map.Entry<String, Plan> plan : plans.entrySet()) {
+			Policy instead = plan.getValue().policy();
+			if (instead != null) {
+				requireFewLimits(instead, plan.getKey(), identifiers.size(), concurrent != null);
+			}
+		}
+	}
+
+	private static void requireFewLimits(Policy policy, @Nullable String plan, int identifiers, boolean calls) {
+		int limits = policy.limits().size();
+		int all = (limits + (calls ? 1 : 0)) * identifiers;
+		if (all > RateLimitRequest.MAX_STATUSES) {
+			throw new IllegalArgumentException(
+					"Invalid policy (%s)%s: %d limits%s for each of %d identifiers are %d; there must be at most %d."
+						.formatted(policy.name(), (plan != null) ? " of the plan '" + plan + "'" : "", limits,
+								calls ? " and concurrent calls" : "", identifiers, all, RateLimitRequest.MAX_STATUSES));
 		}
 	}
 

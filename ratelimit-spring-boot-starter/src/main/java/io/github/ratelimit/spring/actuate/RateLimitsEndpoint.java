@@ -1,6 +1,8 @@
 package io.github.ratelimit.spring.actuate;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -54,7 +56,7 @@ import org.springframework.boot.convert.DurationStyle;
 @WebEndpoint(id = "ratelimits", defaultAccess = Access.READ_ONLY)
 public final class RateLimitsEndpoint {
 
-	/** Maximum number of requests of a log that are shown. */
+	/** Maximum number of requests of a log that are shown at once. */
 	private static final int MAX_REQUESTS = 100;
 
 	private static final String COUNTS = "counts";
@@ -130,13 +132,15 @@ public final class RateLimitsEndpoint {
 	 * show; {@code null} for all
 	 * @param size for {@code denied}: the maximum number of identifiers for each policy,
 	 * from 1 to 100; 10 if {@code null}
+	 * @param before for {@code counts}: shows the requests of a log made before this
+	 * time, such as {@code 2026-01-01T12:00:00.123456Z}; {@code null} for the newest
 	 * @return 200, 400, 404 or 503 with a body
 	 */
 	@ReadOperation
 	public WebEndpointResponse<Object> read(@Selector String part, @Nullable String identifier, @Nullable String policy,
-			@Nullable String size) {
+			@Nullable String size, @Nullable String before) {
 		return answer(part, () -> switch (part) {
-			case COUNTS -> ok(Map.of(COUNTS, counts(identifier, policy)));
+			case COUNTS -> ok(Map.of(COUNTS, counts(identifier, policy, instant(before))));
 			case DENIED -> denied(identifier, policy, size);
 			default -> ok(Map.of(BLOCKS, blocks().blocks().stream().map(BlockDescriptor::of).toList()));
 		});
@@ -191,21 +195,22 @@ public final class RateLimitsEndpoint {
 		});
 	}
 
-	private List<CountsDescriptor> counts(@Nullable String identifier, @Nullable String policy) {
+	private List<CountsDescriptor> counts(@Nullable String identifier, @Nullable String policy,
+			@Nullable Instant before) {
 		Identifier who = identifier(identifier);
 		List<CountsDescriptor> counts = new ArrayList<>();
 		for (IdentifiedPolicy each : this.policies.counting(who, policy)) {
-			counts.add(counts(who, each.policy(), null));
+			counts.add(counts(who, each.policy(), null, before));
 			beforeLogin(each).filter((failed) -> isUsed(failed, who))
-				.ifPresent((failed) -> counts.add(counts(who, failed, null)));
+				.ifPresent((failed) -> counts.add(counts(who, failed, null, before)));
 			each.plans().forEach((plan, instead) -> {
 				if (instead.policy() != null) {
-					counts.add(counts(who, instead.policy(), plan));
+					counts.add(counts(who, instead.policy(), plan, before));
 				}
 			});
 			Policy concurrent = each.concurrent();
 			if (concurrent != null) {
-				counts.add(counts(who, concurrent, null));
+				counts.add(counts(who, concurrent, null, before));
 			}
 		}
 		return counts;
@@ -223,12 +228,13 @@ public final class RateLimitsEndpoint {
 			.anyMatch((status) -> !status.resetAfter().isZero());
 	}
 
-	private CountsDescriptor counts(Identifier identifier, Policy policy, @Nullable String plan) {
+	private CountsDescriptor counts(Identifier identifier, Policy policy, @Nullable String plan,
+			@Nullable Instant before) {
 		Decision decision = this.limiter.peek(RateLimitRequest.of(policy, identifier));
 		List<LogEntry> requests = null;
 		List<WindowCount> windows = null;
 		if (this.history != null && policy.algorithm().keepsEntries()) {
-			requests = this.history.entries(policy, identifier).stream().limit(MAX_REQUESTS).toList();
+			requests = this.history.entries(policy, identifier, MAX_REQUESTS, before);
 		}
 		if (this.history != null && policy.algorithm().keepsWindows()) {
 			windows = this.history.series(policy, identifier);
@@ -306,6 +312,18 @@ public final class RateLimitsEndpoint {
 		}
 		throw new IllegalArgumentException(
 				"Invalid time (%s): must be a number with its unit, such as 30s, 15m, 1h or 7d.".formatted(text));
+	}
+
+	/** Parses a time as requests are shown with it. */
+	private static @Nullable Instant instant(@Nullable String text) {
+		try {
+			return (text != null) ? Instant.parse(text) : null;
+		}
+		catch (DateTimeParseException ex) {
+			throw new IllegalArgumentException(
+					"Invalid before (%s): must be the time of a request, such as 2026-01-01T12:00:00.123456Z."
+						.formatted(text));
+		}
 	}
 
 	private static WebEndpointResponse<Object> answer(String part, Supplier<WebEndpointResponse<Object>> operation) {

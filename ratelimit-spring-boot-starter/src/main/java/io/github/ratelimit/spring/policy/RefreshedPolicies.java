@@ -99,7 +99,14 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 		if (policy.identifiers().equals(configured.identifiers())) {
 			return policy;
 		}
-		IdentifiedPolicy own = policy.withIdentifiers(configured.identifiers());
+		IdentifiedPolicy own;
+		try {
+			own = policy.withIdentifiers(configured.identifiers());
+		}
+		catch (IllegalArgumentException ex) {
+			// Now it has too many limits for the identifiers of an annotation.
+			return configured;
+		}
 		return PenaltyReader.areApart(own.identifiers()) ? own : own.withoutPenalty();
 	}
 
@@ -115,6 +122,7 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 			ConfiguredPolicies policies = reader.readPolicies(this.algorithms, this.startedPolicies.defaults());
 			reader.requireSupported(policies, this.limiter);
 			requirePossibleCosts(policies);
+			requireFewLimits(policies);
 			requirePenaltiesApart(policies);
 			refresh(policies);
 			Set<String> later = needRestart(properties, policies);
@@ -142,6 +150,14 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 				});
 			}
 		});
+	}
+
+	/** Checks the number of limits with the identifiers, which do not change. */
+	private void requireFewLimits(ConfiguredPolicies policies) {
+		this.startedPolicies.policies()
+			.forEach((name, first) -> policies.find(name)
+				.ifPresent((policy) -> PolicyReader.read(PolicyReader.property(name, ".limits"),
+						policy.policy().limits(), () -> policy.withIdentifiers(first.identifiers()))));
 	}
 
 	/** Checks penalties with the identifiers, which do not change. */

@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.redis;
 import java.util.List;
 
 import io.github.ratelimit.redis.RedisConnections;
+import io.github.ratelimit.spring.policy.PolicyReader;
 import io.github.ratelimit.spring.policy.RedisProperties;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -45,8 +46,9 @@ record ApplicationClient(String name, UnifiedJedis jedis) {
 		return new ApplicationClient(name, beans.getBean(name, UnifiedJedis.class));
 	}
 
+	/** Refuses a client that sends again by itself, or has no pool. */
 	RedisConnections.Builder connections() {
-		return RedisConnections.client(this.jedis);
+		return PolicyReader.read(PROPERTY, this.name, () -> RedisConnections.client(this.jedis));
 	}
 
 	@Override

@@ -151,14 +151,14 @@ class RateLimitActuateAutoConfigurationTests {
 	}
 
 	private static WebEndpointResponse<Object> denied(ApplicationContext context) {
-		return context.getBean(RateLimitsEndpoint.class).read("denied", null, null, null);
+		return context.getBean(RateLimitsEndpoint.class).read("denied", null, null, null, null);
 	}
 
 	@Test
 	void addressIsLeftAsItIsWithoutWeb() {
 		this.runner.run((context) -> {
 			WebEndpointResponse<Object> counts = context.getBean(RateLimitsEndpoint.class)
-				.read("counts", "ip:10.0.0.0/8", "api", null);
+				.read("counts", "ip:10.0.0.0/8", "api", null, null);
 			assertThat(counts.getStatus()).isEqualTo(200);
 			assertThat(counts.getBody()).asString().contains("identifier=ip:10.0.0.0/8,");
 		});

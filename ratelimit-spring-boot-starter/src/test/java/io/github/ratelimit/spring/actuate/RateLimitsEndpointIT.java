@@ -149,7 +149,7 @@ class RateLimitsEndpointIT {
 	}
 
 	@Test
-	void newestRequestsAreShownWhenThereAreMany() {
+	void requestsAreShownInPages() {
 		Policy api = application.bean(ConfiguredPolicies.class).find("api").orElseThrow().policy();
 		List<Limit> large = api.limits().stream().map((limit) -> new Limit(1000, limit.window())).toList();
 		Policy plan = new Policy(api.name(), api.algorithm(), large, api.countDenied());
@@ -157,10 +157,16 @@ class RateLimitsEndpointIT {
 		for (int i = 1; i <= 101; i++) {
 			limiter.tryAcquire(plan, new Identifier("header:X-User", "many"), (i == 1) ? 2 : 1);
 		}
-		JsonNode requests = application.get(ENDPOINT + "/counts?policy=api&identifier=header:X-User:many")
-			.json()
-			.at("/counts/0/requests");
-		assertThat(requests).hasSize(100).allSatisfy((entry) -> assertThat(entry.path("cost").longValue()).isOne());
+		String query = "/counts?policy=api&identifier=header:X-User:many";
+		JsonNode newest = application.get(ENDPOINT + query).json().at("/counts/0/requests");
+		assertThat(newest).hasSize(100).allSatisfy((entry) -> assertThat(entry.path("cost").longValue()).isOne());
+		String before = newest.get(99).path("time").stringValue();
+		JsonNode next = application.get(ENDPOINT + query + "&before=" + before).json().path("counts").get(0);
+		assertThat(next.path("requests")).singleElement()
+			.satisfies((entry) -> assertThat(entry.path("cost").longValue()).isEqualTo(2));
+		assertThat(next.at("/limits/0/limit").stringValue()).isEqualTo("3/d");
+		String first = next.at("/requests/0/time").stringValue();
+		assertThat(application.get(ENDPOINT + query + "&before=" + first).json().at("/counts/0/requests")).isEmpty();
 	}
 
 	@Test
@@ -264,6 +270,14 @@ class RateLimitsEndpointIT {
 	void wrongQuestionIsAnsweredWithReason(String query, String reason) {
 		assertRefused(application.get(ENDPOINT + "/counts" + query), 400, reason);
 		assertRefused(application.delete(ENDPOINT + "/counts" + query), 400, reason);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "yesterday", "2026-01-01", "1767225600" })
+	void wrongEndOfAPageIsAnsweredWithReason(String before) {
+		assertRefused(application.get(ENDPOINT + "/counts?policy=api&identifier=header:X-User:many&before=" + before),
+				400, "Invalid before (%s): must be the time of a request, such as 2026-01-01T12:00:00.123456Z."
+					.formatted(before));
 	}
 
 	@ParameterizedTest

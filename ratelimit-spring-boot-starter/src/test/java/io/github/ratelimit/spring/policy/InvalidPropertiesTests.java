@@ -5,6 +5,7 @@ import java.io.StringWriter;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.algorithm.Algorithms;
@@ -81,6 +82,24 @@ class InvalidPropertiesTests {
 				"policies.api.penalty", "Penalty[after=3, within=PT1M, block=PT2M, upTo=PT2M, shadow=false]",
 				"Invalid identifier (%s): the penalty would block all clients at once; use identifiers that tell clients apart, such as ip or user."
 					.formatted(shared));
+	}
+
+	@Test
+	void startFailsWhenPolicyHasMoreLimitsThanOneCallDecides() {
+		String limits = IntStream.rangeClosed(1, 20).mapToObj((i) -> "9/" + i + "m").collect(Collectors.joining(","));
+		List<String> thirteen = IntStream.rangeClosed(1, 13).mapToObj((i) -> "header:X-" + i).toList();
+		String identifiers = "policies.api.identifiers=" + String.join(",", thirteen);
+		String rule = "for each of 13 identifiers are %d; there must be at most 256.";
+		assertRefused("policies.api.limits=" + limits + ";" + identifiers, "policies.api.identifiers",
+				thirteen.toString(), "Invalid policy (api): 20 limits " + rule.formatted(260));
+		assertRefused("policies.api.limits=" + limits + ";policies.api.concurrent=5;" + identifiers,
+				"policies.api.identifiers", thirteen.toString(),
+				"Invalid policy (api): 20 limits and concurrent calls " + rule.formatted(273));
+		assertRefused("plan='a';policies.api.limits=1/m;policies.api.plans.pro.limits=" + limits + ";" + identifiers,
+				"policies.api.identifiers", thirteen.toString(),
+				"Invalid policy (api) of the plan 'pro': 20 limits " + rule.formatted(260));
+		start("policies.api.limits=" + limits + ";policies.api.concurrent=5;" + identifiers.replace(",header:X-13", ""))
+			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test

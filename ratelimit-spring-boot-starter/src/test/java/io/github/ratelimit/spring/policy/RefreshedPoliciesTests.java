@@ -4,6 +4,8 @@ import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
@@ -97,6 +99,43 @@ class RefreshedPoliciesTests {
 				.policy()
 				.penalty()).isNull();
 		});
+	}
+
+	@Test
+	void limitsThatAreTooManyForTheIdentifiersAreRefused(CapturedOutput output) {
+		this.properties.put("ratelimit.policies.api.identifiers", headers());
+		this.runner.run((context) -> {
+			this.properties.put("ratelimit.policies.api.identifiers", "ip");
+			this.properties.put("ratelimit.policies.api.limits", limits());
+			refresh(context);
+			assertThat(limits(context, "api", null)).containsExactly("10/m");
+			assertThat(output).contains("The policies stay as they were")
+				.contains("ratelimit.policies.api.limits")
+				.contains("20 limits for each of 13 identifiers are 260; there must be at most 256.");
+		});
+	}
+
+	/** Only annotations know their identifiers. */
+	@Test
+	void policyStaysAsItWasForOtherIdentifiersThatAreTooMany() {
+		this.runner.run((context) -> {
+			IdentifiedPolicy annotated = context.getBean(ConfiguredPolicies.class)
+				.find("api")
+				.orElseThrow()
+				.withIdentifiers(List.of(headers().split(",")));
+			this.properties.put("ratelimit.policies.api.limits", limits());
+			refresh(context);
+			assertThat(current(context, "api").policy().limits()).hasSize(20);
+			assertThat(context.getBean(PolicyDecisions.class).current(annotated)).isEqualTo(annotated);
+		});
+	}
+
+	private static String headers() {
+		return IntStream.rangeClosed(1, 13).mapToObj((i) -> "header:X-" + i).collect(Collectors.joining(","));
+	}
+
+	private static String limits() {
+		return IntStream.rangeClosed(1, 20).mapToObj((i) -> "9/" + i + "m").collect(Collectors.joining(","));
 	}
 
 	@Test

@@ -1,6 +1,7 @@
 package io.github.ratelimit.spring.redis;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -10,6 +11,7 @@ import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.algorithm.FixedWindow;
+import io.github.ratelimit.spring.StartFailure;
 import io.github.ratelimit.spring.StarterRunners;
 import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterAll;
@@ -21,9 +23,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.executors.RetryableCommandExecutor;
+import redis.clients.jedis.providers.ConnectionProvider;
+import redis.clients.jedis.providers.PooledConnectionProvider;
 import redis.embedded.RedisServer;
 
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
@@ -86,6 +92,21 @@ class RedisConnectionIT {
 	void countsArriveWhenApplicationHasClient() {
 		assertCountsArrive(this.runner.withBean("mine", UnifiedJedis.class, RedisConnectionIT::connect)
 			.withPropertyValues("ratelimit.redis.client=mine", "ratelimit.redis.url=redis://127.0.0.1:1"));
+	}
+
+	@Test
+	void startFailsWhenTheClientSendsAgainByItself() {
+		this.runner.withBean("mine", UnifiedJedis.class, () -> {
+			ConnectionProvider connections = new PooledConnectionProvider(new HostAndPort("127.0.0.1", port));
+			return RedisClient.builder()
+				.connectionProvider(connections)
+				.commandExecutor(new RetryableCommandExecutor(connections, 3, Duration.ofSeconds(1)))
+				.clientConfig(DefaultJedisClientConfig.builder().build())
+				.build();
+		})
+			.withPropertyValues("ratelimit.redis.client=mine")
+			.run((context) -> StartFailure.assertRefused(context, "ratelimit.redis.client", "mine",
+					"Invalid client (redis.clients.jedis.RedisClient): must not send commands again by itself, as its command executor does."));
 	}
 
 	@ParameterizedTest

@@ -129,7 +129,7 @@ class LoginIT {
 
 	private static String counts(RateLimitsEndpoint endpoint) {
 		return JsonMapper.shared()
-			.writeValueAsString(endpoint.read("counts", "ip:127.0.0.1", "tariff", null).getBody());
+			.writeValueAsString(endpoint.read("counts", "ip:127.0.0.1", "tariff", null, null).getBody());
 	}
 
 	@Test

@@ -65,7 +65,7 @@ class PenaltyIT {
 			assertThat(penalties(application, "login", "enforce")).isOne();
 			assertThat(output).contains("An identifier (ip) is blocked until ").contains(REASON);
 			RateLimitsEndpoint endpoint = application.bean(RateLimitsEndpoint.class);
-			assertThat(endpoint.read("blocks", null, null, null).getBody().toString()).contains("ip:127.0.0.1")
+			assertThat(endpoint.read("blocks", null, null, null, null).getBody().toString()).contains("ip:127.0.0.1")
 				.contains("login")
 				.contains(REASON);
 			assertThat(endpoint.delete("blocks", "ip:127.0.0.1", "login").getStatus()).isEqualTo(200);

@@ -182,7 +182,7 @@ class PlanIT {
 		assertThat(served("/api", "anna", 9)).isEqualTo(4);
 		RateLimitsEndpoint endpoint = application.bean(RateLimitsEndpoint.class);
 		JsonNode counts = JsonMapper.shared()
-			.valueToTree(endpoint.read("counts", "user:anna", "api", null).getBody())
+			.valueToTree(endpoint.read("counts", "user:anna", "api", null, null).getBody())
 			.path("counts");
 		assertThat(counts)
 			.extracting((each) -> each.path("plan").asString("none") + " " + each.at("/limits/0/limit").stringValue()
@@ -197,7 +197,8 @@ class PlanIT {
 		plans.put("carla", "free");
 		assertThat(served("/api", "carla", 5)).isEqualTo(2);
 		JsonNode denied = JsonMapper.shared()
-			.valueToTree(application.bean(RateLimitsEndpoint.class).read("denied", "user:carla", null, null).getBody())
+			.valueToTree(
+					application.bean(RateLimitsEndpoint.class).read("denied", "user:carla", null, null, null).getBody())
 			.path("denied");
 		assertThat(denied).hasSize(1);
 		assertThat(denied.at("/0/policy").stringValue()).isEqualTo("api");
@@ -215,7 +216,7 @@ class PlanIT {
 		assertThat(policies.at("/api/plans")).hasToString("{\"free\":{\"limits\":[\"2/m\"],\"unlimited\":false},"
 				+ "\"partner\":{\"limits\":[],\"unlimited\":true},\"pro\":{\"limits\":[\"4/m\",\"100/h\"],\"unlimited\":false}}");
 		JsonNode counts = JsonMapper.shared()
-			.valueToTree(endpoint.read("counts", "ip:127.0.0.1", "address", null).getBody());
+			.valueToTree(endpoint.read("counts", "ip:127.0.0.1", "address", null, null).getBody());
 		assertThat(counts.at("/counts/0/limits/0/remaining").longValue()).isZero();
 		assertThat(counts.at("/counts/0").has("plan")).isFalse();
 		endpoint.delete("counts", "ip:127.0.0.1", "address");
