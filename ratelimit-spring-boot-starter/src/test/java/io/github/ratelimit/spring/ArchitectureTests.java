@@ -45,7 +45,8 @@ class ArchitectureTests {
 			Map.entry("annotation", Set.of()), Map.entry("policy", Set.of("")),
 			Map.entry("expression", Set.of("policy")), Map.entry("redis", Set.of("", "policy")),
 			Map.entry("client", Set.of("", "policy")),
-			Map.entry("method", Set.of("", "annotation", "policy", "expression")), Map.entry("web.address", Set.of("policy")),
+			Map.entry("method", Set.of("", "annotation", "policy", "expression")),
+			Map.entry("web.address", Set.of("policy")),
 			Map.entry("web", Set.of("", "policy", "expression", "web.address")),
 			Map.entry("actuate", Set.of("", "policy", "web")));
 

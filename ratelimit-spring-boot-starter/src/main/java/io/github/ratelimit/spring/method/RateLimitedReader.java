@@ -14,6 +14,7 @@ import java.util.function.Supplier;
 import io.github.ratelimit.Algorithm;
 import io.github.ratelimit.Limit;
 import io.github.ratelimit.Policy;
+import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.annotation.RateLimited;
@@ -65,6 +66,7 @@ final class RateLimitedReader {
 				.map((annotation) -> read(annotation, element, annotations.place(), expressions))
 				.toList();
 			requireDistinct(read, element);
+			requireFewLimits(read);
 			ResolvableType returned = ResolvableType.forMethodReturnType(element.method(), element.type());
 			ResultType result = ResultType.of(element.method(), element.type());
 			if (read.stream().anyMatch((annotation) -> annotation.policy().calls().isPresent())) {
@@ -87,6 +89,15 @@ final class RateLimitedReader {
 						? "several of its annotations have limits and no name; give all but one of them a name."
 						: "the policy '%s' is used twice.".formatted(name));
 			}
+		}
+	}
+
+	private static void requireFewLimits(List<ReadAnnotation> annotations) {
+		int limits = annotations.stream().mapToInt((annotation) -> annotation.policy().mostLimits()).sum();
+		if (limits > RateLimitRequest.MAX_STATUSES) {
+			throw new IllegalArgumentException(
+					"its policies have %d limits together, those of each identifier counted separately; there must be at most %d."
+						.formatted(limits, RateLimitRequest.MAX_STATUSES));
 		}
 	}
 

@@ -40,10 +40,10 @@ import org.springframework.util.function.SingletonSupplier;
 /**
  * Decides requests over the current policies, and notifies listeners.
  * <p>
- * All policies are decided in one call of the store, unless they have too many limits:
- * those that may deny together, all or nothing, and each policy in shadow mode
- * separately, so that it does not affect the request. If the request is denied, policies
- * in shadow mode count nothing, and listeners are not notified of them.
+ * All policies are decided in one call of the store: those that may deny together, all or
+ * nothing, and each policy in shadow mode separately, so that it does not affect the
+ * request. If the request is denied, policies in shadow mode count nothing, and listeners
+ * are not notified of them.
  * <p>
  * Safe for use by several threads.
  *
@@ -299,8 +299,8 @@ public final class PolicyDecisions implements AutoCloseable {
 		calls.stream()
 			.collect(Collectors.groupingBy((call) -> Map.entry(limiter(call), call.call()),
 					Collectors.mapping(PolicyCharge::charge, Collectors.toList())))
-			.forEach((where, charges) -> RequestParts.of(charges, Function.identity())
-				.forEach((part) -> where.getKey().refund(new RateLimitRequest(part).withCall(where.getValue()))));
+			.forEach((where, charges) -> where.getKey()
+				.refund(new RateLimitRequest(charges).withCall(where.getValue())));
 	}
 
 	/** Throws a {@link StoreException} if the store fails, so that it is tried again. */
@@ -335,19 +335,7 @@ public final class PolicyDecisions implements AutoCloseable {
 	public Decision peek(List<PolicyCharge> requested) {
 		List<PolicyCharge> charges = requested.stream().map(PolicyCharge::ofPlan).flatMap(Optional::stream).toList();
 		long call = limitCalls(charges) ? newCall() : 0;
-		return charges.isEmpty() ? NOTHING_TO_DENY : look(withCalls(charges, call), call);
-	}
-
-	private Decision look(List<PolicyCharge> charges, long call) {
-		List<Decision> decisions = new ArrayList<>(1);
-		for (List<PolicyCharge> part : RequestParts.of(charges, PolicyCharge::charge)) {
-			Decision decision = ask(part, call, this.limiter::peek);
-			if (!decision.allowed()) {
-				return decision;
-			}
-			decisions.add(decision);
-		}
-		return RequestParts.together(decisions);
+		return charges.isEmpty() ? NOTHING_TO_DENY : ask(withCalls(charges, call), call, this.limiter::peek);
 	}
 
 	/**
@@ -382,8 +370,7 @@ public final class PolicyDecisions implements AutoCloseable {
 				.filter((charge) -> charge.charge().cost() > 0)
 				.collect(Collectors.groupingBy(this::limiter,
 						Collectors.mapping(BeforeLogin::counted, Collectors.toList())))
-				.forEach((limiter, charges) -> RequestParts.of(charges, Function.identity())
-					.forEach((part) -> limiter.refund(new RateLimitRequest(part))));
+				.forEach((limiter, charges) -> limiter.refund(new RateLimitRequest(charges)));
 		}
 		finally {
 			used.forEach(this.reservations::remove);
@@ -438,66 +425,34 @@ public final class PolicyDecisions implements AutoCloseable {
 		return charge.isShadow() ? counted.inShadow() : counted;
 	}
 
-	/**
-	 * Decides all or nothing. If the charges are too many for one call of the store, it
-	 * is called again for each part of them, and the parts before one that is denied are
-	 * refunded.
-	 */
 	private Decision acquire(List<PolicyCharge> charges, long call, Consumer<PolicyCharge> used) {
 		long start = System.nanoTime();
-		List<List<PolicyCharge>> parts = RequestParts.of(charges, PolicyCharge::charge);
-		List<Decision> decisions = new ArrayList<>(parts.size());
-		List<PolicyCharge> taken = new ArrayList<>(charges.size());
-		for (int i = 0; i < parts.size(); i++) {
-			Decision decision;
-			try {
-				decision = ask(parts.get(i), call, this.limiter::tryAcquire);
-			}
-			catch (StoreException ex) {
-				takeBack(taken);
-				notify(charges, null, start);
-				throw ex;
-			}
-			if (!decision.allowed()) {
-				takeBack(taken);
-				notify(charges, decision, start);
-				return decision;
-			}
-			decisions.add(decision);
-			take(parts.get(i), decision, taken);
+		Decision decision;
+		try {
+			decision = ask(charges, call, this.limiter::tryAcquire);
 		}
-		for (int i = 0; i < parts.size(); i++) {
-			notify(parts.get(i), decisions.get(i), start);
+		catch (StoreException ex) {
+			notify(charges, null, start);
+			throw ex;
 		}
-		taken.forEach(used);
-		return RequestParts.together(decisions);
-	}
-
-	/**
-	 * Adds the charges that an allowed request has used. A call is renewed for as long as
-	 * the receiver refers to it.
-	 */
-	private void take(List<PolicyCharge> charges, Decision decision, List<PolicyCharge> taken) {
-		for (int i = 0; i < charges.size(); i++) {
+		notify(charges, decision, start);
+		for (int i = 0; decision.allowed() && i < charges.size(); i++) {
 			PolicyCharge charge = charges.get(i);
 			Decision own = own(charge, decision);
 			Decision.Source source = source(charge, own);
 			if (own.allowed() && source != Decision.Source.NONE) {
-				PolicyCharge used = charge
-					.countedIn((source == Decision.Source.LEASE) ? Decision.Source.STORE : source);
-				if (used.call() != 0) {
-					running(used).add(used);
-				}
-				taken.add(used);
+				use(charge.countedIn((source == Decision.Source.LEASE) ? Decision.Source.STORE : source), used);
 			}
 		}
+		return decision;
 	}
 
-	private void takeBack(List<PolicyCharge> taken) {
-		if (!taken.isEmpty()) {
-			end(taken.stream().filter((charge) -> charge.call() != 0).toList());
-			refund(taken.stream().filter((charge) -> charge.call() == 0).toList());
+	/** A call is renewed for as long as the receiver refers to it. */
+	private void use(PolicyCharge charge, Consumer<PolicyCharge> used) {
+		if (charge.call() != 0) {
+			running(charge).add(charge);
 		}
+		used.accept(charge);
 	}
 
 	private void notify(List<PolicyCharge> charges, @Nullable Decision decision, long start) {

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.ratelimit.Charge;
@@ -27,7 +26,6 @@ import io.github.ratelimit.spring.PolicyDecision;
 import io.github.ratelimit.spring.PolicyDecision.Outcome;
 import io.github.ratelimit.spring.ResponseCondition;
 import io.github.ratelimit.test.ManualClock;
-import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -347,114 +345,6 @@ class PolicyDecisionsTests {
 		assertThat(this.decisions.decide(failed).violated()).hasSize(2);
 	}
 
-	/** The store decides at most 256 limits at once. */
-	@Nested
-	class MoreLimitsThanOneCallDecides {
-
-		private final IdentifiedPolicy many = many("many", 20);
-
-		private final IdentifiedPolicy more = many("more", 20);
-
-		private final IdentifiedPolicy narrow = many("narrow", 1);
-
-		private final List<PolicyCharge> used = new ArrayList<>();
-
-		private final CountingStore counting = new CountingStore(PolicyDecisionsTests.this.store);
-
-		private final PolicyDecisions decisions = decisions(this.counting);
-
-		@Test
-		void allAreDecided() {
-			assertThat(this.decisions.peek(charges()).statuses()).hasSize(410);
-			Decision decision = this.decisions.decide(charges(), this.used::add);
-			assertThat(decision.allowed()).isTrue();
-			assertThat(decision.source()).isEqualTo(Decision.Source.STORE);
-			assertThat(decision.statuses()).hasSize(410)
-				.allSatisfy((status) -> assertThat(status.remaining()).isEqualTo(status.limit().quota() - 1));
-			assertThat(this.counting.calls).isEqualTo(2);
-			assertThat(this.used).extracting(PolicyCharge::policy).containsExactly(this.many, this.more, this.narrow);
-			assertThat(PolicyDecisionsTests.this.notified).hasSize(3).allSatisfy((each) -> {
-				assertThat(each.outcome()).isEqualTo(Outcome.ALLOWED);
-				assertThat(each.source()).isEqualTo(Decision.Source.STORE);
-			});
-		}
-
-		@Test
-		void denialOfOneIsTheDenialOfAll() {
-			this.decisions.decide(manyCharges(this.narrow));
-			PolicyDecisionsTests.this.notified.clear();
-			Decision decision = this.decisions.decide(charges(), this.used::add);
-			assertThat(decision.violated()).extracting(LimitStatus::policy).containsOnly(this.narrow.policy());
-			assertThat(this.decisions.peek(charges()).allowed()).isFalse();
-			assertThat(this.used).isEmpty();
-			assertUsed(0);
-			assertThat(PolicyDecisionsTests.this.notified)
-				.extracting((each) -> each.policy().policy().name(), PolicyDecision::outcome)
-				.containsExactly(tuple("many", Outcome.DENIED_BY_OTHER), tuple("more", Outcome.DENIED_BY_OTHER),
-						tuple("narrow", Outcome.DENIED));
-		}
-
-		@Test
-		void allAreRefunded() {
-			this.decisions.decide(charges(), this.used::add);
-			assertUsed(1);
-			this.decisions.refund(this.used);
-			assertUsed(0);
-		}
-
-		@Test
-		void failureInBetweenCountsNothing() {
-			this.counting.failing = 2;
-			IdentifiedPolicy strict = this.narrow
-				.withEnforcement(new Enforcement(Mode.ENFORCE, OnStoreFailure.DENY, null));
-			assertThatExceptionOfType(StoreException.class)
-				.isThrownBy(() -> this.decisions.decide(manyCharges(this.many, this.more, strict), this.used::add));
-			assertThat(this.used).isEmpty();
-			assertUsed(0);
-		}
-
-		@Test
-		void callsAreEndedIfTheRequestIsDenied() {
-			IdentifiedPolicy running = this.many.withConcurrent(CallsAtOnce.beside("many", 1, Duration.ofMinutes(1)));
-			this.decisions.decide(manyCharges(this.narrow));
-			List<PolicyCharge> charges = manyCharges(running, this.more, this.narrow);
-			assertThat(this.decisions.decide(charges).violated()).extracting(LimitStatus::policy)
-				.containsOnly(this.narrow.policy());
-			assertThat(this.decisions.decide(manyCharges(running)).allowed()).isTrue();
-			assertThat(this.decisions.decide(manyCharges(running)).allowed()).isFalse();
-		}
-
-		private List<PolicyCharge> charges() {
-			return manyCharges(this.many, this.more, this.narrow);
-		}
-
-		private List<PolicyCharge> manyCharges(IdentifiedPolicy... policies) {
-			return Stream.of(policies)
-				.map((policy) -> new PolicyCharge(policy,
-						new Charge(policy.policy(), policy.identifiers().stream().map(Identifier::user).toList(), 1)))
-				.toList();
-		}
-
-		private void assertUsed(long used) {
-			for (IdentifiedPolicy policy : List.of(this.many, this.more)) {
-				assertThat(PolicyDecisionsTests.this.store
-					.peek(RateLimitRequest.of(policy.policy(), Identifier.user("header:0")))
-					.statuses())
-					.allSatisfy((status) -> assertThat(status.remaining()).isEqualTo(status.limit().quota() - used));
-			}
-		}
-
-		/** A policy of ten identifiers, which allows a request for each limit. */
-		private static IdentifiedPolicy many(String name, int limits) {
-			return new IdentifiedPolicy(new Policy(name, new SlidingLog(),
-					IntStream.rangeClosed(1, limits)
-						.mapToObj((minutes) -> new Limit(limits, Duration.ofMinutes(minutes)))
-						.toList()),
-					IntStream.range(0, 10).mapToObj((i) -> "header:" + i).toList());
-		}
-
-	}
-
 	@Test
 	void failureOfListenerChangesNothing() {
 		PolicyDecisions decisions = new PolicyDecisions(this.store, List.of((decision) -> {
@@ -497,21 +387,14 @@ class PolicyDecisionsTests {
 
 		private int calls;
 
-		/** Which call fails; 0 for none. */
-		private int failing;
-
 		CountingStore(RateLimiter store) {
 			this.store = store;
 		}
 
 		@Override
 		public Decision tryAcquire(RateLimitRequest request) {
-			return (++this.calls == this.failing) ? super.tryAcquire(request) : this.store.tryAcquire(request);
-		}
-
-		@Override
-		public Decision peek(RateLimitRequest request) {
-			return this.store.peek(request);
+			this.calls++;
+			return this.store.tryAcquire(request);
 		}
 
 		@Override
