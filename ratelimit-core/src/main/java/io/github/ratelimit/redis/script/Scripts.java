@@ -158,8 +158,12 @@ public final class Scripts {
 		}
 		// The usual case, without creating a shape.
 		Integer form = identifiers.size() * OPERATIONS + operation.ordinal();
-		return find(codes[0].scripts, form,
-				(added) -> find(this.scripts, shape(operation, scope, charges, codes, identifiers), Composer::compose));
+		Script script = codes[0].scripts.get(form);
+		if (script == null) {
+			script = find(this.scripts, shape(operation, scope, charges, codes, identifiers), Composer::compose);
+			codes[0].scripts.put(form, script);
+		}
+		return script;
 	}
 
 	private Shape shape(Operation operation, Scope scope, List<Charge> charges, PolicyCode[] codes,
@@ -189,29 +193,29 @@ public final class Scripts {
 	/** Returns the Redis keys of counts, then those of blocks, then those of denials. */
 	private List<byte[]> keys(Operation operation, Scope scope, List<Charge> charges, PolicyCode[] codes,
 			List<Identifier> identifiers) {
-		List<byte[]> tags = new ArrayList<>(identifiers.size());
-		for (int i = 0; i < identifiers.size(); i++) {
-			tags.add(this.keys.tag(identifiers.get(i)));
+		byte[][] tags = new byte[identifiers.size()][];
+		for (int i = 0; i < tags.length; i++) {
+			tags[i] = this.keys.tag(identifiers.get(i));
 		}
-		List<byte[]> keys = new ArrayList<>(codes.length * tags.size() + tags.size());
+		List<byte[]> keys = new ArrayList<>((codes.length + 1) * tags.length);
 		for (int c = 0; scope != Scope.BLOCKS && c < codes.length; c++) {
 			addKeys(keys, charges.get(c).identifiers(), codes[c].suffix, identifiers, tags);
 		}
 		if (operation.readsBlocks(scope)) {
 			addKeys(keys, identifiers, RedisKeys.BLOCKS, identifiers, tags);
-		}
-		for (int c = 0; c < codes.length; c++) {
-			if (operation.penalizes(scope, charges.get(c))) {
-				addKeys(keys, charges.get(c).identifiers(), codes[c].denialsSuffix, identifiers, tags);
+			for (int c = 0; c < codes.length; c++) {
+				if (operation.penalizes(scope, charges.get(c))) {
+					addKeys(keys, charges.get(c).identifiers(), codes[c].denialsSuffix, identifiers, tags);
+				}
 			}
 		}
 		return keys;
 	}
 
 	private static void addKeys(List<byte[]> keys, List<Identifier> some, byte[] suffix, List<Identifier> identifiers,
-			List<byte[]> tags) {
+			byte[][] tags) {
 		for (int i = 0; i < some.size(); i++) {
-			keys.add(RedisKeys.withSuffix(tags.get(identifiers.indexOf(some.get(i))), suffix));
+			keys.add(RedisKeys.withSuffix(tags[identifiers.indexOf(some.get(i))], suffix));
 		}
 	}
 
