@@ -33,8 +33,11 @@ public final class BorrowedConnections extends ConnectionSource {
 
 	private final Supplier<Connection> pool;
 
-	/** Those that have answered since one broke. All others may be broken as well. */
-	private volatile Set<Connection> answered = newSet();
+	/**
+	 * Those that have answered since one broke; {@code null} if none has. All others may
+	 * be broken as well.
+	 */
+	private volatile @Nullable Set<Connection> answered;
 
 	/** Creates a source that borrows from a pool. */
 	public BorrowedConnections(Supplier<Connection> pool) {
@@ -91,13 +94,15 @@ public final class BorrowedConnections extends ConnectionSource {
 	Link connect(boolean checked, Watch watch, Duration budget) {
 		for (int i = 1;; i++) {
 			Connection connection = this.pool.get();
-			Link link = new Link(connection, null, () -> true, () -> this.answered = newSet());
+			Link link = new Link(connection, null, () -> true, this::broken);
 			Set<Connection> answered = this.answered;
 			try {
-				if (checked || !answered.contains(connection)) {
+				if (checked || answered != null && !answered.contains(connection)) {
 					link.timeout(PATIENCE);
 					link.ping();
-					answered.add(connection);
+					if (answered != null) {
+						answered.add(connection);
+					}
 				}
 				link.timeout(budget);
 				return link;
@@ -111,8 +116,8 @@ public final class BorrowedConnections extends ConnectionSource {
 		}
 	}
 
-	private static Set<Connection> newSet() {
-		return Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+	private void broken() {
+		this.answered = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 	}
 
 	/** Separate, because it needs libraries that only users of such clients have. */

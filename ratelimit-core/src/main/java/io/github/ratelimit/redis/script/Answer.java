@@ -108,10 +108,13 @@ public record Answer(Decision decision, long reservedAt, List<Penalized> penalti
 
 	private static List<LimitStatus> statuses(List<Charge> charges, ByteBuffer numbers) {
 		List<LimitStatus> statuses = new ArrayList<>(numbers.remaining() / (3 * Double.BYTES));
-		for (Charge charge : charges) {
-			for (Identifier identifier : charge.identifiers()) {
-				for (Limit limit : charge.policy().limits()) {
-					statuses.add(status(charge.policy(), identifier, limit, numbers));
+		for (int c = 0; c < charges.size(); c++) {
+			Policy policy = charges.get(c).policy();
+			List<Identifier> identifiers = charges.get(c).identifiers();
+			for (int i = 0; i < identifiers.size(); i++) {
+				List<Limit> limits = policy.limits();
+				for (int l = 0; l < limits.size(); l++) {
+					statuses.add(status(policy, identifiers.get(i), limits.get(l), numbers));
 				}
 			}
 		}

@@ -203,10 +203,10 @@ public final class Scripts {
 		}
 		if (operation.readsBlocks(scope)) {
 			addKeys(keys, identifiers, RedisKeys.BLOCKS, identifiers, tags);
-		}
-		for (int c = 0; c < codes.length; c++) {
-			if (operation.penalizes(scope, charges.get(c))) {
-				addKeys(keys, charges.get(c).identifiers(), codes[c].denialsSuffix, identifiers, tags);
+			for (int c = 0; c < codes.length; c++) {
+				if (operation.penalizes(scope, charges.get(c))) {
+					addKeys(keys, charges.get(c).identifiers(), codes[c].denialsSuffix, identifiers, tags);
+				}
 			}
 		}
 		return keys;
