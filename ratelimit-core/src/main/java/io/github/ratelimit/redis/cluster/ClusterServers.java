@@ -122,23 +122,31 @@ public final class ClusterServers implements Servers {
 
 	@Override
 	public void submit(Call call) {
-		this.topology.submit(call);
+		HostAndPort node = this.topology.nodeOf(call);
+		if (node != null) {
+			submit(node, call, false);
+		}
 	}
 
-	/** Submits a call to a node. */
-	void submit(HostAndPort address, Call call) {
+	/**
+	 * Submits a call to a node.
+	 * @param asking whether the slot of the call is moving there
+	 */
+	void submit(HostAndPort address, Call call, boolean asking) {
 		Node node = this.nodes.get(address);
-		if (node == null) {
+		if (node == null && !this.closed) {
 			node = this.nodes.computeIfAbsent(address,
 					(each) -> new Node(each, this, this.settings, this.sources.apply(each)));
+			if (this.closed) {
+				// The new node may have missed that.
+				closeNodes();
+			}
 		}
-		if (this.closed) {
-			// A new node may have missed that.
-			node.close();
-			call.fail(closedForGood());
+		if (node != null) {
+			node.submit(call, asking);
 		}
 		else {
-			node.submit(call);
+			call.fail(closedForGood());
 		}
 	}
 
@@ -215,11 +223,18 @@ public final class ClusterServers implements Servers {
 		}
 	}
 
+	private void closeNodes() {
+		this.nodes.values().removeIf((node) -> {
+			node.close();
+			return true;
+		});
+	}
+
 	@Override
 	public void close() {
 		this.closed = true;
 		this.topology.close();
-		this.nodes.values().forEach(Node::close);
+		closeNodes();
 		this.leaving.forEach(Node::close);
 	}
 

@@ -41,9 +41,13 @@ final class Node implements Listener {
 		this.server = new Server(settings.withName(address.toString()), source, this);
 	}
 
-	void submit(Call call) {
+	/**
+	 * Submits a call.
+	 * @param asking whether the slot of the call is moving here
+	 */
+	void submit(Call call, boolean asking) {
 		call.explainBy(this.explanation);
-		this.server.submit(call);
+		this.server.submit(call, asking);
 	}
 
 	@Override
@@ -54,12 +58,12 @@ final class Node implements Listener {
 			this.cluster.topology.refresh();
 		}
 		calls.stream().filter(Call::takeBack).forEach((call) -> {
-			if (call.redirect(asking) > MAX_REDIRECTIONS) {
+			if (call.countRedirection() > MAX_REDIRECTIONS) {
 				call.fail(
 						notSent("The nodes of the cluster do not agree on which of them has the slot " + call.slot()));
 			}
 			else {
-				this.cluster.submit(Slots.address(target.getHost(), target.getPort(), this.address), call);
+				this.cluster.submit(Slots.address(target.getHost(), target.getPort(), this.address), call, asking);
 			}
 		});
 	}

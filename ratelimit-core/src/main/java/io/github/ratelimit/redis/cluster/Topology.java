@@ -53,9 +53,6 @@ final class Topology {
 	/** Whether the slots may have changed since the last reading began. */
 	private boolean outdated;
 
-	/** The nodes of the last reading. */
-	private volatile List<HostAndPort> nodes = List.of();
-
 	private volatile @Nullable Throwable failure;
 
 	/**
@@ -67,45 +64,56 @@ final class Topology {
 		this.capacity = capacity;
 	}
 
-	/** Submits a call to the node that has its slot, now or once the slots are known. */
-	void submit(Call call) {
+	/**
+	 * Returns the node that has the slot of a call; {@code null} if the call has failed,
+	 * or waits here until the slots are known.
+	 */
+	@Nullable HostAndPort nodeOf(Call call) {
 		Slots known = this.slots;
 		if (known == null) {
 			known = await(call);
 		}
 		if (known == null) {
-			return;
+			return null;
 		}
 		HostAndPort node = known.node(call.slot());
-		if (node != null) {
-			this.cluster.submit(node, call);
-		}
-		else {
+		if (node == null) {
 			refresh();
 			call.fail(Node.notSent("No node of the cluster has the slot " + call.slot()));
 		}
+		return node;
 	}
 
 	/** Lets a call wait, unless the slots have become known. */
-	private synchronized @Nullable Slots await(Call call) {
-		if (this.slots == null) {
-			if (!refresh()) {
+	private @Nullable Slots await(Call call) {
+		synchronized (this) {
+			boolean asked = this.slots == null && refresh();
+			if (this.slots != null || asked && this.waiting.size() < this.capacity && this.waiting.add(call)) {
+				return this.slots;
+			}
+			if (!asked) {
 				call.fail(unknown());
-			}
-			else if (this.waiting.size() < this.capacity) {
-				this.waiting.add(call);
-			}
-			else {
-				this.cluster.listener.overloaded();
-				call.fail(CallException.queueFull());
+				return null;
 			}
 		}
-		return this.slots;
+		this.cluster.listener.overloaded();
+		call.fail(new CallException(Reason.QUEUE_FULL, "Too many other calls wait", null));
+		return null;
 	}
 
 	private JedisException unknown() {
-		return this.cluster.closed ? ClusterServers.closedForGood() : new CallException(Reason.OUTAGE,
-				"None of the nodes %s has returned the slots".formatted(this.nodes), this.failure);
+		if (this.cluster.closed) {
+			return ClusterServers.closedForGood();
+		}
+		Throwable reason = this.failure;
+		String nodes = "";
+		try {
+			nodes = " " + this.cluster.addresses();
+		}
+		catch (Throwable ex) {
+			reason = ex;
+		}
+		return new CallException(Reason.OUTAGE, "None of the nodes%s has returned the slots".formatted(nodes), reason);
 	}
 
 	/** Asks the nodes, now or after a pause. Returns whether they are being asked. */
@@ -147,8 +155,7 @@ final class Topology {
 
 	private @Nullable Slots ask() {
 		try {
-			this.nodes = this.cluster.addresses();
-			return ask(this.nodes.stream().filter(this.cluster::mayAnswer).iterator());
+			return ask(this.cluster.addresses().stream().filter(this.cluster::mayAnswer).iterator());
 		}
 		catch (Throwable ex) {
 			logger.debug("No node could be asked for the slots", ex);
@@ -167,7 +174,7 @@ final class Topology {
 				HostAndPort node = nodes.next();
 				Call question = Slots.question(System.nanoTime() + PATIENCE_NANOS);
 				asked.put(question, node);
-				this.cluster.submit(node, question);
+				this.cluster.submit(node, question, false);
 			}
 			Call done = firstDone(asked, nodes.hasNext() ? NEXT_NANOS : PATIENCE_NANOS);
 			Slots read = (done != null) ? read(done, asked.remove(done)) : null;
@@ -220,7 +227,7 @@ final class Topology {
 		}
 		if (read != null) {
 			this.cluster.retain(read.masters());
-			calls.forEach(this::submit);
+			calls.forEach(this.cluster::submit);
 		}
 		else {
 			calls.forEach((call) -> call.fail(unknown()));

@@ -20,7 +20,23 @@ final class Batch {
 
 	private static final CommandArguments ASKING = new CommandArguments(Command.ASKING);
 
-	private Batch() {
+	private final Listener listener;
+
+	private List<Group> groups = new ArrayList<>(1);
+
+	Batch(List<Call> calls, Listener listener) {
+		this.listener = listener;
+		calls.forEach(this::add);
+	}
+
+	private void add(Call call) {
+		for (Group group : this.groups) {
+			if (group.takes(call)) {
+				group.calls.add(call);
+				return;
+			}
+		}
+		this.groups.add(new Group(call, false));
 	}
 
 	/**
@@ -30,31 +46,23 @@ final class Batch {
 	 * @throws JedisException if the connection has failed; calls that were answered
 	 * before stay so
 	 */
-	static void exchange(List<Call> calls, Link link, Listener listener) {
-		List<Group> groups = new ArrayList<>(1);
-		calls.forEach((call) -> add(call, groups));
-		send(groups, link, listener);
-	}
-
-	private static void add(Call call, List<Group> groups) {
-		for (Group group : groups) {
-			if (group.takes(call)) {
-				group.calls.add(call);
-				return;
-			}
+	void exchange(Link link) {
+		while (!this.groups.isEmpty()) {
+			this.groups = send(link);
 		}
-		groups.add(new Group(call, false));
 	}
 
-	private static void send(List<Group> groups, Link link, Listener listener) {
+	/** Returns the groups to send once more. */
+	private List<Group> send(Link link) {
 		List<CommandArguments> commands = new ArrayList<>();
-		groups.forEach((group) -> group.addTo(commands));
+		this.groups.forEach((group) -> group.addTo(commands));
+		if (commands.isEmpty()) {
+			return List.of();
+		}
 		Iterator<Object> replies = link.exchange(commands).iterator();
 		List<Group> again = new ArrayList<>(0);
-		groups.forEach((group) -> again.addAll(group.read(replies, listener)));
-		if (!again.isEmpty()) {
-			send(again, link, listener);
-		}
+		this.groups.forEach((group) -> again.addAll(group.read(replies, this.listener)));
+		return again;
 	}
 
 	/** Calls that share their commands. */
@@ -64,7 +72,7 @@ final class Batch {
 
 		private boolean source;
 
-		private final List<Call> calls = new ArrayList<>(1);
+		private List<Call> calls = new ArrayList<>(1);
 
 		private List<CommandArguments> sent = List.of();
 
@@ -124,12 +132,10 @@ final class Batch {
 					&& (redirection instanceof JedisAskDataException || areAll(own, Carrier::isMoving));
 			if (unknown || moving) {
 				long now = System.nanoTime();
-				this.calls.removeIf((call) -> !call.takeBack() || !call.take(now));
+				this.calls = this.calls.stream().filter((call) -> call.takeBack() && call.take(now)).toList();
 				this.source |= unknown;
-				if (moving) {
-					return this.calls.stream().map((call) -> new Group(call, this.source)).toList();
-				}
-				return this.calls.isEmpty() ? List.of() : List.of(this);
+				return this.calls.isEmpty() ? List.of() : unknown ? List.of(this)
+						: this.calls.stream().map((call) -> new Group(call, this.source)).toList();
 			}
 			try {
 				if (redirection != null) {

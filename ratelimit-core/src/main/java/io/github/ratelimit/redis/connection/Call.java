@@ -32,10 +32,7 @@ public abstract class Call {
 
 	private final Thread caller = Thread.currentThread();
 
-	/**
-	 * Whether the slot is moving to the node that receives the call, so that
-	 * {@code ASKING} precedes its command or transaction.
-	 */
+	/** Whether the slot is moving to the node that receives the call. */
 	boolean asking;
 
 	private int redirections;
@@ -150,13 +147,10 @@ public abstract class Call {
 	}
 
 	/**
-	 * Prepares the call for being submitted to another node. For the thread that has
-	 * taken it back.
-	 * @param asking whether its slot is moving there
-	 * @return how often it was redirected
+	 * Counts a redirection, and returns how many there were. For the thread that has
+	 * taken the call back.
 	 */
-	public final int redirect(boolean asking) {
-		this.asking = asking;
+	public final int countRedirection() {
 		return ++this.redirections;
 	}
 

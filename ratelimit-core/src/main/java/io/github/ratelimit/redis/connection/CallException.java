@@ -62,11 +62,6 @@ public final class CallException extends JedisException {
 		return new CallException(Reason.SILENCE, "It was sent, and the server has stopped answering", cause);
 	}
 
-	/** For a call that cannot even wait. */
-	public static CallException queueFull() {
-		return new CallException(Reason.QUEUE_FULL, "Too many other calls wait", null);
-	}
-
 	/** For a call whose deadline has passed. */
 	static CallException late(boolean sent) {
 		return sent ? new CallException(Reason.UNANSWERED, "It was sent, but not answered in time", null)

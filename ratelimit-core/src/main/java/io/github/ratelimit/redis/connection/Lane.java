@@ -193,7 +193,7 @@ final class Lane implements WatchedSocket.Watch {
 				calls.forEach((call) -> call.fail(CallException.outage(cause)));
 				return;
 			}
-			Batch.exchange(calls, link, this.server.listener);
+			new Batch(calls, this.server.listener).exchange(link);
 			long now = System.nanoTime();
 			this.server.breaker.heard(now);
 			this.server.listener.batch(calls.size(), now - start);

@@ -31,7 +31,7 @@ final class Link {
 	 * Creates a connection.
 	 * @param socket {@code null} if it is borrowed
 	 * @param current whether it still leads to the right server
-	 * @param broken is run before a failed connection is given back
+	 * @param broken is run before a failed connection is released
 	 */
 	Link(Connection connection, @Nullable WatchedSocket socket, BooleanSupplier current, Runnable broken) {
 		this.connection = connection;
@@ -75,7 +75,9 @@ final class Link {
 
 	/** Sets the timeout of a borrowed connection. */
 	void timeout(Duration longest) {
-		this.connection.setSoTimeout(Math.toIntExact(longest.toMillis()));
+		if (this.socket == null) {
+			this.connection.setSoTimeout(Math.toIntExact(longest.toMillis()));
+		}
 	}
 
 	/**
@@ -90,22 +92,20 @@ final class Link {
 		return this.socket == null;
 	}
 
-	/**
-	 * Closes it without sending anything, which makes a thread fail that reads from it.
-	 */
+	/** Closes it, which makes a thread fail that reads from it. */
 	void cut() {
 		IOUtils.closeQuietly(this.connection::forceDisconnect);
 	}
 
 	/** Closes it, or gives it back with its former timeout. */
 	void release() {
-		if (this.socket != null) {
-			cut();
-			return;
-		}
 		try {
 			if (!this.connection.isBroken()) {
 				timeout(Duration.ofMillis(this.timeoutMillis));
+			}
+			else if (this.socket != null) {
+				// Otherwise the rest of the commands would be sent first.
+				cut();
 			}
 		}
 		catch (RuntimeException ex) {

@@ -6,7 +6,6 @@ import java.util.NoSuchElementException;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 import io.github.ratelimit.redis.connection.CallException.Reason;
@@ -59,6 +58,16 @@ public final class Server implements Servers {
 
 	@Override
 	public void submit(Call call) {
+		submit(call, false);
+	}
+
+	/**
+	 * Submits a call without waiting for it.
+	 * @param call a call that waits
+	 * @param asking whether its slot is moving to this server, so that {@code ASKING}
+	 * precedes its command or transaction
+	 */
+	public void submit(Call call, boolean asking) {
 		JedisException cause = this.breaker.cause();
 		if (cause != null) {
 			this.breaker.ensureProbed();
@@ -67,9 +76,10 @@ public final class Server implements Servers {
 		}
 		if (this.waiting.get() >= this.settings.maxWaiting()) {
 			this.listener.overloaded();
-			call.fail(CallException.queueFull());
+			call.fail(new CallException(Reason.QUEUE_FULL, "Too many other calls wait", null));
 			return;
 		}
+		call.asking = asking;
 		if (this.waiting.incrementAndGet() > 1) {
 			long now = System.nanoTime();
 			this.lanes.forEach((lane) -> lane.cutIfStuck(now));
@@ -85,24 +95,26 @@ public final class Server implements Servers {
 
 	/** Makes sure that a lane looks into the queue after this. */
 	void wake() {
-		if (!any(Lane::isSpinning) && !any(Lane::wake)) {
-			any(Lane::start);
+		for (Lane lane : this.lanes) {
+			if (lane.isSpinning()) {
+				return;
+			}
+		}
+		for (Lane lane : this.lanes) {
+			if (lane.wake()) {
+				return;
+			}
+		}
+		for (Lane lane : this.lanes) {
+			if (lane.start()) {
+				return;
+			}
 		}
 	}
 
 	/** Whether there is a connection, which may be broken unnoticed. */
 	boolean isConnected() {
-		return any(Lane::isConnected);
-	}
-
-	/** Not a stream, because every call does this. */
-	private boolean any(Predicate<Lane> condition) {
-		for (Lane lane : this.lanes) {
-			if (condition.test(lane)) {
-				return true;
-			}
-		}
-		return false;
+		return this.lanes.stream().anyMatch(Lane::isConnected);
 	}
 
 	boolean hasWaiting() {
@@ -113,27 +125,28 @@ public final class Server implements Servers {
 	List<Call> next() {
 		List<Call> calls = new ArrayList<>();
 		int work = 0;
-		synchronized (this.queue) {
-			long now = System.nanoTime();
-			while (hasWaiting() && (work == 0 || work + this.queue.element().work() <= MAX_WORK)) {
-				Call call = remove();
-				if (call.take(now)) {
-					calls.add(call);
-					work += call.work();
+		int taken = 0;
+		try {
+			synchronized (this.queue) {
+				long now = System.nanoTime();
+				for (Call next = this.queue.peek(); next != null
+						&& (work == 0 || work + next.work() <= MAX_WORK); next = this.queue.peek()) {
+					this.queue.remove();
+					taken++;
+					if (next.take(now)) {
+						calls.add(next);
+						work += next.work();
+					}
 				}
 			}
+		}
+		finally {
+			this.waiting.addAndGet(-taken);
 		}
 		if (hasWaiting()) {
 			wake();
 		}
 		return calls;
-	}
-
-	/** For threads that hold the lock. */
-	private Call remove() {
-		Call call = this.queue.remove();
-		this.waiting.decrementAndGet();
-		return call;
 	}
 
 	/** Handles that no connection can be made. */
@@ -159,7 +172,9 @@ public final class Server implements Servers {
 	private void refuseWaiting(CallException reason) {
 		synchronized (this.queue) {
 			for (int i = this.waiting.get(); i > 0 && hasWaiting(); i--) {
-				remove().fail(reason);
+				Call call = this.queue.remove();
+				this.waiting.decrementAndGet();
+				call.fail(reason);
 			}
 		}
 	}

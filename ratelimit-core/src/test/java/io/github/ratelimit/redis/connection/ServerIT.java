@@ -302,8 +302,7 @@ class ServerIT {
 	@Test
 	void askingCallsReceiveTheReplyAfterThatOfAsking() {
 		Increment call = new Increment(Increment.PLAIN, this.key, LONG);
-		call.redirect(true);
-		this.server.submit(call);
+		this.server.submit(call, true);
 		assertThat(call.await()).isEqualTo(1L);
 	}
 
