@@ -5,13 +5,17 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
@@ -19,7 +23,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 import io.github.ratelimit.Decision.Source;
@@ -31,17 +34,22 @@ import io.github.ratelimit.test.TestRedis;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
 import redis.embedded.RedisServer;
 
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.thread.Threading;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -67,17 +75,25 @@ class SaturationIT {
 	 */
 	private static final Duration BUDGET = Duration.ofMillis(Integer.getInteger("ratelimit.saturation.budget", 300));
 
-	/** How long a thread may wait for a processor, with hundreds of others. */
-	private static final Duration SCHEDULING = Duration.ofSeconds(2);
+	/** How many threads of the server decide at the same time. */
+	private static final int THREADS = 200;
 
+	/** What most decisions do besides waiting, with hundreds of others. */
+	private static final Duration MORE = Duration.ofMillis(100);
+
+	/** What the slowest one does, which may load classes and compose scripts. */
+	private static final Duration MUCH_MORE = Duration.ofSeconds(1);
+
+	/** Longer than the budget, so that what was sent is unanswered when it is over. */
 	private static final Duration PAUSE = BUDGET.multipliedBy(3).dividedBy(2);
 
-	private static final int port = TestRedis.freePort();
+	private static int port;
 
 	private static RedisServer server;
 
 	@BeforeAll
 	static void start() {
+		port = TestRedis.freePort();
 		server = TestRedis.startServer(port);
 	}
 
@@ -92,6 +108,37 @@ class SaturationIT {
 		try (ConfigurableApplicationContext application = application()) {
 			load(application, connections, () -> {
 			});
+		}
+	}
+
+	/** Its connections are given back after each batch, with their own timeout. */
+	@Test
+	void nothingPassesUnlimitedOverTheClientOfTheApplication() {
+		try (ConfigurableApplicationContext application = application("ratelimit.redis.client=mine")) {
+			load(application, THREADS, () -> {
+			});
+		}
+	}
+
+	/** The first requests come before a class is compiled. */
+	@Test
+	void nothingPassesUnlimitedInANewProcess(@TempDir Path folder) throws Exception {
+		Path output = folder.resolve("output");
+		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+				"-Dratelimit.saturation.budget=" + BUDGET.toMillis(), "-Dspring.devtools.restart.enabled=false", "-cp",
+				System.getProperty("java.class.path"), NewProcess.class.getName(), String.valueOf(port))
+			.redirectErrorStream(true)
+			.redirectOutput(output.toFile())
+			.start();
+		try {
+			assertThat(process.waitFor(2, TimeUnit.MINUTES)).isTrue();
+			String text = Files.readString(output);
+			logger.info("In a new process: {}", text);
+			assertThat(process.exitValue()).as(text).isZero();
+			assertThat(text).contains(" connections: statuses ");
+		}
+		finally {
+			process.destroyForcibly();
 		}
 	}
 
@@ -135,16 +182,19 @@ class SaturationIT {
 		}
 	}
 
-	/** Each application is new, so that each of these scenarios starts cold. */
 	private static ConfigurableApplicationContext application(String... properties) {
-		return new SpringApplicationBuilder(Application.class)
-			.properties("server.port=0", "spring.main.banner-mode=off", "server.tomcat.accept-count=1000",
-					"ratelimit.redis.url=redis://127.0.0.1:" + port,
-					"ratelimit.redis.timeout=" + BUDGET.toMillis() + "ms", "ratelimit.policies.api.paths=/api",
-					"ratelimit.policies.api.limits=" + QUOTA + "/h", "ratelimit.policies.api.identifiers=header:X-User",
-					"ratelimit.policies.total.paths=/api", "ratelimit.policies.total.algorithm=fixed-window",
-					"ratelimit.policies.total.limits=1000000000/h",
-					"ratelimit.policies.total.identifiers=header:X-Total")
+		return application(port, properties);
+	}
+
+	/** Each application is new, and has decided nothing but what warms it up. */
+	private static ConfigurableApplicationContext application(int port, String... properties) {
+		return new SpringApplicationBuilder(Application.class).properties("server.port=0",
+				"spring.main.banner-mode=off", "test.redis.port=" + port, "server.tomcat.accept-count=1000",
+				"server.tomcat.threads.max=" + THREADS, "ratelimit.redis.url=redis://127.0.0.1:" + port,
+				"ratelimit.redis.timeout=" + BUDGET.toMillis() + "ms", "ratelimit.policies.api.paths=/api",
+				"ratelimit.policies.api.limits=" + QUOTA + "/h", "ratelimit.policies.api.identifiers=header:X-User",
+				"ratelimit.policies.total.paths=/api", "ratelimit.policies.total.algorithm=fixed-window",
+				"ratelimit.policies.total.limits=1000000000/h", "ratelimit.policies.total.identifiers=header:X-Total")
 			.properties(properties)
 			.run();
 	}
@@ -162,7 +212,8 @@ class SaturationIT {
 		CountDownLatch half = new CountDownLatch(connections * each / 2);
 		ExecutorService clients = Executors.newFixedThreadPool(connections);
 		HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
-		try {
+		Sleepers sleepers = new Sleepers(Math.min(connections, THREADS), BUDGET);
+		try (sleepers) {
 			List<Future<?>> futures = new ArrayList<>();
 			for (int i = 0; i < connections; i++) {
 				futures.add(clients.submit(() -> {
@@ -195,12 +246,14 @@ class SaturationIT {
 		finally {
 			clients.shutdownNow();
 		}
-		logger.info("{} connections: statuses {}, {} of one client served, {}", connections, statuses, served,
-				decisions);
+		logger.info("{} connections: statuses {}, {} of one client served, {}; slept {} ms, at most {} ms", connections,
+				statuses, served, decisions, sleepers.percentile(99).toMillis(), sleepers.percentile(100).toMillis());
 		assertThat(statuses.keySet()).isSubsetOf(200, 429);
 		assertThat(decisions.sources()).as("who decided").isSubsetOf(Source.STORE, Source.LOCAL, Source.DENIAL_CACHE);
+		assertThat(decisions.by(Source.STORE)).as("decided by Redis").isGreaterThan(decisions.by(Source.LOCAL));
 		assertThat(decisions.ofClients()).as("requests that were limited").isEqualTo((long) connections * each);
-		assertThat(decisions.slowest()).as("slowest decision").isLessThan(BUDGET.plus(SCHEDULING));
+		assertThat(decisions.percentile(99)).as("99th percentile").isLessThan(sleepers.percentile(99).plus(MORE));
+		assertThat(decisions.percentile(100)).as("slowest").isLessThan(sleepers.percentile(100).plus(MUCH_MORE));
 		assertThat(decisions.opened()).as("times that Redis counted as gone").isZero();
 		assertThat(served.sum()).as("requests of one client").isBetween((long) QUOTA, 2L * QUOTA);
 	}
@@ -224,7 +277,24 @@ class SaturationIT {
 		}
 	}
 
-	/** Who decided, and how long that took at most. */
+	/**
+	 * An application with as many callers as it has threads, as soon as it has started.
+	 */
+	static final class NewProcess {
+
+		private NewProcess() {
+		}
+
+		public static void main(String[] arguments) {
+			try (ConfigurableApplicationContext application = application(Integer.parseInt(arguments[0]))) {
+				load(application, THREADS, () -> {
+				});
+			}
+		}
+
+	}
+
+	/** Who decided, and how long that took. */
 	static final class Decisions implements DecisionListener, RedisListener {
 
 		private final Map<Source, LongAdder> sources = new ConcurrentHashMap<>();
@@ -233,13 +303,13 @@ class SaturationIT {
 
 		private final LongAdder opened = new LongAdder();
 
-		private final AtomicLong slowestNanos = new AtomicLong();
+		private final Queue<Long> nanos = new ConcurrentLinkedQueue<>();
 
 		@Override
 		public void decided(PolicyDecision decision) {
 			this.sources.computeIfAbsent(decision.source(), (key) -> new LongAdder()).increment();
-			this.slowestNanos.accumulateAndGet(decision.time().toNanos(), Math::max);
 			if (decision.policy().policy().name().equals("api")) {
+				this.nanos.add(decision.time().toNanos());
 				this.ofClients.increment();
 			}
 		}
@@ -254,12 +324,17 @@ class SaturationIT {
 			return this.sources.keySet();
 		}
 
+		long by(Source source) {
+			LongAdder decisions = this.sources.get(source);
+			return (decisions != null) ? decisions.sum() : 0;
+		}
+
 		long ofClients() {
 			return this.ofClients.sum();
 		}
 
-		Duration slowest() {
-			return Duration.ofNanos(this.slowestNanos.get());
+		Duration percentile(int percent) {
+			return Sleepers.percentile(this.nanos, percent);
 		}
 
 		long opened() {
@@ -268,8 +343,8 @@ class SaturationIT {
 
 		@Override
 		public String toString() {
-			return "decisions by %s, the slowest took %d ms, Redis counted as gone %d times".formatted(this.sources,
-					TimeUnit.NANOSECONDS.toMillis(this.slowestNanos.get()), opened());
+			return "decisions by %s in %d ms, the slowest in %d ms, Redis counted as gone %d times"
+				.formatted(this.sources, percentile(99).toMillis(), percentile(100).toMillis(), opened());
 		}
 
 	}
@@ -286,6 +361,13 @@ class SaturationIT {
 		@Bean
 		Decisions decisions() {
 			return new Decisions();
+		}
+
+		/** Used if it is named. */
+		@Bean
+		@Lazy
+		UnifiedJedis mine(@Value("${test.redis.port}") int port) {
+			return RedisClient.create("127.0.0.1", port);
 		}
 
 	}

@@ -3,6 +3,8 @@ package io.github.ratelimit.spring.method;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.github.ratelimit.RateLimiter;
 import io.github.ratelimit.memory.MemoryRateLimiter;
@@ -83,6 +85,20 @@ class RateLimitedRepeatedTests {
 	void startFailsWhenPolicyStandsTwice() {
 		assertRefused(Twice.class, "the policy 'api' is used twice.");
 		assertRefused(TwiceComposed.class, "the policy 'web' is used twice.");
+	}
+
+	@Test
+	void startFailsWhenPoliciesHaveMoreLimitsThanOneCallDecides() {
+		this.runner.withPropertyValues("limits=" + list("9/%dm", 20), "identifiers=" + list("#who.charAt(%d)", 7))
+			.withBean(Many.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessage(
+						"its policies have 280 limits together, those of each identifier counted separately; there must be at most 256."));
+	}
+
+	private static String list(String format, int size) {
+		return IntStream.rangeClosed(1, size).mapToObj(format::formatted).collect(Collectors.joining(","));
 	}
 
 	@Test
@@ -225,6 +241,15 @@ class RateLimitedRepeatedTests {
 		}
 
 		public void two() {
+		}
+
+	}
+
+	static class Many {
+
+		@RateLimited(name = "one", limits = "${limits}", identifiers = "${identifiers}")
+		@RateLimited(name = "two", limits = "${limits}", identifiers = "${identifiers}")
+		public void call(String who) {
 		}
 
 	}
