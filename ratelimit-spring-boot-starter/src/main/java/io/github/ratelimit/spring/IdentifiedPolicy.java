@@ -113,20 +113,6 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 	}
 
 	/**
-	 * Returns how many limits a request may have in this policy: those of each identifier
-	 * are counted separately, and so is the limit of concurrent calls.
-	 * @return the largest number over all plans, at most
-	 * {@link RateLimitRequest#MAX_STATUSES}
-	 */
-	public int mostLimits() {
-		int most = this.policy.limits().size();
-		for (Plan plan : this.plans.values()) {
-			most = Math.max(most, (plan.policy() != null) ? plan.policy().limits().size() : 0);
-		}
-		return (most + ((this.concurrent != null) ? 1 : 0)) * this.identifiers.size();
-	}
-
-	/**
 	 * Returns the same policy with other limits. Its plans stay the same.
 	 * @param limits at least one limit, each with a different window
 	 * @return a new policy

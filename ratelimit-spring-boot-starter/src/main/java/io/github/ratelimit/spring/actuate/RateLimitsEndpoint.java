@@ -140,7 +140,10 @@ public final class RateLimitsEndpoint {
 	public WebEndpointResponse<Object> read(@Selector String part, @Nullable String identifier, @Nullable String policy,
 			@Nullable String size, @Nullable String before) {
 		return answer(part, () -> switch (part) {
-			case COUNTS -> ok(Map.of(COUNTS, counts(identifier, policy, instant(before))));
+			case COUNTS -> (before != null && policy == null)
+					? error(WebEndpointResponse.STATUS_BAD_REQUEST,
+							"A page before some time is one of a policy: name it.")
+					: ok(Map.of(COUNTS, counts(identifier, policy, instant(before))));
 			case DENIED -> denied(identifier, policy, size);
 			default -> ok(Map.of(BLOCKS, blocks().blocks().stream().map(BlockDescriptor::of).toList()));
 		});

@@ -27,6 +27,8 @@ import org.springframework.web.servlet.HandlerExecutionChain;
 import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.servlet.handler.ConversionServiceExposingInterceptor;
+import org.springframework.web.servlet.handler.AbstractHandlerMapping;
+import org.springframework.web.servlet.handler.AbstractUrlHandlerMapping;
 import org.springframework.web.servlet.i18n.LocaleChangeInterceptor;
 import org.springframework.web.servlet.resource.ResourceUrlProviderExposingInterceptor;
 import org.springframework.web.util.ServletRequestPathUtils;
@@ -48,6 +50,11 @@ final class ApplicationCors {
 	/** Interceptors that check no credentials. */
 	private static final Set<Class<?>> HARMLESS = Set.of(LateUsers.class, ConversionServiceExposingInterceptor.class,
 			ResourceUrlProviderExposingInterceptor.class, LocaleChangeInterceptor.class);
+
+	/**
+	 * Spring MVC adds interceptors that are nested in these, such as for static files.
+	 */
+	private static final Set<Class<?>> MAPPINGS = Set.of(AbstractHandlerMapping.class, AbstractUrlHandlerMapping.class);
 
 	private final DispatcherServlets dispatchers = new DispatcherServlets();
 
@@ -97,7 +104,10 @@ final class ApplicationCors {
 
 	/** Returns true for one that may be, or may hide, one of the application. */
 	private static boolean mayBeOfApplication(HandlerInterceptor interceptor) {
-		return !(interceptor instanceof CorsConfigurationSource) && !HARMLESS.contains(interceptor.getClass());
+		Class<?> type = interceptor.getClass();
+		Class<?> outer = type.getEnclosingClass();
+		return !(interceptor instanceof CorsConfigurationSource) && !HARMLESS.contains(type)
+				&& !(outer != null && MAPPINGS.contains(outer));
 	}
 
 	/** Returns whether a request comes from a page of another origin. */

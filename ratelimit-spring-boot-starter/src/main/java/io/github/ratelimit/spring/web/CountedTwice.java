@@ -60,7 +60,7 @@ final class CountedTwice implements ApplicationListener<ApplicationReadyEvent> {
 			.flatMap((mapping) -> mapping.getHandlerMethods().entrySet().stream())
 			.forEach((handler) -> find(handler, found));
 		if (!found.isEmpty()) {
-			logger.warn("These policies count a request by its path, and again by @RateLimited: {}", found);
+			logger.warn("These policies may count a request by its path, and again by @RateLimited: {}", found);
 		}
 	}
 

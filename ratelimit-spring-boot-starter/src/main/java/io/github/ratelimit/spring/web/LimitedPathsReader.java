@@ -5,8 +5,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-import io.github.ratelimit.Policy;
-import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.spring.ConfiguredPolicies;
 import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.policy.PolicyReader;
@@ -66,27 +64,7 @@ final class LimitedPathsReader {
 				entries.add(new LimitedPaths.Entry(this.policies.find(name).orElseThrow(), limited, all));
 			}
 		});
-		entries.forEach((entry) -> requireFewLimits(entry, entries));
 		return new LimitedPaths(entries);
-	}
-
-	/** Rejects policies that certainly have more limits together than a call decides. */
-	private static void requireFewLimits(LimitedPaths.Entry entry, List<LimitedPaths.Entry> all) {
-		for (Route route : entry.routes()) {
-			List<IdentifiedPolicy> together = all.stream()
-				.filter((other) -> other.routes().stream().anyMatch((each) -> each.covers(route)))
-				.map(LimitedPaths.Entry::policy)
-				.toList();
-			int limits = together.stream().mapToInt(IdentifiedPolicy::mostLimits).sum();
-			if (limits > RateLimitRequest.MAX_STATUSES) {
-				Policy policy = entry.policy().policy();
-				throw new InvalidConfigurationPropertyValueException(PolicyReader.property(policy.name(), ".limits"),
-						policy.limits(),
-						"On the path %s, the policies %s have %d limits together, those of each identifier counted separately; there must be at most %d."
-							.formatted(route.text(), together.stream().map((each) -> each.policy().name()).toList(),
-									limits, RateLimitRequest.MAX_STATUSES));
-			}
-		}
 	}
 
 	/** Rejects exclusions of which it is certain that they match no limited path. */

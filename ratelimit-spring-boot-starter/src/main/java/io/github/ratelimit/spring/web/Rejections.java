@@ -147,8 +147,14 @@ final class Rejections {
 	}
 
 	private static void restoreHeaders(Map<String, List<String>> headers, HttpServletResponse response) {
-		headers(response).keySet().forEach((name) -> response.setHeader(name, null));
-		headers.forEach((name, values) -> values.forEach((value) -> response.addHeader(name, value)));
+		headers.forEach((name, values) -> {
+			response.setHeader(name, values.get(0));
+			values.stream().skip(1).forEach((value) -> response.addHeader(name, value));
+		});
+		headers(response).keySet()
+			.stream()
+			.filter((name) -> !headers.containsKey(name))
+			.forEach((name) -> response.setHeader(name, null));
 	}
 
 	private ProblemDetail problem(Reason reason, @Nullable Decision decision) {

@@ -29,7 +29,10 @@ final class RemoteIpValves {
 	 */
 	static void refuse(Server server, List<String> proxies) {
 		for (Service service : server.findServices()) {
-			refuse(service.getContainer(), proxies);
+			Engine engine = service.getContainer();
+			if (engine != null) {
+				refuse(engine, proxies);
+			}
 		}
 	}
 

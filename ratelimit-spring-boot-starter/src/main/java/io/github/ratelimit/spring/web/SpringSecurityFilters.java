@@ -28,6 +28,9 @@ final class SpringSecurityFilters implements SecurityFilters {
 			ForceEagerSessionCreationFilter.class, HttpsRedirectFilter.class, WebAsyncManagerIntegrationFilter.class,
 			SecurityContextHolderFilter.class, HeaderWriterFilter.class);
 
+	/** What authenticates is in other modules than the one that configures it. */
+	private static final String CONFIGURATION_PACKAGE = "org.springframework.security.config.";
+
 	private final ObjectProvider<FilterChainProxy> proxies;
 
 	SpringSecurityFilters(ObjectProvider<FilterChainProxy> proxies) {
@@ -36,7 +39,8 @@ final class SpringSecurityFilters implements SecurityFilters {
 
 	/** Returns whether it is certain that a filter of a chain checks no credentials. */
 	static boolean checksNoCredentials(Filter filter) {
-		return BEFORE_CORS.contains(filter.getClass());
+		return BEFORE_CORS.contains(filter.getClass())
+				|| filter.getClass().getPackageName().startsWith(CONFIGURATION_PACKAGE);
 	}
 
 	@Override

@@ -56,7 +56,7 @@ final class UserCheck {
 					&& policy.identifiers().stream().allMatch(this.identifiers::needsUser))
 			.map((policy) -> policy.policy().name())
 			.forEach((name) -> logger.warn(
-					"The policy '{}' counts no failed logins: they have status 401, but no" + " user yet. Add ip to {}",
+					"The policy '{}' does not count what Spring Security or another filter answers with 401, because there is no user yet. Add ip to {}",
 					name, PolicyReader.property(name, ".identifiers")));
 	}
 

@@ -272,6 +272,12 @@ class RateLimitsEndpointIT {
 		assertRefused(application.delete(ENDPOINT + "/counts" + query), 400, reason);
 	}
 
+	@Test
+	void pageBeforeATimeIsOfOnePolicy() {
+		assertRefused(application.get(ENDPOINT + "/counts?identifier=header:X-User:many&before=2026-01-01T12:00:00Z"),
+				400, "A page before some time is one of a policy: name it.");
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "", "yesterday", "2026-01-01", "1767225600" })
 	void wrongEndOfAPageIsAnsweredWithReason(String before) {

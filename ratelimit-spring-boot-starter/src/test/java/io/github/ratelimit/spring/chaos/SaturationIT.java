@@ -79,10 +79,10 @@ class SaturationIT {
 	private static final int THREADS = 200;
 
 	/** What most decisions do besides waiting, with hundreds of others. */
-	private static final Duration MORE = Duration.ofMillis(100);
+	private static final Duration MORE = Duration.ofSeconds(1);
 
 	/** What the slowest one does, which may load classes and compose scripts. */
-	private static final Duration MUCH_MORE = Duration.ofSeconds(1);
+	private static final Duration MUCH_MORE = Duration.ofSeconds(2);
 
 	/** Longer than the budget, so that what was sent is unanswered when it is over. */
 	private static final Duration PAUSE = BUDGET.multipliedBy(3).dividedBy(2);

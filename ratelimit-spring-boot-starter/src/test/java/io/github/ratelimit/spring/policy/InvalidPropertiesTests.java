@@ -85,21 +85,6 @@ class InvalidPropertiesTests {
 	}
 
 	@Test
-	void startFailsWhenPoliciesOfAPathHaveMoreLimitsThanOneCallDecides() {
-		String limits = IntStream.rangeClosed(1, 13).mapToObj((i) -> "9/" + i + "m").collect(Collectors.joining(","));
-		String identifiers = IntStream.rangeClosed(1, 10)
-			.mapToObj((i) -> "header:X-" + i)
-			.collect(Collectors.joining(","));
-		String policies = "policies.api.limits=" + limits + ";policies.api.identifiers=" + identifiers
-				+ ";policies.api.paths=/api/**;policies.orders.limits=" + limits + ";policies.orders.identifiers="
-				+ identifiers + ";policies.orders.paths=";
-		assertRefused(policies + "/api/orders", "policies.orders.limits",
-				"[" + limits.replace("9/1m", "9/m").replace(",", ", ") + "]",
-				"On the path /api/orders, the policies [api, orders] have 260 limits together, those of each identifier counted separately; there must be at most 256.");
-		start(policies + "/orders").run((context) -> assertThat(context).hasNotFailed());
-	}
-
-	@Test
 	void startFailsWhenPolicyHasMoreLimitsThanOneCallDecides() {
 		String limits = IntStream.rangeClosed(1, 20).mapToObj((i) -> "9/" + i + "m").collect(Collectors.joining(","));
 		List<String> thirteen = IntStream.rangeClosed(1, 13).mapToObj((i) -> "header:X-" + i).toList();

@@ -44,8 +44,9 @@ class AnnotatedPathIT {
 	/** Once at each start; the output is that of all starts so far. */
 	@Test
 	void startTellsWhatIsCountedTwice(CapturedOutput output) {
-		assertThat(
-				output.getAll().lines().filter((line) -> line.contains("These policies count a request by its path")))
+		assertThat(output.getAll()
+			.lines()
+			.filter((line) -> line.contains("These policies may count a request by its path")))
 			.hasSize(1 + this.application.container().ordinal())
 			.last(as(STRING))
 			.contains("api (AnnotatedPathIT.Controller.heavy)", "api (AnnotatedPathIT.Controller.withFallback)",

@@ -80,6 +80,17 @@ class PreflightIT {
 		}
 	}
 
+	/** Spring MVC adds an interceptor of its own to files. */
+	@ParameterizedTest
+	@ValueSource(classes = { Plain.class, SecurityWithMvcCors.class })
+	void preflightOfFileIsFree(Class<?> configuration) {
+		TestApplication application = application(configuration);
+		for (int i = 0; i < 3; i++) {
+			assertThat(preflight(application, "/api/file.css").statusCode()).isEqualTo(200);
+		}
+		assertThat(application.decisions()).isZero();
+	}
+
 	@ParameterizedTest
 	@ValueSource(classes = { SecurityWithCors.class, SecurityWithMvcCors.class })
 	void preflightIsNotLimitedWhenCorsCodeAnswersFirst(Class<?> configuration) {

@@ -117,7 +117,7 @@ class UserCheckIT {
 		TestApplication.start(WithLogin.class, "ratelimit.policies.api.paths=/api", "ratelimit.policies.api.limits=3/m",
 				"ratelimit.policies.api.count-when=" + countWhen, "ratelimit.policies.api.identifiers=" + identifiers)
 			.close();
-		String warning = "The policy 'api' counts no failed logins: they have status 401, but no user yet. Add ip to"
+		String warning = "The policy 'api' does not count what Spring Security or another filter answers with 401, because there is no user yet. Add ip to"
 				+ " ratelimit.policies.api.identifiers";
 		assertThat(output.getAll().contains(warning)).isEqualTo(told);
 	}
