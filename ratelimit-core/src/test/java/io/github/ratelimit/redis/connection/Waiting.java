@@ -93,11 +93,17 @@ final class Waiting {
 		}
 	}
 
-	/** Asserts that callers wait hardly longer than for their budget. */
+	/**
+	 * Asserts that callers wait hardly longer than for their budget. Few times have no
+	 * percentile but their maximum, which shows the machine.
+	 */
 	void assertInTime(String fault) {
 		System.out.println(fault + ", " + this);
 		assertThat(percentile(this.waited, 50)).as("median").isLessThan(percentile(this.slept, 50).plus(MORE));
-		assertThat(percentile(this.waited, 99)).as("99th percentile").isLessThan(percentile(this.slept, 99).plus(MORE));
+		if (this.waited.size() >= 100) {
+			assertThat(percentile(this.waited, 99)).as("99th percentile")
+				.isLessThan(percentile(this.slept, 99).plus(MORE));
+		}
 	}
 
 	private static Duration percentile(List<Long> times, int percent) {
