@@ -1,11 +1,11 @@
 package io.github.ratelimit.redis;
 
-import io.github.ratelimit.redis.script.RedisKeys;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -14,8 +14,8 @@ import io.github.ratelimit.Charge;
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.Identifier;
 import io.github.ratelimit.Limit;
-import io.github.ratelimit.Penalty;
 import io.github.ratelimit.LimitStatus;
+import io.github.ratelimit.Penalty;
 import io.github.ratelimit.Policy;
 import io.github.ratelimit.RateLimitRequest;
 import io.github.ratelimit.RateLimiter;
@@ -23,8 +23,10 @@ import io.github.ratelimit.algorithm.FirstRequestWindow;
 import io.github.ratelimit.algorithm.FixedWindow;
 import io.github.ratelimit.algorithm.SlidingWindow;
 import io.github.ratelimit.algorithm.SlidingWindowCounter;
+import io.github.ratelimit.redis.connection.Call;
 import io.github.ratelimit.redis.connection.DirectServers;
 import io.github.ratelimit.redis.connection.Servers;
+import io.github.ratelimit.redis.script.RedisKeys;
 import io.github.ratelimit.test.ChangeContract;
 import io.github.ratelimit.test.ChargeContract;
 import io.github.ratelimit.test.CountDeniedContract;
@@ -125,15 +127,41 @@ class PipelineRateLimiterIT {
 	}
 
 	@Test
-	void requestsThatReadTooManyCountsAreRefused() {
-		RateLimiter limiter = create(this.clock);
-		Policy policy = Policy.of("api", new SlidingWindow(Duration.ofMillis(10)), Limit.parse("5/9s"));
-		assertThat(limiter.tryAcquire(of(policy, 2)).allowed()).isTrue();
-		RateLimitRequest request = of(policy, 3);
-		assertThatIllegalArgumentException().isThrownBy(() -> limiter.tryAcquire(request))
-			.withMessageMatching(
-					"Invalid request \\(\\d+ counts of windows and sub-windows\\): without scripting, at most 4000 can be read; use fewer identifiers or limits, or a longer precision\\.");
-		assertThat(limiter.peek(of(policy, 2)).statuses()).extracting(LimitStatus::remaining).containsOnly(4L);
+	void requestsThatReadManyCountsAreDecidedInSeveralTransactions() {
+		AtomicInteger transactions = new AtomicInteger();
+		RateLimiter limiter = create(counting(transactions), TestRedis.newKeyPrefix()).withClock(this.clock);
+		Policy policy = Policy.of("api", new SlidingWindow(Duration.ofMillis(10)), Limit.parse("5/9s"),
+				Limit.parse("8/9500ms"));
+		assertThat(limiter.tryAcquire(policy, Identifier.user("u0")).allowed()).isTrue();
+		assertThat(transactions).hasValue(1);
+		for (int i = 0; i < 4; i++) {
+			assertThat(limiter.tryAcquire(of(policy, 9)).allowed()).isTrue();
+		}
+		// Each identifier has two limits of some 1,500 sub-windows, with this budget.
+		assertThat(transactions).hasValue(1 + 4 * 9);
+		Decision denied = limiter.tryAcquire(of(policy, 9));
+		assertThat(denied.violated()).extracting(LimitStatus::identifier).containsExactly(Identifier.user("u0"));
+		assertThat(limiter.peek(of(policy, 9)).statuses()).extracting(LimitStatus::remaining)
+			.startsWith(0L, 3L, 1L, 4L)
+			.endsWith(1L, 4L);
+		limiter.refund(of(policy, 9));
+		assertThat(limiter.tryAcquire(of(policy, 9)).allowed()).isTrue();
+	}
+
+	private static Servers counting(AtomicInteger calls) {
+		return new Servers() {
+
+			@Override
+			public void submit(Call call) {
+				calls.incrementAndGet();
+				SERVERS.submit(call);
+			}
+
+			@Override
+			public void close() {
+			}
+
+		};
 	}
 
 	private static RateLimitRequest of(Policy policy, int identifiers) {

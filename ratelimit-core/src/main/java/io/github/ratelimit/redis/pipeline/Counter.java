@@ -33,6 +33,9 @@ abstract class Counter {
 
 	final int slot;
 
+	/** The part of the request whose counts are changed and read in one transaction. */
+	int part;
+
 	final Time time;
 
 	/** The Redis keys of all counts that are read. */

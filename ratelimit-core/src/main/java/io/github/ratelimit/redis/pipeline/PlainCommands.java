@@ -31,8 +31,9 @@ import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Decides requests with plain commands. A round trip is one transaction for each slot;
- * they are sent together. All operations throw a {@link JedisException} if they fail.
+ * Decides requests with plain commands. A round trip is one transaction for each slot, or
+ * several if they read many counts; they are sent together. All operations throw a
+ * {@link JedisException} if they fail.
  */
 public final class PlainCommands implements RateLimiter {
 
@@ -41,7 +42,10 @@ public final class PlainCommands implements RateLimiter {
 	private static final List<String> ALGORITHMS = List.of("fixed-window", "first-request-window", "sliding-window",
 			"sliding-window-counter");
 
-	/** To read so many takes Redis some two milliseconds. */
+	/**
+	 * How many counts one transaction reads at most, if it is not for one identifier in
+	 * one policy. That takes Redis some two milliseconds.
+	 */
 	private static final int MAX_COUNTS = 4000;
 
 	/** About 2 MB. */
@@ -143,24 +147,32 @@ public final class PlainCommands implements RateLimiter {
 		Time time = new Time(Meter.micros(this.clock.instant()), this.budget.toNanos() / 1000,
 				System.nanoTime() + this.budget.toNanos(), this.customClock);
 		List<Counter> counters = new ArrayList<>();
+		int part = 0;
+		int counts = 0;
 		for (Charge charge : request.charges()) {
 			requireSupported(charge.policy());
 			for (Identifier identifier : charge.identifiers()) {
 				byte[] bytes = this.keys.key(identifier, charge.policy());
 				String key = new String(bytes, StandardCharsets.US_ASCII);
 				int slot = this.servers.slot(bytes);
+				int before = counts;
+				List<Counter> own = new ArrayList<>();
 				for (Limit limit : charge.policy().limits()) {
-					counters.add((charge.policy().algorithm() instanceof FirstRequestWindow)
+					Counter counter = (charge.policy().algorithm() instanceof FirstRequestWindow)
 							? new FirstRequestCounter(charge, identifier, limit, key, slot, time)
-							: new AlignedCounter(charge, identifier, limit, key, slot, time, pastCounts));
+							: new AlignedCounter(charge, identifier, limit, key, slot, time, pastCounts);
+					own.add(counter);
+					counts += counter.keys.size();
 				}
+				if (counts > MAX_COUNTS && before > 0) {
+					part++;
+					counts -= before;
+				}
+				for (Counter counter : own) {
+					counter.part = part;
+				}
+				counters.addAll(own);
 			}
-		}
-		int counts = counters.stream().mapToInt((counter) -> counter.keys.size()).sum();
-		if (counts > MAX_COUNTS) {
-			throw new IllegalArgumentException(
-					"Invalid request (%d counts of windows and sub-windows): without scripting, at most %d can be read; use fewer identifiers or limits, or a longer precision."
-						.formatted(counts, MAX_COUNTS));
 		}
 		return counters;
 	}
@@ -230,7 +242,7 @@ public final class PlainCommands implements RateLimiter {
 	}
 
 	/**
-	 * Sends commands to all slots, and waits for all replies.
+	 * Sends all transactions, and waits for all replies.
 	 * @throws JedisException the first failure, after all replies
 	 */
 	private void exchange(List<Counter> counters, BiConsumer<Counter, Transaction> commands) {
@@ -250,11 +262,11 @@ public final class PlainCommands implements RateLimiter {
 
 	private Collection<Transaction> send(List<Counter> counters, BiConsumer<Counter, Transaction> commands,
 			long deadline) {
-		Map<Integer, Transaction> slots = new LinkedHashMap<>();
-		counters.forEach((counter) -> commands.accept(counter,
-				slots.computeIfAbsent(counter.slot, (slot) -> new Transaction(deadline))));
-		slots.forEach((slot, transaction) -> transaction.submit(this.servers, slot));
-		return slots.values();
+		Map<List<Integer>, Transaction> transactions = new LinkedHashMap<>();
+		counters.forEach((counter) -> commands.accept(counter, transactions
+			.computeIfAbsent(List.of(counter.slot, counter.part), (key) -> new Transaction(counter.slot, deadline))));
+		transactions.values().forEach((transaction) -> transaction.submit(this.servers));
+		return transactions.values();
 	}
 
 }

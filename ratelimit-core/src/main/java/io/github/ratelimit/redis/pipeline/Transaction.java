@@ -29,11 +29,14 @@ final class Transaction {
 	/** The readers of the replies, by command with its arguments. */
 	private final Map<List<String>, Consumer<@Nullable Object>> commands = new LinkedHashMap<>();
 
+	private final int slot;
+
 	private final long deadline;
 
 	private @Nullable Call call;
 
-	Transaction(long deadline) {
+	Transaction(int slot, long deadline) {
+		this.slot = slot;
 		this.deadline = deadline;
 	}
 
@@ -53,10 +56,10 @@ final class Transaction {
 	}
 
 	/** Submits the commands, if there are any, without waiting. */
-	void submit(Servers servers, int slot) {
+	void submit(Servers servers) {
 		int arguments = this.commands.keySet().stream().mapToInt(List::size).sum();
 		if (arguments > 0) {
-			this.call = new CommandCall((source) -> commands(), 1 + arguments / ARGUMENTS_OF_A_DECISION, slot,
+			this.call = new CommandCall((source) -> commands(), 1 + arguments / ARGUMENTS_OF_A_DECISION, this.slot,
 					this.deadline);
 			servers.submit(this.call);
 		}
