@@ -112,7 +112,7 @@ public interface RateLimiter {
 	/**
 	 * Counts denials for the {@link Penalty} of their policies, which this rate limiter
 	 * was not asked for because something before it knew the answer, such as a cache. May
-	 * block the identifiers.
+	 * block the identifiers; for charges in shadow mode this is only reported.
 	 * <p>
 	 * By default, this does nothing.
 	 * @param denials charges whose cost is the number of denials

@@ -284,6 +284,15 @@ public abstract class PenaltyContract extends RateLimiterContract {
 	}
 
 	@Test
+	void denialsOfOthersInShadowModeAreOnlyReported() {
+		this.limiter.countDenials(List.of(denials(LOGIN, 4).inShadow()));
+		assertThat(this.shadows).extracting(Block::identifier).containsExactly(ALICE);
+		assertThat(this.penalties).isEmpty();
+		assertThat(this.limiter.tryAcquire(LOGIN, ALICE).allowed()).isTrue();
+		assertThat(blocks().blocks()).isEmpty();
+	}
+
+	@Test
 	void denialsOfPoliciesWithoutPenaltyAreIgnored() {
 		assertThatNoException()
 			.isThrownBy(() -> this.limiter.countDenials(List.of(denials(LOGIN.withPenalty(null), 9))));
