@@ -3,6 +3,7 @@ package io.github.ratelimit.spring.expression;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.WildcardType;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -125,8 +126,7 @@ final class ExpressionTypes {
 		if (getter.isPresent()) {
 			return returned(getter.get(), owner);
 		}
-		Set<String> names = getters(type).map((method) -> property(method.getName()))
-			.collect(Collectors.toCollection(TreeSet::new));
+		Set<String> names = getters(type).map(ExpressionTypes::property).collect(Collectors.toCollection(TreeSet::new));
 		for (Field field : type.getFields()) {
 			if (name.equals(field.getName())) {
 				return ResolvableType.forField(field, owner.as(field.getDeclaringClass()));
@@ -145,12 +145,14 @@ final class ExpressionTypes {
 		return wrapper(method.getReturnType()) == Boolean.class;
 	}
 
-	private static String property(String method) {
+	private static String property(Method method) {
+		String name = method.getName();
 		return Stream.of("get", "is")
-			.filter((prefix) -> method.startsWith(prefix) && method.length() > prefix.length())
-			.map((prefix) -> StringUtils.uncapitalizeAsProperty(method.substring(prefix.length())))
+			.filter((prefix) -> name.startsWith(prefix) && name.length() > prefix.length()
+					&& (prefix.equals("get") || isBoolean(method)))
+			.map((prefix) -> StringUtils.uncapitalizeAsProperty(name.substring(prefix.length())))
 			.findFirst()
-			.orElse(method);
+			.orElse(name);
 	}
 
 	private ResolvableType ofMethod(String name, int arguments, Class<?> type, ResolvableType owner) {
@@ -184,10 +186,14 @@ final class ExpressionTypes {
 		return ResolvableType.forType(method.getGenericReturnType(), owner.as(method.getDeclaringClass()));
 	}
 
-	/** Objects of {@code ? super X} may be of any type. */
+	/**
+	 * Objects of {@code ? super X} may be of any type. Bounds of variables are not looked
+	 * at, because they may be their own.
+	 */
 	private static boolean hasLowerBound(ResolvableType type) {
 		return (type.getType() instanceof WildcardType wildcard && wildcard.getLowerBounds().length > 0)
-				|| Stream.of(type.getGenerics()).anyMatch(ExpressionTypes::hasLowerBound);
+				|| (type.getType() instanceof ParameterizedType
+						&& Stream.of(type.getGenerics()).anyMatch(ExpressionTypes::hasLowerBound));
 	}
 
 	/** Returns whether objects have no other members than their declared type. */

@@ -24,6 +24,7 @@ import org.springframework.mock.web.MockMultipartHttpServletRequest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
 /**
@@ -62,7 +63,10 @@ class ExpressionTypesTests {
 		add("two", TwoNames.class, new TwoNames());
 		add("servlet", ServletRequest.class, new MockMultipartHttpServletRequest());
 		add("http", HttpServletRequest.class, new MockMultipartHttpServletRequest());
-		add("lower", lowerBound(), List.of(point));
+		add("lower", parameter("lower", List.class), List.of(point));
+		add("self", parameter("self", Enum.class), Color.BLUE);
+		add("raw", Enum.class, Color.BLUE);
+		add("noFlag", NoFlag.class, new NoFlag());
 		add("text", String.class, "abc");
 		add("number", int.class, 1);
 		add("any", Number.class, 5);
@@ -86,9 +90,9 @@ class ExpressionTypesTests {
 		add("optional", ResolvableType.forClassWithGenerics(Optional.class, Point.class), Optional.of(point));
 	}
 
-	private static Type lowerBound() {
+	private static Type parameter(String method, Class<?> type) {
 		try {
-			return ExpressionTypesTests.class.getDeclaredMethod("lower", List.class).getGenericParameterTypes()[0];
+			return ExpressionTypesTests.class.getDeclaredMethod(method, type).getGenericParameterTypes()[0];
 		}
 		catch (NoSuchMethodException ex) {
 			throw new IllegalStateException(ex);
@@ -96,6 +100,9 @@ class ExpressionTypesTests {
 	}
 
 	static void lower(List<? super String> values) {
+	}
+
+	static <T extends Enum<T>> void self(T value) {
 	}
 
 	private void add(String name, Type type, Object value) {
@@ -123,10 +130,19 @@ class ExpressionTypesTests {
 			}
 		}
 		assertThat(refused).hasSizeGreaterThan(200)
-			.contains("#text.lenght()", "#text.class", "#point.getClass()", "#point.over()", "#own.nmae",
-					"#array.lenght()", "#named.nmae")
+			.contains("#text.lenght()", "#text.class", "#noFlag.flag", "#point.getClass()", "#point.over()",
+					"#own.nmae", "#array.lenght()", "#named.nmae")
 			.allSatisfy((text) -> assertThatExceptionOfType(EvaluationException.class).as(text)
 				.isThrownBy(() -> evaluate(text)));
+	}
+
+	@Test
+	void nameOfAMethodThatIsNoGetterIsNotNamedAsNearest() {
+		Variables variables = new Variables(this.types, "the variables", false);
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> ReadOnlyExpression.parse("expression", "#noFlag.flag", variables))
+			.withMessageContaining("there is no property 'flag' in " + NoFlag.class.getTypeName())
+			.withMessageNotContaining("the nearest is 'flag'");
 	}
 
 	@Test
@@ -271,6 +287,15 @@ class ExpressionTypesTests {
 
 		public String opt(String text, Object... more) {
 			return text + more.length;
+		}
+
+	}
+
+	/** Its method is no getter. */
+	public static final class NoFlag {
+
+		public String isFlag() {
+			return "no";
 		}
 
 	}
