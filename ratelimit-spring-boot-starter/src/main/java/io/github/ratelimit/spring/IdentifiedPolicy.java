@@ -78,6 +78,20 @@ public record IdentifiedPolicy(Policy policy, List<String> identifiers, Enforcem
 	}
 
 	/**
+	 * Returns how many limits a request may have in this policy: those of each identifier
+	 * are counted separately, and so is the limit of concurrent calls.
+	 * @return the largest number over all plans, at most
+	 * {@link RateLimitRequest#MAX_STATUSES}
+	 */
+	public int mostLimits() {
+		int most = this.policy.limits().size();
+		for (Plan plan : this.plans.values()) {
+			most = Math.max(most, (plan.policy() != null) ? plan.policy().limits().size() : 0);
+		}
+		return (most + ((this.concurrent != null) ? 1 : 0)) * this.identifiers.size();
+	}
+
+	/**
 	 * Creates a policy with plans.
 	 * @param policy the policy
 	 * @param identifiers at least one identifier as in configuration

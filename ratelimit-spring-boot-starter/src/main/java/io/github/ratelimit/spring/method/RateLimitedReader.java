@@ -93,10 +93,7 @@ final class RateLimitedReader {
 	}
 
 	private static void requireFewLimits(List<ReadAnnotation> annotations) {
-		int limits = annotations.stream()
-			.map(ReadAnnotation::policy)
-			.mapToInt((policy) -> policy.policy().limits().size() * policy.identifiers().size())
-			.sum();
+		int limits = annotations.stream().mapToInt((annotation) -> annotation.policy().mostLimits()).sum();
 		if (limits > RateLimitRequest.MAX_STATUSES) {
 			throw new IllegalArgumentException(
 					"its policies have %d limits together, those of each identifier counted separately; there must be at most %d."

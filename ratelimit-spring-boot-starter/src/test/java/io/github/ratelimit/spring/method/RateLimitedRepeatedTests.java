@@ -97,6 +97,18 @@ class RateLimitedRepeatedTests {
 						"its policies have 280 limits together, those of each identifier counted separately; there must be at most 256."));
 	}
 
+	@Test
+	void concurrentCallsAreLimitsToo() {
+		this.runner
+			.withPropertyValues("limits=" + list("9/%dm", 9), "identifiers=" + list("#who.charAt(%d)", 14),
+					"ratelimit.policies.api.concurrent=9", "ratelimit.policies.api.limits=" + list("9/%dm", 9))
+			.withBean(ManyCalls.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessage(
+						"its policies have 266 limits together, those of each identifier counted separately; there must be at most 256."));
+	}
+
 	private static String list(String format, int size) {
 		return IntStream.rangeClosed(1, size).mapToObj(format::formatted).collect(Collectors.joining(","));
 	}
@@ -249,6 +261,15 @@ class RateLimitedRepeatedTests {
 
 		@RateLimited(name = "one", limits = "${limits}", identifiers = "${identifiers}")
 		@RateLimited(name = "two", limits = "${limits}", identifiers = "${identifiers}")
+		public void call(String who) {
+		}
+
+	}
+
+	static class ManyCalls {
+
+		@RateLimited(name = "one", limits = "${limits}", identifiers = "${identifiers}")
+		@RateLimited(policy = "api", identifiers = "${identifiers}")
 		public void call(String who) {
 		}
 
