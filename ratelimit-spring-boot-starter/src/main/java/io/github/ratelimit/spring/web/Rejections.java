@@ -110,7 +110,7 @@ final class Rejections {
 
 	/**
 	 * Calls the handler. If it fails, the request gets the standard answer, with the
-	 * headers as they were.
+	 * headers as they were, unless the connection has broken while it wrote.
 	 */
 	private boolean isAnswered(RejectionHandler handler, Rejection rejection, HttpServletRequest request,
 			HttpServletResponse response) throws IOException {
@@ -119,10 +119,13 @@ final class Rejections {
 		try {
 			handler.handle(rejection, request, watch);
 		}
-		catch (UncheckedIOException ex) {
-			throw ex.getCause();
-		}
-		catch (RuntimeException ex) {
+		catch (IOException | RuntimeException ex) {
+			if (response.isCommitted() && ex instanceof UncheckedIOException unchecked) {
+				throw unchecked.getCause();
+			}
+			if (response.isCommitted() && ex instanceof IOException broken) {
+				throw broken;
+			}
 			if (this.failed.compareAndSet(false, true)) {
 				logger.warn("{} failed, so that the standard answer was sent. This is logged once",
 						handler.getClass().getName(), ex);

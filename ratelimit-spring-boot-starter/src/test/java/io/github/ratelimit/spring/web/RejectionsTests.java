@@ -1,5 +1,6 @@
 package io.github.ratelimit.spring.web;
 
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -257,6 +258,40 @@ class RejectionsTests {
 			assertThat(response.getContentAsString()).startsWith("{\"type\":").contains("\"status\":429").endsWith("}");
 		}
 		assertThat(output).containsOnlyOnce("so that the standard answer was sent");
+	}
+
+	@Test
+	void handlerThatCannotReadGetsStandardAnswer() throws IOException {
+		for (Exception failure : List.of(new FileNotFoundException("denied.html"),
+				new UncheckedIOException(new FileNotFoundException("denied.html")))) {
+			MockHttpServletResponse response = new MockHttpServletResponse();
+			handle(response, (rejection, request, same) -> {
+				same.getWriter().write("half an ans");
+				fail(failure);
+			});
+			assertThat(response.getStatus()).isEqualTo(429);
+			assertThat(response.getContentAsString()).startsWith("{\"type\":");
+		}
+	}
+
+	@Test
+	void failureOfAnAnswerThatIsOnItsWayIsPassedOn() {
+		for (Exception failure : List.of(new IOException("Broken pipe"),
+				new UncheckedIOException(new IOException("Broken pipe")))) {
+			assertThatIOException()
+				.isThrownBy(() -> handle(new MockHttpServletResponse(), (rejection, request, same) -> {
+					same.flushBuffer();
+					fail(failure);
+				}))
+				.withMessage("Broken pipe");
+		}
+	}
+
+	private static void fail(Exception failure) throws IOException {
+		if (failure instanceof IOException checked) {
+			throw checked;
+		}
+		throw (RuntimeException) failure;
 	}
 
 	@Test
