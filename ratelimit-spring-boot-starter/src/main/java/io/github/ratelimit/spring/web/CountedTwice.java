@@ -5,9 +5,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
-import io.github.ratelimit.spring.IdentifiedPolicy;
 import io.github.ratelimit.spring.policy.AnnotatedPolicies;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -76,30 +74,29 @@ final class CountedTwice implements ApplicationListener<ApplicationReadyEvent> {
 			.stream()
 			.map(RequestMethod::asHttpMethod)
 			.toList();
-		List<String> patterns = handler.getKey()
-			.getPatternValues()
-			.stream()
-			.flatMap((pattern) -> Stream.of(pattern, this.servletPath + pattern))
-			.toList();
-		for (IdentifiedPolicy policy : this.paths.policies((route) -> mayMatch(route, methods, patterns),
-				(route) -> matches(route, patterns))) {
-			String name = policy.policy().name();
-			if (annotated.contains(name)) {
-				found.add("%s (%s.%s)".formatted(name, ClassUtils.getShortName(method.getBeanType()),
-						method.getMethod().getName()));
-			}
+		for (String pattern : handler.getKey().getPatternValues()) {
+			List<String> forms = List.of(pattern, this.servletPath + pattern);
+			this.paths.policies((route) -> mayMatch(route, methods, forms), (route) -> matches(route, forms))
+				.stream()
+				.map((policy) -> policy.policy().name())
+				.filter(annotated::contains)
+				.forEach((name) -> found.add("%s (%s.%s)".formatted(name, ClassUtils.getShortName(method.getBeanType()),
+						method.getMethod().getName())));
 		}
 	}
 
-	private static boolean mayMatch(Route route, List<HttpMethod> methods, List<String> patterns) {
-		return patterns.stream()
+	private static boolean mayMatch(Route route, List<HttpMethod> methods, List<String> forms) {
+		return forms.stream()
 			.anyMatch((pattern) -> methods.isEmpty() ? route.mayMeet(null, pattern)
 					: methods.stream().anyMatch((method) -> route.mayMeet(method, pattern)));
 	}
 
-	/** Variables of the mapping are compared as text. */
-	private static boolean matches(Route route, List<String> patterns) {
-		return route.method() == null && patterns.stream()
+	/**
+	 * Returns whether a route matches all requests of a mapping. Its variables are
+	 * compared as text.
+	 */
+	private static boolean matches(Route route, List<String> forms) {
+		return route.method() == null && forms.stream()
 			.anyMatch((pattern) -> route.pattern().matches(PathContainer.parsePath(pattern, AS_WRITTEN)));
 	}
 

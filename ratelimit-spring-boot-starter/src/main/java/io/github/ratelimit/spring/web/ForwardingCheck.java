@@ -4,8 +4,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import inet.ipaddr.IPAddressString;
 import org.jspecify.annotations.Nullable;
@@ -34,9 +37,21 @@ final class ForwardingCheck implements SmartInitializingSingleton {
 	private static final List<String> PROXIES_OF_TOMCAT = List.of("server.tomcat.remoteip.internal-proxies",
 			"server.tomcat.remoteip.trusted-proxies");
 
-	/** Addresses that are nobody's proxy, as Tomcat writes them. */
-	private static final List<String> STRANGERS = List.of("192.0.2.1", "198.51.100.77", "203.0.113.250",
-			"2001:db8:0:0:0:0:0:1", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff");
+	/** First parts of addresses that are private or of this machine. */
+	private static final Set<Integer> PRIVATE = Set.of(10, 127);
+
+	/**
+	 * Addresses that are nobody's proxy, as Tomcat writes them: in each large part of the
+	 * Internet there is one.
+	 */
+	private static final List<String> STRANGERS = Stream.concat(
+			Stream.of("192.0.2.1", "198.51.100.77", "203.0.113.250", "2001:db8:0:0:0:0:0:1",
+					"2600:fff:ffff:ffff:ffff:ffff:ffff:ffff", "2a00:fff:ffff:ffff:ffff:ffff:ffff:ffff",
+					"3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff"),
+			IntStream.rangeClosed(1, 223)
+				.filter((part) -> !PRIVATE.contains(part))
+				.mapToObj((part) -> part + ".200.13.201"))
+		.toList();
 
 	private final boolean proxies;
 

@@ -33,10 +33,13 @@ class CountedTwiceIT {
 					"ratelimit.policies.post" + LIMITS, "ratelimit.policies.post.paths=POST /app/api/**",
 					"ratelimit.policies.other" + LIMITS, "ratelimit.policies.other.paths=/web/api/**",
 					"ratelimit.policies.excluded" + LIMITS, "ratelimit.policies.excluded.paths=/app/**",
-					"ratelimit.policies.excluded.exclude=/app/api/*")
+					"ratelimit.policies.excluded.exclude=/app/api/*", "ratelimit.policies.half" + LIMITS,
+					"ratelimit.policies.half.paths=/app/first,/app/second",
+					"ratelimit.policies.half.exclude=/app/first", "ratelimit.policies.none" + LIMITS,
+					"ratelimit.policies.none.paths=/app/**", "ratelimit.policies.none.exclude=/app/first,/app/second")
 			.close();
 		assertThat(output).contains("These policies may count a request by its path, and again by @RateLimited: "
-				+ "[one (CountedTwiceIT.Application.get), part (CountedTwiceIT.Application.get), "
+				+ "[half (CountedTwiceIT.Application.both), one (CountedTwiceIT.Application.get), part (CountedTwiceIT.Application.get), "
 				+ "rest (CountedTwiceIT.Application.get), same (CountedTwiceIT.Application.get), "
 				+ "whole (CountedTwiceIT.Application.get)]");
 	}
@@ -55,6 +58,13 @@ class CountedTwiceIT {
 		@RateLimited("other")
 		@RateLimited("excluded")
 		String get() {
+			return "served";
+		}
+
+		@GetMapping({ "/first", "/second" })
+		@RateLimited("half")
+		@RateLimited("none")
+		String both() {
 			return "served";
 		}
 

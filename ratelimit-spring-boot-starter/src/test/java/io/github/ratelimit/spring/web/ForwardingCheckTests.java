@@ -33,7 +33,9 @@ class ForwardingCheckTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "internal-proxies=.*", "trusted-proxies=[0-9.]+", "internal-proxies=203\\..+",
-			"internal-proxies=10.0.0.0/8, 0.0.0.0/0", "trusted-proxies=2000::/3", "internal-proxies=[0-9a-f:]+" })
+			"internal-proxies=10.0.0.0/8, 0.0.0.0/0", "internal-proxies=0.0.0.0/1,10.0.0.0/8",
+			"trusted-proxies=64.0.0.0/2", "internal-proxies=1[0-8]\\d\\..*", "trusted-proxies=2000::/3",
+			"internal-proxies=[0-9a-f:]+" })
 	void proxiesOfTomcatThatAreAnybodyAreLogged(String proxies, CapturedOutput output) {
 		start(this.runner.withPropertyValues("server.forward-headers-strategy=native",
 				"server.tomcat.remoteip." + proxies));
@@ -42,8 +44,9 @@ class ForwardingCheckTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "internal-proxies=192\\.168\\.0\\.7", "trusted-proxies=104\\.16\\.\\d+\\.\\d+",
-			"internal-proxies=192.168.0.0/16, fc00::/7", "trusted-proxies=172.64.0.0/13,2606:4700::/32",
-			"internal-proxies=203.0.113.7" })
+			"internal-proxies=192.168.0.0/16, fc00::/7, 127.0.0.0/8, 10.0.0.0/8, 100.64.0.0/10, 172.16.0.0/12",
+			"internal-proxies=10\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}|172\\.1[6-9]{1}\\.\\d{1,3}\\.\\d{1,3}",
+			"trusted-proxies=172.64.0.0/13,2606:4700::/32", "internal-proxies=203.0.113.7" })
 	void narrowProxiesOfTomcatAreNotLogged(String proxies, CapturedOutput output) {
 		start(this.runner.withPropertyValues("server.forward-headers-strategy=native",
 				"server.tomcat.remoteip." + proxies));
