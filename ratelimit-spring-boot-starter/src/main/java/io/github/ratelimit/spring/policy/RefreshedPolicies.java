@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
@@ -66,6 +67,9 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 
 	private volatile Map<String, IdentifiedPolicy> refreshed = Map.of();
 
+	/** The policies that were found to be too large for an annotation. */
+	private final Set<String> kept = ConcurrentHashMap.newKeySet();
+
 	/**
 	 * Creates a source.
 	 * @param started the properties at startup
@@ -105,6 +109,10 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 		}
 		catch (IllegalArgumentException ex) {
 			// Now it has too many limits for the identifiers of an annotation.
+			if (this.kept.add(configured.policy().name())) {
+				logger.error("The policy '{}' stays as it was for the identifiers {} of @RateLimited: {}",
+						configured.policy().name(), configured.identifiers(), ex.getMessage());
+			}
 			return configured;
 		}
 		return PenaltyReader.areApart(own.identifiers()) ? own : own.withoutPenalty();
@@ -185,6 +193,7 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 			}
 		});
 		this.refreshed = Map.copyOf(changed);
+		this.kept.clear();
 	}
 
 	private static IdentifiedPolicy withWhatNeedsRestart(IdentifiedPolicy first, IdentifiedPolicy read) {

@@ -117,7 +117,7 @@ class RefreshedPoliciesTests {
 
 	/** Only annotations know their identifiers. */
 	@Test
-	void policyStaysAsItWasForOtherIdentifiersThatAreTooMany() {
+	void policyStaysAsItWasForOtherIdentifiersThatAreTooMany(CapturedOutput output) {
 		this.runner.run((context) -> {
 			IdentifiedPolicy annotated = context.getBean(ConfiguredPolicies.class)
 				.find("api")
@@ -127,6 +127,9 @@ class RefreshedPoliciesTests {
 			refresh(context);
 			assertThat(current(context, "api").policy().limits()).hasSize(20);
 			assertThat(context.getBean(PolicyDecisions.class).current(annotated)).isEqualTo(annotated);
+			assertThat(context.getBean(PolicyDecisions.class).current(annotated)).isEqualTo(annotated);
+			assertThat(output).containsOnlyOnce("The policy 'api' stays as it was for the identifiers [header:X-1,")
+				.contains("20 limits for each of 13 identifiers are 260; there must be at most 256.");
 		});
 	}
 
