@@ -132,18 +132,19 @@ public final class RateLimitsEndpoint {
 	 * show; {@code null} for all
 	 * @param size for {@code denied}: the maximum number of identifiers for each policy,
 	 * from 1 to 100; 10 if {@code null}
-	 * @param before for {@code counts}: shows the requests of a log made before this
-	 * time, such as {@code 2026-01-01T12:00:00.123456Z}; {@code null} for the newest
+	 * @param before for {@code counts} of one policy that keeps a log: shows the requests
+	 * made before this time, such as {@code 2026-01-01T12:00:00.123456Z}; {@code null}
+	 * for the newest
 	 * @return 200, 400, 404 or 503 with a body
 	 */
 	@ReadOperation
 	public WebEndpointResponse<Object> read(@Selector String part, @Nullable String identifier, @Nullable String policy,
 			@Nullable String size, @Nullable String before) {
+		if (before != null && !part.equals(COUNTS)) {
+			return error(WebEndpointResponse.STATUS_BAD_REQUEST, "Only counts have pages before some time.");
+		}
 		return answer(part, () -> switch (part) {
-			case COUNTS -> (before != null && policy == null)
-					? error(WebEndpointResponse.STATUS_BAD_REQUEST,
-							"A page before some time is one of a policy: name it.")
-					: ok(Map.of(COUNTS, counts(identifier, policy, instant(before))));
+			case COUNTS -> ok(Map.of(COUNTS, counts(identifier, policy, before(before, policy))));
 			case DENIED -> denied(identifier, policy, size);
 			default -> ok(Map.of(BLOCKS, blocks().blocks().stream().map(BlockDescriptor::of).toList()));
 		});
@@ -318,9 +319,22 @@ public final class RateLimitsEndpoint {
 	}
 
 	/** Parses a time as requests are shown with it. */
-	private static @Nullable Instant instant(@Nullable String text) {
+	private @Nullable Instant before(@Nullable String text, @Nullable String policy) {
+		if (text == null) {
+			return null;
+		}
+		if (policy == null) {
+			throw new IllegalArgumentException("A page before some time is one of a policy: name it.");
+		}
+		if (this.policies.require(policy)
+			.policies()
+			.stream()
+			.noneMatch((each) -> this.history != null && each.algorithm().keepsEntries())) {
+			throw new IllegalArgumentException(
+					"Invalid before (%s): the policy '%s' keeps no log of requests.".formatted(text, policy));
+		}
 		try {
-			return (text != null) ? Instant.parse(text) : null;
+			return Instant.parse(text);
 		}
 		catch (DateTimeParseException ex) {
 			throw new IllegalArgumentException(

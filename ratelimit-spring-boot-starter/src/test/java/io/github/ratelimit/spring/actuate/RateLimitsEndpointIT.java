@@ -276,6 +276,12 @@ class RateLimitsEndpointIT {
 	void pageBeforeATimeIsOfOnePolicy() {
 		assertRefused(application.get(ENDPOINT + "/counts?identifier=header:X-User:many&before=2026-01-01T12:00:00Z"),
 				400, "A page before some time is one of a policy: name it.");
+		assertRefused(
+				application
+					.get(ENDPOINT + "/counts?policy=series&identifier=header:X-User:many&before=2026-01-01T12:00:00Z"),
+				400, "Invalid before (2026-01-01T12:00:00Z): the policy 'series' keeps no log of requests.");
+		assertRefused(application.get(ENDPOINT + "/denied?before=2026-01-01T12:00:00Z"), 400,
+				"Only counts have pages before some time.");
 	}
 
 	@ParameterizedTest
