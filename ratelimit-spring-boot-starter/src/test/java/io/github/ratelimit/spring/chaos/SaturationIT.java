@@ -84,7 +84,10 @@ class SaturationIT {
 	 */
 	private static final int WAITS = 3;
 
-	/** What most decisions do besides waiting, with hundreds of others. */
+	/** What half of all decisions do besides waiting, with hundreds of others. */
+	private static final Duration LITTLE = Duration.ofMillis(500);
+
+	/** What most decisions do besides waiting. */
 	private static final Duration MORE = Duration.ofSeconds(2);
 
 	/** What the slowest one does, which may load classes and compose scripts. */
@@ -258,6 +261,7 @@ class SaturationIT {
 		assertThat(decisions.sources()).as("who decided").isSubsetOf(Source.STORE, Source.LOCAL, Source.DENIAL_CACHE);
 		assertThat(decisions.by(Source.STORE)).as("decided by Redis").isGreaterThan(decisions.by(Source.LOCAL));
 		assertThat(decisions.ofClients()).as("requests that were limited").isEqualTo((long) connections * each);
+		assertThat(decisions.percentile(50)).as("median").isLessThan(longest(sleepers, 50).plus(LITTLE));
 		assertThat(decisions.percentile(99)).as("99th percentile").isLessThan(longest(sleepers, 99).plus(MORE));
 		assertThat(decisions.percentile(100)).as("slowest").isLessThan(longest(sleepers, 100).plus(MUCH_MORE));
 		assertThat(decisions.opened()).as("times that Redis counted as gone").isZero();
