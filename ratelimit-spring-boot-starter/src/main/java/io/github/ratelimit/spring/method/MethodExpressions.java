@@ -34,7 +34,7 @@ final class MethodExpressions {
 	MethodExpressions(Method method, Class<?> type, String place) {
 		this.place = place;
 		List<ResolvableType> types = DeclaredParameters.types(method, type);
-		@Nullable String[] names = DefaultParameterNameDiscoverer.getSharedInstance().getParameterNames(method);
+		@Nullable String[] names = new DefaultParameterNameDiscoverer().getParameterNames(method);
 		for (int i = 0; i < types.size(); i++) {
 			this.indexes.put("a" + i, i);
 			this.indexes.put("p" + i, i);

@@ -66,7 +66,7 @@ final class OwnRedis {
 		if (RedisServer.holdsLogin(url)) {
 			requireNothingBesideUrl("contains a login", "username", "password");
 		}
-		if (JedisURIHelper.hasDbIndex(url)) {
+		if (RedisServer.holdsDatabase(url)) {
 			requireNothingBesideUrl("contains a database", "database");
 		}
 		if (JedisURIHelper.isRedisSSLScheme(url) && Boolean.FALSE.equals(this.properties.ssl().enabled())) {

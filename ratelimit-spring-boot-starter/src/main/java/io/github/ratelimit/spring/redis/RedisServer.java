@@ -184,7 +184,7 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 		int database = own ? properties.database() : 0;
 		return new RedisServer(
 				new HostAndPort(uri.getHost(), (uri.getPort() != -1) ? uri.getPort() : properties.port()), username,
-				password, JedisURIHelper.hasDbIndex(uri) ? JedisURIHelper.getDBIndex(uri) : database,
+				password, holdsDatabase(uri) ? JedisURIHelper.getDBIndex(uri) : database,
 				ssl(prefix, properties.ssl(), JedisURIHelper.isRedisSSLScheme(uri), bundles));
 	}
 
@@ -192,6 +192,11 @@ record RedisServer(List<HostAndPort> nodes, @Nullable RedisSentinel sentinel, bo
 	static boolean holdsLogin(URI url) {
 		String login = url.getRawUserInfo();
 		return login != null && !login.isEmpty() && !login.equals(":");
+	}
+
+	/** Returns whether a URL names a database. */
+	static boolean holdsDatabase(URI url) {
+		return url.getPath().length() > 1;
 	}
 
 	/** Returns null for an empty part. */

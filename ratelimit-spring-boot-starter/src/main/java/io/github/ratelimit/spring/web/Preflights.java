@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 import org.springframework.util.ClassUtils;
 import org.springframework.web.filter.CorsFilter;
-import org.springframework.web.filter.PreFlightRequestFilter;
 
 /**
  * Decides which CORS preflight requests are not limited: those that CORS code answers.
@@ -27,6 +26,13 @@ final class Preflights {
 
 	private static final boolean SECURITY = ClassUtils.isPresent("org.springframework.security.web.FilterChainProxy",
 			Preflights.class.getClassLoader());
+
+	/** The filter of Spring Framework that only answers preflights; not in 7.0.1. */
+	private static final String PRE_FLIGHT_FILTER = "org.springframework.web.filter.PreFlightRequestFilter";
+
+	private static final @Nullable Class<?> PRE_FLIGHT = ClassUtils.isPresent(PRE_FLIGHT_FILTER,
+			Preflights.class.getClassLoader())
+					? ClassUtils.resolveClassName(PRE_FLIGHT_FILTER, Preflights.class.getClassLoader()) : null;
 
 	private final ApplicationCors cors;
 
@@ -73,7 +79,7 @@ final class Preflights {
 	 */
 	private static boolean isAnsweredFirst(List<Filter> secured) {
 		for (Filter filter : secured) {
-			if (filter instanceof CorsFilter || filter instanceof PreFlightRequestFilter) {
+			if (filter instanceof CorsFilter || (PRE_FLIGHT != null && PRE_FLIGHT.isInstance(filter))) {
 				return true;
 			}
 			if (!SECURITY || !SpringSecurityFilters.checksNoCredentials(filter)) {
