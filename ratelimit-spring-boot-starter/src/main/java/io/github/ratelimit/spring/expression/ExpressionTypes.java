@@ -3,10 +3,11 @@ package io.github.ratelimit.spring.expression;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
 import java.lang.reflect.WildcardType;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -98,7 +99,7 @@ final class ExpressionTypes {
 
 	private ResolvableType ofMember(SpelNode member, ResolvableType owner) {
 		Class<?> type = wrapper(owner.toClass());
-		if (type == Object.class || hasLowerBound(owner)
+		if (type == Object.class || hasLowerBound(owner, new HashSet<>())
 				|| UNKNOWN.stream().anyMatch((unknown) -> unknown.isAssignableFrom(type))) {
 			return ResolvableType.NONE;
 		}
@@ -187,13 +188,13 @@ final class ExpressionTypes {
 	}
 
 	/**
-	 * Objects of {@code ? super X} may be of any type. Bounds of variables are not looked
-	 * at, because they may be their own.
+	 * Objects of {@code ? super X} may be of any type.
+	 * @param seen the types that were looked at: a variable may be in its own bound
 	 */
-	private static boolean hasLowerBound(ResolvableType type) {
+	private static boolean hasLowerBound(ResolvableType type, Set<Type> seen) {
 		return (type.getType() instanceof WildcardType wildcard && wildcard.getLowerBounds().length > 0)
-				|| (type.getType() instanceof ParameterizedType
-						&& Stream.of(type.getGenerics()).anyMatch(ExpressionTypes::hasLowerBound));
+				|| (seen.add(type.getType())
+						&& Stream.of(type.getGenerics()).anyMatch((generic) -> hasLowerBound(generic, seen)));
 	}
 
 	/** Returns whether objects have no other members than their declared type. */

@@ -45,8 +45,8 @@ class ExpressionTypesTests {
 			".?[true]", ".![x]", ".?[x > 0].size()", ".charAt(0)", ".lenght()", ".nmae", "?.name", "?.length()",
 			".wait()", ".notify()", ".getDeclaringClass()", ".stream().count()", ".contains('z')", ".isBlank()",
 			".empty ? 1 : 2", " == 'abc'", " > 0", " + 1", " ?: 3", ".orElse(null).x", ".value()",
-			".getDayOfWeek().getValue()", ".dayOfWeek.value", ".leapYear", ".value.length()", ".requestURI",
-			".getFile('f')", ".multiFileMap", ".method");
+			".getDayOfWeek().getValue()", "[0].get(0).x", ".dayOfWeek.value", ".leapYear", ".value.length()",
+			".requestURI", ".getFile('f')", ".multiFileMap", ".method");
 
 	private final SpelExpressionParser parser = new SpelExpressionParser();
 
@@ -64,6 +64,7 @@ class ExpressionTypesTests {
 		add("servlet", ServletRequest.class, new MockMultipartHttpServletRequest());
 		add("http", HttpServletRequest.class, new MockMultipartHttpServletRequest());
 		add("lower", parameter("lower", List.class), List.of(point));
+		add("inner", parameter("inner", List.class), List.of(List.of(point)));
 		add("self", parameter("self", Enum.class), Color.BLUE);
 		add("raw", Enum.class, Color.BLUE);
 		add("noFlag", NoFlag.class, new NoFlag());
@@ -100,6 +101,9 @@ class ExpressionTypesTests {
 	}
 
 	static void lower(List<? super String> values) {
+	}
+
+	static void inner(List<? extends List<? super String>> values) {
 	}
 
 	static <T extends Enum<T>> void self(T value) {
