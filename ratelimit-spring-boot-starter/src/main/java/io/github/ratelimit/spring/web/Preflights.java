@@ -1,8 +1,10 @@
 package io.github.ratelimit.spring.web;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterRegistration;
@@ -29,10 +31,6 @@ final class Preflights {
 
 	/** The filter of Spring Framework that only answers preflights; not in 7.0.1. */
 	private static final String PRE_FLIGHT_FILTER = "org.springframework.web.filter.PreFlightRequestFilter";
-
-	private static final @Nullable Class<?> PRE_FLIGHT = ClassUtils.isPresent(PRE_FLIGHT_FILTER,
-			Preflights.class.getClassLoader())
-					? ClassUtils.resolveClassName(PRE_FLIGHT_FILTER, Preflights.class.getClassLoader()) : null;
 
 	private final ApplicationCors cors;
 
@@ -79,7 +77,7 @@ final class Preflights {
 	 */
 	private static boolean isAnsweredFirst(List<Filter> secured) {
 		for (Filter filter : secured) {
-			if (filter instanceof CorsFilter || (PRE_FLIGHT != null && PRE_FLIGHT.isInstance(filter))) {
+			if (filter instanceof CorsFilter || isPreFlightFilter(filter)) {
 				return true;
 			}
 			if (!SECURITY || !SpringSecurityFilters.checksNoCredentials(filter)) {
@@ -87,6 +85,11 @@ final class Preflights {
 			}
 		}
 		return false;
+	}
+
+	private static boolean isPreFlightFilter(Filter filter) {
+		return Stream.<Class<?>>iterate(filter.getClass(), Objects::nonNull, Class::getSuperclass)
+			.anyMatch((type) -> type.getName().equals(PRE_FLIGHT_FILTER));
 	}
 
 	/**
