@@ -15,8 +15,8 @@ import jakarta.servlet.http.HttpServletResponse;
  * the {@link Rejection} as {@code application/problem+json}, which the handler may
  * modify. A handler that writes its own body, sends an error or redirects replaces it. If
  * the handler does nothing or throws an exception, the answer stays as it was, with its
- * headers; a failure is logged once. An {@link java.io.IOException} is thrown on if the
- * answer is on its way, because the connection may be broken.
+ * headers; the first failure of each type is logged. An {@link java.io.IOException} is
+ * thrown on if the answer is on its way, because the connection may be broken.
  * <p>
  * Implementations must be safe for use by several threads.
  *

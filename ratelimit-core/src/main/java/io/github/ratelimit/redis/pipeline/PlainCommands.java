@@ -31,9 +31,9 @@ import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * Decides requests with plain commands. A round trip is one transaction for each slot, or
- * several if they read many counts; they are sent together. All operations throw a
- * {@link JedisException} if they fail.
+ * Decides requests with plain commands. A round trip is one transaction for each slot;
+ * they are sent together. If there are many counts, there are more. All operations throw
+ * a {@link JedisException} if they fail.
  */
 public final class PlainCommands implements RateLimiter {
 

@@ -68,7 +68,7 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 	private volatile Map<String, IdentifiedPolicy> refreshed = Map.of();
 
 	/** The policies that were found to be too large for an annotation. */
-	private final Set<String> kept = ConcurrentHashMap.newKeySet();
+	private final Set<IdentifiedPolicy> kept = ConcurrentHashMap.newKeySet();
 
 	/**
 	 * Creates a source.
@@ -109,8 +109,8 @@ public final class RefreshedPolicies implements PolicySource, ApplicationListene
 		}
 		catch (IllegalArgumentException ex) {
 			// Now it has too many limits for the identifiers of an annotation.
-			if (this.kept.add(configured.policy().name())) {
-				logger.error("The policy '{}' stays as it was for the identifiers {} of @RateLimited: {}",
+			if (this.kept.add(configured)) {
+				logger.error("The policy '{}' is as it was at the start for the identifiers {} of @RateLimited: {}",
 						configured.policy().name(), configured.identifiers(), ex.getMessage());
 			}
 			return configured;

@@ -50,7 +50,7 @@ final class ForwardingCheck implements SmartInitializingSingleton {
 					"3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff"),
 			IntStream.rangeClosed(1, 223)
 				.filter((part) -> !PRIVATE.contains(part))
-				.mapToObj((part) -> part + ".200.13.201"))
+				.mapToObj((part) -> part + ".250.13.201"))
 		.toList();
 
 	private final boolean proxies;

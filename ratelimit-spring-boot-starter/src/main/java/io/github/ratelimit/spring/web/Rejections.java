@@ -8,8 +8,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.ratelimit.Decision;
 import io.github.ratelimit.spring.Rejection;
@@ -56,7 +57,8 @@ final class Rejections {
 
 	private final @Nullable RejectionHandler handler;
 
-	private final AtomicBoolean failed = new AtomicBoolean();
+	/** With what the handler has failed. */
+	private final Set<Class<?>> failed = ConcurrentHashMap.newKeySet();
 
 	/**
 	 * Creates an instance.
@@ -126,9 +128,9 @@ final class Rejections {
 			if (response.isCommitted() && ex instanceof IOException broken) {
 				throw broken;
 			}
-			if (this.failed.compareAndSet(false, true)) {
-				logger.warn("{} failed, so that the standard answer was sent. This is logged once",
-						handler.getClass().getName(), ex);
+			if (this.failed.add(ex.getClass())) {
+				logger.warn("{} failed, so that the standard answer was sent. This is logged once for {}",
+						handler.getClass().getName(), ex.getClass().getName(), ex);
 			}
 			if (!response.isCommitted()) {
 				ProblemDetail standard = problem(rejection.reason(), rejection.decision());

@@ -128,7 +128,8 @@ class RefreshedPoliciesTests {
 			assertThat(current(context, "api").policy().limits()).hasSize(20);
 			assertThat(context.getBean(PolicyDecisions.class).current(annotated)).isEqualTo(annotated);
 			assertThat(context.getBean(PolicyDecisions.class).current(annotated)).isEqualTo(annotated);
-			assertThat(output).containsOnlyOnce("The policy 'api' stays as it was for the identifiers [header:X-1,")
+			assertThat(output)
+				.containsOnlyOnce("The policy 'api' is as it was at the start for the identifiers [header:X-1,")
 				.contains("20 limits for each of 13 identifiers are 260; there must be at most 256.");
 		});
 	}

@@ -46,7 +46,7 @@ class ForwardingCheckTests {
 	@ValueSource(strings = { "internal-proxies=192\\.168\\.0\\.7", "trusted-proxies=104\\.16\\.\\d+\\.\\d+",
 			"internal-proxies=192.168.0.0/16, fc00::/7, 127.0.0.0/8, 10.0.0.0/8, 100.64.0.0/10, 172.16.0.0/12",
 			"internal-proxies=10\\.\\d{1,3}\\.\\d{1,3}\\.\\d{1,3}|172\\.1[6-9]{1}\\.\\d{1,3}\\.\\d{1,3}",
-			"trusted-proxies=172.64.0.0/13,2606:4700::/32", "internal-proxies=203.0.113.7" })
+			"trusted-proxies=172.64.0.0/13,23.192.0.0/11,2606:4700::/32", "internal-proxies=203.0.113.7" })
 	void narrowProxiesOfTomcatAreNotLogged(String proxies, CapturedOutput output) {
 		start(this.runner.withPropertyValues("server.forward-headers-strategy=native",
 				"server.tomcat.remoteip." + proxies));
