@@ -24,10 +24,11 @@ import redis.clients.jedis.UnifiedJedis;
  * sixtieth of its window). It does not share counts with {@link RedisRateLimiter}.
  * <p>
  * <b>Round trips.</b> All policies, identifiers and limits of a request are counted and
- * read in one transaction. More than 4000 counts of windows and sub-windows are several
- * transactions, which take turns with the requests of others. Plain commands count before
- * they check: an allowed request is one round trip; a denied one cancels its counts in a
- * second. Policies that count denied requests need no second one.
+ * read in one transaction. Plain commands count before they check: an allowed request is
+ * one round trip; a denied one cancels its counts in a second. Policies that count denied
+ * requests need no second one. More than 4000 counts of windows and sub-windows are
+ * several transactions, which take turns with the requests of others and may need a round
+ * trip each.
  * <p>
  * <b>The bounds of the algorithms hold</b>, however many requests are made at once: each
  * is counted before it reads, so the last of all requests in a window sees the others. In
